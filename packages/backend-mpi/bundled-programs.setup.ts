@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { bundledPrograms } from '../../tools/bundled-programs.ts'
+import { bundledPrograms } from '../../tools/testing/bundled-programs.ts'
 
 const ranks = 'src/testing/ranks'
 const programs = readdirSync(new URL(ranks, import.meta.url)).map((name) => `${ranks}/${name}`)

@@ -1,3 +1,3 @@
-import { bundledPrograms } from '../../tools/bundled-programs.ts'
+import { bundledPrograms } from '../../tools/testing/bundled-programs.ts'
 
 export default bundledPrograms(['src/bin.ts', 'src/testing/tuning-writer.ts'])

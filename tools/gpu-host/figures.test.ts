@@ -2,62 +2,41 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { documents, figures, withFigures } from './figures.ts'
 
-const path = 'docs/measurements/2026-11-21-4xh200-table.json'
 const root = new URL('../../', import.meta.url)
-const table = JSON.parse(readFileSync(new URL(path, root), 'utf8'))
-const productsPath = 'docs/measurements/2026-11-22-4xh200-tensor-table.json'
-const products = JSON.parse(readFileSync(new URL(productsPath, root), 'utf8'))
-const ranksPath = 'docs/measurements/2026-11-22-4xh200-ranks.json'
-const ranks = JSON.parse(readFileSync(new URL(ranksPath, root), 'utf8'))
-
-const twoPath = 'docs/measurements/2026-11-22-2xh200-ranks.json'
-const two = JSON.parse(readFileSync(new URL(twoPath, root), 'utf8'))
-const primitivesPath = 'docs/measurements/2026-11-23-h200-primitives.json'
-const primitives = JSON.parse(readFileSync(new URL(primitivesPath, root), 'utf8'))
+const tableOf = (name: string) => {
+  const path = `docs/measurements/${name}.json`
+  return { path, table: JSON.parse(readFileSync(new URL(path, root), 'utf8')) }
+}
+const { path, table } = tableOf('2026-11-21-4xh200-table')
+const { table: ranks, path: ranksPath } = tableOf('2026-11-22-4xh200-ranks')
 const textOf = (document: string) => readFileSync(new URL(document, root), 'utf8')
 const blocksOf = (kind: string) =>
   documents.flatMap((document) =>
     [...textOf(document).matchAll(new RegExp(`<!-- ${kind}:([\\w-]+) -->`, 'g'))].map(([, name]) => name!),
   )
-const twiceTheRates = (results: readonly { rate: number }[]) =>
-  results.map((r) => ({ ...r, rate: r.rate * 2 }))
 
 describe('the figures in the documents', () => {
   it.each([
-    ['figures', table, path],
-    ['tensor', products, productsPath],
-    ['ranks', ranks, ranksPath],
-    ['2-ranks', two, twoPath],
-    ['primitives', primitives, primitivesPath],
-  ])('of the kind %s are those of its table', (_, measured, measuredPath) => {
+    '2026-11-21-4xh200-table',
+    '2026-11-22-4xh200-tensor-table',
+    '2026-11-22-4xh200-ranks',
+    '2026-11-22-2xh200-ranks',
+    '2026-11-23-h200-primitives',
+    '2026-11-23-h200-webgpu-api',
+  ])('are those of %s', (name) => {
+    const measured = tableOf(name)
     for (const document of documents) {
       const text = textOf(document)
-      expect(withFigures(text, measured, measuredPath), document).toBe(text)
+      expect(withFigures(text, measured.table, measured.path), document).toBe(text)
     }
   })
   it('stand in a document each', () => {
-    expect(blocksOf('figures').sort()).toEqual(['comparisons', 'highlights', 'ladder', 'webgpu'])
-    const ofProducts = ['errors', 'f16', 'f32', 'highlights', 'same-gpu', 'several']
-    expect(blocksOf('tensor').sort()).toEqual(ofProducts)
+    expect(blocksOf('figures').sort()).toEqual(['comparisons', 'highlights', 'ladder'])
+    expect(blocksOf('tensor').sort()).toEqual(['errors', 'f16', 'f32', 'same-gpu', 'several'])
     expect(blocksOf('ranks').sort()).toEqual(['costs', 'table'])
     expect(blocksOf('2-ranks').sort()).toEqual(['costs', 'table'])
     expect(blocksOf('primitives').sort()).toEqual(['fft', 'vectors'])
-  })
-  it('of docs/performance.md change with each table, and those of README.md come from one', () => {
-    const text = textOf('docs/performance.md')
-    const others = [
-      { ...table, ours: twiceTheRates(table.ours) },
-      { ...products, ours: twiceTheRates(products.ours) },
-      {
-        ...ranks,
-        results: ranks.results.map((r: { seconds: number }) => ({ ...r, seconds: 2 * r.seconds })),
-      },
-    ]
-    const paths = [path, productsPath, ranksPath]
-    for (const [i, other] of others.entries()) expect(withFigures(text, other, paths[i]!)).not.toBe(text)
-    const readme = textOf('README.md')
-    const changed = others.map((other, i) => withFigures(readme, other, paths[i]!) !== readme)
-    expect(changed).toEqual([true, false, false])
+    expect(blocksOf('webgpu-api')).toEqual(['calls'])
   })
   it('of two ranks stand in blocks of their own', () => {
     const ofTwo = { ...ranks, ranks: 2 }
@@ -73,6 +52,27 @@ describe('the figures in the documents', () => {
     const written = figures('highlights', { ...table, ours: unverified }, path)
     expect(written.match(/\(not verified\)/g)).toHaveLength(7)
     expect(figures('highlights', { ...table, peers: [] }, path)).not.toContain('PyTorch')
+  })
+  it('of primitives have each peer with its time over Tandem’s', () => {
+    const figure = { work: 'scan f32', elements: 2 ** 28, devices: 1 }
+    const results = [
+      { ...figure, by: 'Tandem', seconds: 800e-6 },
+      { ...figure, by: 'CUB', seconds: 720e-6 },
+      { ...figure, by: 'Tandem', devices: 4, seconds: 210e-6 },
+    ]
+    const measured = {
+      kind: 'primitives',
+      date: '2026-11-23',
+      commit: 'abc',
+      machine: 'One GPU',
+      results,
+    } as const
+    expect(figures('vectors', measured, 'x.json')).toBe(`One GPU, 2026-11-23, commit abc; from \`x.json\`.
+
+| work | elements | GPUs | Tandem | 10⁹ elements/s | peer: its time, and over Tandem’s |
+|---|---|---|---|---|---|
+| scan f32 | 2²⁸ | 1 | 800 µs | 335.5 | CUB 720 µs: 0.90 |`)
+    expect(figures('several', measured, 'x.json')).toContain('| scan f32 | 2²⁸ | 4 | 210 µs | 1278.3 |')
   })
   it('change with the table', () => {
     const other = { ...table, ours: table.ours.map((r: { rate: number }) => ({ ...r, rate: r.rate * 2 })) }

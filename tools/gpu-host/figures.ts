@@ -1,26 +1,25 @@
 /*
- * Puts the figures of a measured table (tools/gpu-host/table.ts) into the documents that quote them:
- *   node tools/gpu-host/figures.ts docs/measurements/TABLE.json [--check]
+ * Puts the figures of a measured table into the documents that quote them:
+ *   node tools/gpu-host/figures.ts docs/measurements/TABLE.json
  * Replaces what stands between `<!-- KIND:NAME -->` and `<!-- /KIND -->` in README.md, docs/performance.md and docs/performance/*.md. KIND is
- * `figures` for the table of one process, `tensor` for rows of tensor-rows.ts and `ranks` for --ways (`2-ranks` where two ranks were measured); `blocks` has the names.
- * `primitives` is for what primitives-table.ts writes.
- * With --check nothing is written; exit 1 when a document says something else.
+ * `figures` or `tensor` for table.ts, `ranks` for its --ways (`2-ranks` where two ranks were measured), `primitives` for primitives-table.ts and `webgpu-api` for
+ * calls.bench.ts; `blocks` has the names.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { BenchResult } from '../../packages/cli/src/bench/document.ts'
 import { withNamedBlocks } from '../named-blocks.ts'
-import { type PrimitivesDocument, withPrimitivesFigures } from './primitives-figures.ts'
 import {
+  type ApiTable,
   type BenchTable,
   cube,
   findResult,
   middle,
   narrowShapes,
+  type PrimitivesFigure,
+  type PrimitivesTable,
   type RankTable,
   type Shape,
   square,
-  type TensorDocument,
-  type TensorResult,
 } from './table-documents.ts'
 
 const topics = readdirSync(new URL('../../docs/performance', import.meta.url))
@@ -29,42 +28,38 @@ export const documents = [
   ...topics.map((name) => `docs/performance/${name}`),
 ]
 
-type DeviceTable = BenchTable | RankTable | TensorDocument
-export type QuotedTable = DeviceTable | PrimitivesDocument
+export type QuotedTable = BenchTable | RankTable | PrimitivesTable | ApiTable
 
 /** The head of a table, and its rows. */
 type Rows = readonly (readonly string[])[]
+type Blocks<Table> = Readonly<Record<string, (table: Table) => Rows>>
 
 /** A document with its blocks replaced. */
 export function withFigures(text: string, table: QuotedTable, path: string): string {
-  if (table.kind === 'primitives') return withPrimitivesFigures(text, table, path)
-  return withNamedBlocks(text, kindOf(table), (name) => figures(name, table, path))
-}
-
-function kindOf(table: DeviceTable): string {
-  if (table.kind === 'bench') return 'figures'
-  return table.kind === 'tensor' || table.ranks === 4 ? table.kind : `${table.ranks}-ranks`
+  const kind =
+    table.kind === 'bench'
+      ? 'figures'
+      : table.kind === 'ranks' && table.ranks !== 4
+        ? `${table.ranks}-ranks`
+        : table.kind
+  return withNamedBlocks(text, kind, (name) => figures(name, table, path))
 }
 
 /** The text of one named block. */
-export function figures(name: string, table: DeviceTable, path: string): string {
-  const rows = rowsOf(name, table)
+export function figures(name: string, table: QuotedTable, path: string): string {
+  const rows = (blocks[table.kind] as Blocks<QuotedTable>)[name]?.(table)
   if (rows === undefined) throw new Error(`there are no figures named ${name}`)
   const [head, ...lines] = rows
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
-  const source = `${sourceOf(table)}, ${table.date.slice(0, 10)}, commit ${table.commit}; from \`${path}\`.`
+  const source = `${machineOf(table)}, ${table.date.slice(0, 10)}, commit ${table.commit}; from \`${path}\`.`
   return [source, '', line(head!), line(head!.map(() => '---')).replaceAll(' ', ''), ...lines.map(line)].join(
     '\n',
   )
 }
 
-function rowsOf(name: string, table: DeviceTable): Rows | undefined {
-  if (table.kind === 'bench') return blocks.bench[name]?.(table)
-  return table.kind === 'tensor' ? blocks.tensor[name]?.(table) : blocks.ranks[name]?.(table)
-}
-
-function sourceOf({ machine, ...table }: DeviceTable): string {
-  const adapters = (machine.adapters ?? []) as readonly { readonly name: string; readonly driver?: string }[]
+function machineOf(table: QuotedTable): string {
+  if (table.kind === 'primitives' || table.kind === 'webgpu-api') return table.machine
+  const adapters = (table.machine.adapters ?? []) as readonly { name: string; driver?: string }[]
   const names = [...new Set(adapters.map(({ name }) => name))].join(', ')
   const of =
     table.kind === 'ranks'
@@ -77,18 +72,26 @@ function sourceOf({ machine, ...table }: DeviceTable): string {
 
 /** Names of the blocks, by the kind of table, with what each says. */
 const blocks: {
-  readonly bench: Readonly<Record<string, (table: BenchTable) => Rows>>
-  readonly tensor: Readonly<Record<string, (table: TensorDocument) => Rows>>
-  readonly ranks: Readonly<Record<string, (table: RankTable) => Rows>>
+  readonly bench: Blocks<BenchTable>
+  readonly tensor: Blocks<BenchTable>
+  readonly ranks: Blocks<RankTable>
+  readonly primitives: Blocks<PrimitivesTable>
+  readonly 'webgpu-api': Blocks<ApiTable>
 } = {
   bench: {
     highlights: (table) => compared(comparisons(table).filter(({ title }) => highlights.has(title))),
     comparisons: (table) => [...compared(comparisons(table)), ...hostRows(table)],
-    ladder: ({ ours }) => ladderRows(ours),
-    webgpu: ({ ours }) => besideCuda(ours.filter((result) => !comparedByTensorTable(result))),
+    ladder: ({ ours }) => [
+      ['kernel', 'time', 'rate'],
+      ...ours
+        .filter(({ work, shape }) => work === 'sum' && shape.elements === 2 ** 22)
+        .filter(({ variant }) => /tandem cuda \S+ \S+/.test(variant))
+        .map(({ variant, seconds, rate }) => [
+          ...[`\`${variant.split(' ').at(-1)}\``, time(seconds), `${(rate / 1e9).toFixed(1)} GB/s`],
+        ]),
+    ],
   },
   tensor: {
-    highlights: tensorHighlights,
     f32: ({ ours, peers }) => [
       ['f32, TFLOP/s', '`ieee`', '`split`', 'cuBLAS f32', '`split` to cuBLAS', '3xTF32 (Triton)'],
       ...[4096, 8192, 16384].map((side) => {
@@ -107,16 +110,29 @@ const blocks: {
         return [shapeText(shape), tera(one), tera(other), ratio(one, other)]
       }),
     ],
-    several: ({ ours }) => [
-      [`${devicesOf(ours)} GPUs, f32, TFLOP/s`, '`ieee`', '`split`', 'ratio'],
-      ...['resident', 'streamed'].flatMap((mode) =>
-        [8192, 16384, 32768].map((side) => {
-          const [ieee, split] = ofPrecisions(ours, `gemm f32 ${mode}`, side, devicesOf(ours))
-          return [`${mode} ${side}`, tera(ieee), tera(split), ratio(split, ieee)]
+    several: ({ ours }) => {
+      const most = Math.max(...ours.map(({ devices }) => devices))
+      return [
+        [`${most} GPUs, f32, TFLOP/s`, '`ieee`', '`split`', 'ratio'],
+        ...['resident', 'streamed'].flatMap((mode) =>
+          [8192, 16384, 32768].map((side) => {
+            const [ieee, split] = ofPrecisions(ours, `gemm f32 ${mode}`, side, most)
+            return [`${mode} ${side}`, tera(ieee), tera(split), ratio(split, ieee)]
+          }),
+        ),
+      ]
+    },
+    'same-gpu': ({ ours }) => [
+      ['work, 1 GPU', 'WebGPU', 'CUDA', 'ratio'],
+      ...ours
+        .filter(({ variant }) => variant.startsWith('webgpu'))
+        .map((one) => {
+          const variant = one.variant.replace('webgpu', 'cuda')
+          const other = findResult(ours, one.work, variant, one.shape as Shape, one.devices)
+          const work = `${one.work} ${shapeText(one.shape as Shape)}${checked(one)}`
+          return [work, rate(one), rate(other), ratio(one, other)]
         }),
-      ),
     ],
-    'same-gpu': ({ ours }) => besideCuda(ours),
     errors: ({ errors = [] }) => [
       ['input', 'k', 'W', '`split`', '`ieee`', 'cuBLAS f32', 'cuBLAS TF32', 'largest'],
       ...errors.map(({ input, k, window, rms, largest }) => [
@@ -126,14 +142,21 @@ const blocks: {
       ]),
     ],
   },
-  ranks: {
-    table: (table) => rankRows(table, rankWorks),
-    highlights: (table) =>
-      rankRows(
-        table,
-        rankWorks.filter(({ work }) => work === 'jacobi' || work === 'transpose'),
-      ),
-    costs: costRows,
+  ranks: { table: rankRows, costs: costRows },
+  primitives: {
+    vectors: (table) => primitiveRows(table, ({ work, devices }) => devices === 1 && !work.startsWith('fft')),
+    fft: (table) => primitiveRows(table, ({ work, devices }) => devices === 1 && work.startsWith('fft')),
+    several: (table) => primitiveRows(table, ({ devices }) => devices > 1),
+  },
+  'webgpu-api': {
+    calls: ({ rows }) => [
+      ['work', 'Tandem', 'Dawn', 'ratio'],
+      ...rows
+        .filter(({ name }) => name !== 'submits a training step')
+        .map(({ name, tandem, dawn }) => [
+          ...[name, time(tandem * 1e-6), time(dawn * 1e-6), (tandem / dawn).toFixed(2)],
+        ]),
+    ],
   },
 }
 
@@ -188,7 +211,7 @@ const nvidiaJacobi = [
   [4, 32768, 1205e-6],
 ] as const
 
-function comparisons({ ours, peers }: Pick<BenchTable, 'ours' | 'peers'>): Comparison[] {
+function comparisons({ ours, peers }: BenchTable): Comparison[] {
   const mine = (work: string, devices: number, shape: Shape, variant = 'tandem cuda overlapped') =>
     findResult(ours, work, variant, shape, devices)
   const beside = (title: string, instead: string, devices: number, work: string, shape: Shape) => ({
@@ -196,47 +219,39 @@ function comparisons({ ours, peers }: Pick<BenchTable, 'ours' | 'peers'>): Compa
     theirs: findResult(peers, work, instead, shape, devices),
   })
   const named = (side: number, devices: number) => `${side}², ${devices} ${devices === 1 ? 'GPU' : 'GPUs'}`
-  const large = mine('transpose', 4, square(32768))
-  const bound = ((3 / 16) * 32768 ** 2 * 4) / nvlinkOneWay
-  const cublas = peers.filter(({ work, variant }) => work === 'gemm' && variant === 'cuBLAS')
-  return [
-    beside('transpose 16384², 1 GPU', 'PyTorch', 1, 'transpose', square(16384)),
-    {
-      ...{ title: 'transpose 16384², 1 GPU, beside a copy', ours: mine('transpose', 1, square(16384)) },
-      ...{
-        instead: 'copy',
-        theirs: findResult(peers, 'copy', peers.find((r) => r.work === 'copy')?.variant ?? '', {}),
-      },
-    },
-    beside('transpose 2048², 4 GPUs', 'PyTorch P2P', 4, 'transpose', square(2048)),
-    beside('transpose 32768², 4 GPUs', 'PyTorch P2P', 4, 'transpose', square(32768)),
-    {
-      ...{ title: 'transpose 32768², 4 GPUs, beside its bound', ours: large, instead: 'NVLink alone' },
-      ...{ theirs: { seconds: bound, verified: true }, byTime: true },
-    },
-    ...(
+  const transposes = ([2, 4] as const).flatMap((devices) =>
+    [2048, 32768].flatMap((side) =>
       [
-        [2, 2048],
-        [2, 32768],
-        [4, 32768],
-      ] as const
-    ).flatMap(([devices, side]) =>
-      (
-        [
-          ['copy', 'tiles copied'],
-          ['scatter', 'peers written'],
-        ] as const
-      ).map(([transport, name]) => ({
+        ['copy', 'tiles copied'],
+        ['scatter', 'peers written'],
+      ].map(([transport, name]) => ({
         ...{ title: `transpose ${named(side, devices)}, ${name}`, instead: 'serial' },
         ours: mine('transpose', devices, square(side), ` overlapped ${transport}`),
         theirs: mine('transpose', devices, square(side), ` serial ${transport}`),
       })),
     ),
+  )
+  return [
+    beside('transpose 16384², 1 GPU', 'PyTorch', 1, 'transpose', square(16384)),
+    {
+      ...{ title: 'transpose 16384², 1 GPU, beside a copy', ours: mine('transpose', 1, square(16384)) },
+      ...{ instead: 'copy', theirs: peers.find((r) => r.work === 'copy') },
+    },
+    beside('transpose 2048², 4 GPUs', 'PyTorch P2P', 4, 'transpose', square(2048)),
+    beside('transpose 32768², 4 GPUs', 'PyTorch P2P', 4, 'transpose', square(32768)),
+    {
+      ...{ title: 'transpose 32768², 4 GPUs, beside its bound', instead: 'NVLink alone', byTime: true },
+      ours: mine('transpose', 4, square(32768)),
+      theirs: { seconds: ((3 / 16) * 32768 ** 2 * 4) / nvlinkOneWay, verified: true },
+    },
+    ...transposes,
     beside('sum of 2^22 f32, 4 GPUs', 'PyTorch', 4, 'sum', { elements: 2 ** 22 }),
     beside('sum of 2^31 f32, 4 GPUs', 'PyTorch', 4, 'sum', { elements: 2 ** 31 }),
-    ...cublas.map(({ shape }) =>
-      beside(`SGEMM ${sizeText(shape as Shape)}, 1 GPU`, 'cuBLAS', 1, 'gemm', shape as Shape),
-    ),
+    ...peers
+      .filter(({ work, variant }) => work === 'gemm' && variant === 'cuBLAS')
+      .map(({ shape }) =>
+        beside(`SGEMM ${sizeText(shape as Shape)}, 1 GPU`, 'cuBLAS', 1, 'gemm', shape as Shape),
+      ),
     {
       ...{ title: 'SGEMM 32768³, 4 GPUs', instead: '1 GPU' },
       ours: mine('gemm', 4, cube(32768), ' resident'),
@@ -260,103 +275,32 @@ function comparisons({ ours, peers }: Pick<BenchTable, 'ours' | 'peers'>): Compa
 /** What the host adds, beside the devices' own time. */
 function hostRows({ host }: BenchTable): Rows {
   if (host === undefined) return []
-  const { devices, firstOpenSeconds, contextSeconds, recordSeconds, runHostSeconds, runDeviceSeconds } = host
-  const added = `${(100 * (runHostSeconds / runDeviceSeconds - 1)).toFixed(2)} %`
+  const { devices, firstOpenSeconds = 0, contextSeconds = 0 } = host
+  const added = `${(100 * (host.runHostSeconds / host.runDeviceSeconds - 1)).toFixed(2)} %`
+  const contexts = `a C program that opens the contexts ${contextSeconds.toFixed(2)} s`
   return [
     [`run(program, 1000), ${devices} GPUs`, `adds ${added}`, '', ''],
-    [`recording a transpose, ${devices} GPUs`, time(recordSeconds), '', ''],
-    ...(firstOpenSeconds === undefined || contextSeconds === undefined
-      ? []
-      : [
-          [
-            ...[`openGroup, ${devices} GPUs`, `${firstOpenSeconds.toFixed(2)} s`],
-            ...[`a C program that opens the contexts ${contextSeconds.toFixed(2)} s`, ''],
-          ],
-        ]),
+    [`recording a transpose, ${devices} GPUs`, time(host.recordSeconds), '', ''],
+    [`openGroup, ${devices} GPUs`, `${firstOpenSeconds.toFixed(2)} s`, contexts, ''],
   ]
 }
 
-/** The lecture's kernels with its figures, for the same 2^22 i32; `atomic` and `best` have none there. */
-const ladder: readonly { kernel: string; source: string; sourceStep: string }[] = [
-  { kernel: 'atomic', source: '', sourceStep: '' },
-  { kernel: 'interleaved-divergent', source: '2.083 GB/s', sourceStep: '' },
-  { kernel: 'interleaved-conflicts', source: '4.854 GB/s', sourceStep: '2.33 ×' },
-  { kernel: 'sequential', source: '9.741 GB/s', sourceStep: '2.01 ×' },
-  { kernel: 'best', source: '', sourceStep: '' },
-]
-
-function ladderRows(results: readonly BenchResult[]): Rows {
-  let before: BenchResult | undefined
-  const rows = ladder.flatMap(({ kernel, source, sourceStep }) => {
-    const ours = results.find((r) => r.work === 'sum' && r.variant.endsWith(` ${kernel}`))
-    if (ours === undefined) return []
-    const step = before === undefined ? '' : `${(before.seconds / ours.seconds).toFixed(2)} ×`
-    before = ours
-    const gigabytes = `${(ours.rate / 1e9).toFixed(1)} GB/s`
-    return [[`\`${kernel}\``, `${(1e6 * ours.seconds).toFixed(1)} µs`, gigabytes, step, source, sourceStep]]
-  })
-  return [['kernel', 'time', 'rate', 'step', 'source', 'step there'], ...rows]
-}
-
-/** What WebGPU and CUDA take for the same work on the same GPU. */
-function besideCuda(ours: readonly BenchResult[]): Rows {
-  const rows = ours
-    .filter(({ variant }) => /^(tandem )?webgpu/.test(variant))
-    .flatMap((one) => {
-      const variant = one.variant.replace('webgpu', 'cuda')
-      const other = findResult(ours, one.work, variant, one.shape as Shape, one.devices)
-      // Of table.ts's results those alone that both have.
-      if (other === undefined && one.variant.startsWith('tandem')) return []
-      const more = one.variant.startsWith('tandem') ? one.variant.replace(/^tandem webgpu \w+/, '') : ''
-      const work = `${one.work} ${shapeText(one.shape as Shape)}${more}${checked(one)}`
-      return [[work, rate(one), rate(other), ratio(one, other)]]
-    })
-  return [['work, 1 GPU', 'WebGPU', 'CUDA', 'ratio'], ...rows]
-}
-
-/** The table with rows of tensor-rows.ts has the transpose, Jacobi and narrow products on both backends, after longer warm-ups. */
-function comparedByTensorTable({ variant, work, shape }: BenchResult): boolean {
-  return (
-    variant.startsWith('tandem webgpu') &&
-    work !== 'sum' &&
-    (work !== 'gemm' || new Set(Object.values(shape)).size > 1)
-  )
-}
-
-function tensorHighlights({ ours, peers }: TensorDocument): Rows {
-  const several = devicesOf(ours)
-  const product = (title: string, work: string, variant: string, side: number, instead: string) => ({
-    ...{ title, ours: findResult(ours, work, variant, cube(side)), instead },
-    theirs: findResult(peers, work, 'cuBLAS', cube(side)),
-  })
-  const [ieee, split] = ofPrecisions(ours, 'gemm f32 resident', 32768, several)
-  return compared([
-    product('f32 product on tensor cores 8192³, 1 GPU', 'gemm f32', 'cuda split', 8192, 'cuBLAS f32'),
-    product('the same 16384³, 1 GPU', 'gemm f32', 'cuda split', 16384, 'cuBLAS f32'),
-    product('f16 product with sums in f32 8192³, 1 GPU', 'gemm f16', 'cuda tensor', 8192, 'cuBLAS'),
-    {
-      ...{ title: `f32 product on tensor cores 32768³, ${several} GPUs`, instead: 'Tandem without them' },
-      ...{ ours: split, theirs: ieee },
-    },
-  ])
-}
-
-function ofPrecisions(ours: readonly TensorResult[], work: string, side: number, devices = 1) {
+function ofPrecisions(ours: readonly BenchResult[], work: string, side: number, devices = 1) {
   return ['ieee', 'split'].map((precision) =>
     findResult(ours, work, `cuda ${precision}`, cube(side), devices),
   )
 }
 
 /** The works of rank-ways.ts. */
-const rankWorks: readonly { title: string; work: string; size: number }[] = [
-  { title: 'Jacobi 16384²', work: 'jacobi', size: 16384 },
-  { title: 'Jacobi 2048²', work: 'jacobi', size: 2048 },
-  { title: 'transpose 32768²', work: 'transpose', size: 32768 },
-  { title: 'transpose 2048²', work: 'transpose', size: 2048 },
-  { title: 'sum of 2^31', work: 'sum', size: 2 ** 31 },
-  { title: 'resident product 32768³', work: 'gemm-resident', size: 32768 },
-  { title: 'streamed product 16384³', work: 'gemm-streamed', size: 16384 },
-]
+const rankWorks = [
+  ['Jacobi 16384²', 'jacobi', 16384],
+  ['Jacobi 2048²', 'jacobi', 2048],
+  ['transpose 32768²', 'transpose', 32768],
+  ['transpose 2048²', 'transpose', 2048],
+  ['sum of 2^31', 'sum', 2 ** 31],
+  ['resident product 32768³', 'gemm-resident', 32768],
+  ['streamed product 16384³', 'gemm-streamed', 16384],
+] as const
 
 const wayOrder = ['one', 'ipc', 'nccl', 'gpu-aware', 'staged']
 
@@ -369,20 +313,18 @@ const wayTitle = (way: string) =>
   way === 'one' ? 'one process' : way.startsWith('NVIDIA') ? way.replace(/ (.*)/, ' `$1`') : `\`${way}\``
 
 /** What each way takes, with the ratio to one process. */
-function rankRows({ results }: RankTable, works: typeof rankWorks): Rows {
+function rankRows({ results }: RankTable): Rows {
   const ways = waysOf(results)
-  const rows = works.flatMap(({ title, work, size }) => {
-    const found = results.filter((r) => r.work === work && r.size === size)
-    const one = found.find(({ way }) => way === 'one')
-    if (found.length === 0) return []
+  const rows = rankWorks.flatMap(([title, work, size]) => {
+    const of = (way: string) =>
+      results.find((r) => r.work === work && r.size === size && r.way === way)?.seconds
+    const one = of('one')
     const cells = ways.map((way) => {
-      const seconds = found.find((r) => r.way === way)?.seconds
+      const seconds = of(way)
       if (seconds === undefined) return ''
-      return way === 'one' || one === undefined
-        ? time(seconds)
-        : `${time(seconds)} (${(seconds / one.seconds).toFixed(2)})`
+      return `${time(seconds)}${way === 'one' || one === undefined ? '' : ` (${(seconds / one).toFixed(2)})`}`
     })
-    return [[title, ...cells]]
+    return cells.some((cell) => cell !== '') ? [[title, ...cells]] : []
   })
   return [['work', ...ways.map(wayTitle)], ...rows]
 }
@@ -390,13 +332,10 @@ function rankRows({ results }: RankTable, works: typeof rankWorks): Rows {
 /** What messages and runs cost beside the devices' work. */
 function costRows({ rings, runs }: RankTable): Rows {
   const ways = waysOf([...rings, ...runs])
-  const side = rings[0]?.cost.side
-  const hidden = ways.map((way) => {
-    const share = middle(rings.filter((r) => r.way === way).map(({ cost }) => cost.hidden))
-    return share === undefined ? '' : share.toFixed(2)
-  })
-  const programs = [...new Set(runs.map(({ cost }) => cost.program))]
-  const added = programs.map((program) => [
+  const hidden = ways.map(
+    (way) => middle(rings.filter((r) => r.way === way).map(({ cost }) => cost.hidden))?.toFixed(2) ?? '',
+  )
+  const added = [...new Set(runs.map(({ cost }) => cost.program))].map((program) => [
     `run(program, 1000), ${program}: added to the devices' time`,
     ...ways.map((way) => {
       const costs = runs.filter((r) => r.way === way && r.cost.program === program).map(({ cost }) => cost)
@@ -406,15 +345,38 @@ function costRows({ rings, runs }: RankTable): Rows {
   ])
   return [
     ['work', ...ways.map(wayTitle)],
-    ...(side === undefined
-      ? []
-      : [[`ring product ${side}³: share of its messages' time that it hides`, ...hidden]]),
+    ...rings
+      .slice(0, 1)
+      .map(({ cost }) => [
+        `ring product ${cost.side}³: share of its messages' time that it hides`,
+        ...hidden,
+      ]),
     ...added,
   ]
 }
 
-function devicesOf(results: readonly TensorResult[]): number {
-  return Math.max(...results.map(({ devices }) => devices))
+function primitiveRows({ results }: PrimitivesTable, chosen: (figure: PrimitivesFigure) => boolean): Rows {
+  const microseconds = (seconds: number) =>
+    `${(1e6 * seconds).toLocaleString('en', { maximumFractionDigits: seconds < 1e-4 ? 1 : 0 })} µs`
+  return [
+    ['work', 'elements', 'GPUs', 'Tandem', '10⁹ elements/s', 'peer: its time, and over Tandem’s'],
+    ...results
+      .filter((figure) => figure.by === 'Tandem' && chosen(figure))
+      .map(({ work, elements, devices, seconds }) => [
+        ...[work, elementsText(elements), `${devices}`],
+        ...[microseconds(seconds), (elements / seconds / 1e9).toFixed(1)],
+        results
+          .filter((r) => r.by !== 'Tandem' && r.work === work && r.elements === elements)
+          .map((r) => `${r.by} ${microseconds(r.seconds)}: ${(r.seconds / seconds).toFixed(2)}`)
+          .join('; '),
+      ]),
+  ]
+}
+
+function elementsText(elements: number): string {
+  const power = Math.log2(elements)
+  const superscript = (value: number) => String(value).replace(/\d/g, (digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)]!)
+  return Number.isInteger(power) ? `2${superscript(power)}` : elements.toLocaleString('en')
 }
 
 function tera(result: Figure | undefined): string {
@@ -450,16 +412,9 @@ function sizeText(shape: Shape): string {
 }
 
 if (process.argv[1] !== undefined && import.meta.url.endsWith(process.argv[1].split('/').at(-1)!)) {
-  const [path, flag] = process.argv.slice(2)
-  if (path === undefined) throw new Error('usage: figures.ts TABLE.json [--check]')
+  const path = process.argv[2]
+  if (path === undefined) throw new Error('usage: figures.ts TABLE.json')
   const table: QuotedTable = JSON.parse(readFileSync(path, 'utf8'))
-  for (const document of documents) {
-    const before = readFileSync(document, 'utf8')
-    const after = withFigures(before, table, path)
-    if (flag !== '--check') writeFileSync(document, after)
-    else if (after !== before) {
-      console.error(`${document} does not say what ${path} holds.`)
-      process.exitCode = 1
-    }
-  }
+  for (const document of documents)
+    writeFileSync(document, withFigures(readFileSync(document, 'utf8'), table, path))
 }

@@ -8,12 +8,10 @@ import { type Backend, openGroup } from '@tandem-gpu/core'
 /** What the host adds, in seconds. */
 export interface HostCost {
   readonly devices: number
-  /** `openGroup` in a fresh process; absent where there is no C compiler to measure the next beside it. */
+  /** `openGroup` in a fresh process; of CUDA alone, like the next. */
   readonly firstOpenSeconds?: number
   /** A C program that only initialises the driver, the contexts and peer access (tools/peers/contexts.c). */
   readonly contextSeconds?: number
-  /** `openGroup`, the second time in this process and so with the driver awake. */
-  readonly openSeconds: number
   /** Recording a transpose of 8192² over all devices; the median of 20. */
   readonly recordSeconds: number
   /** One call of `run(program, 1000)`, by the host's clock and by the device's. */
@@ -23,10 +21,7 @@ export interface HostCost {
 
 /** Measures what the host costs beside the devices' own time. */
 export async function recordingSeconds(backend: Backend, devices: number): Promise<HostCost> {
-  await (await openGroup({ backends: [backend], devices })).destroy()
-  const start = performance.now()
   const group = await openGroup({ backends: [backend], devices })
-  const openSeconds = (performance.now() - start) / 1000
   const kernel = await compileTranspose(group, 'f32')
   const input = await allocateSharded(group, 'f32', 8192, 8192)
   const output = await allocateSharded(group, 'f32', 8192, 8192)
@@ -47,7 +42,6 @@ export async function recordingSeconds(backend: Backend, devices: number): Promi
   return {
     devices,
     ...(backend.name === 'cuda' ? firstOpen(devices) : {}),
-    openSeconds,
     recordSeconds: times[10]!,
     runHostSeconds,
     runDeviceSeconds: seconds,
@@ -65,11 +59,7 @@ function firstOpen(devices: number): Pick<HostCost, 'firstOpenSeconds' | 'contex
     const group = await openGroup({ backends: [cuda()], devices: ${devices} })
     console.log((performance.now() - start) / 1000)
     await group.destroy()`
-  try {
-    execFileSync('cc', [source, '-ldl', '-o', program])
-  } catch {
-    return {}
-  }
+  execFileSync('cc', [source, '-ldl', '-o', program])
   const samples = Array.from({ length: 5 }, () => ({
     context: Number(execFileSync(program, [String(devices)])),
     open: Number(

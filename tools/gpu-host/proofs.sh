@@ -1,15 +1,25 @@
 #!/bin/bash
-# Proves on a machine with four GPUs (with fewer, what it can) what CI cannot: canaries around clamped kernels, conformance and the algorithms' tests on 4, 2 and 1 GPUs, the
-# command line's acceptance, topology and bandwidth, the kernel corpus, the conformance kernels, compute-sanitizer, WebGPU through Vulkan, what a user without a library sees, and with SOAK seconds above 0 a soak on two GPUs:
-#   bash tools/gpu-host/proofs.sh [SOAK, default 0]
-# Needs `tools/gpu-bundle --webgpu` in .gpu-bundle and, for Vulkan where no loader is installed, Debian's in .gl. Logs come to $OUT as one
-# archive, renewed every 10 s, so that a call cut short leaves what it had. Figures are table.ts's.
-soak=${1:-0}
-. "$(dirname "${BASH_SOURCE[0]}")/proof-logs.sh" logs.tgz
-if [ -d .gl ]; then
-  for f in .gl/*.deb; do dpkg -x "$f" /; done
-  ldconfig
-fi
+# Proves on a machine with NVIDIA GPUs what CI cannot:
+#   bash tools/gpu-host/proofs.sh [one] [SOAK]      one process: conformance and the algorithms' tests on all, two and one GPU and on WebGPU through Vulkan, canaries
+#        around clamped kernels, kernels that never end, the command line, the kernel corpus, compute-sanitizer, what a user without a library sees
+#   bash tools/gpu-host/proofs.sh ranks [SOAK]      groups over processes: conformance, the algorithms' bits and time limits over every transport with a process for each GPU and
+#        with two, 1,000 random programs over 2 to 4 processes, memory, failures of ranks
+# With SOAK seconds also a soak of that length. Needs `tools/gpu-bundle --webgpu` in .gpu-bundle, Open MPI's mpirun for `ranks` (first in PATH one that takes GPU memory, from
+# gpu-aware-openmpi.sh, for that transport too), and for Vulkan where no loader is installed, Debian's packages in .gl. Logs come to $OUT/logs.tgz, renewed every 10 s, so
+# that a call cut short leaves what it had. Figures are table.ts's.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+part=${1:-one}
+soak=${2:-0}
+out=${OUT:-gpu-host-logs}
+logs=$(mktemp -d)
+mkdir -p "$out"
+keep() { tar -C "$logs" -czf "$out/.logs.tgz" . && mv "$out/.logs.tgz" "$out/logs.tgz"; }
+(while sleep 10; do keep; done) &
+keeper=$!
+trap 'kill $keeper' EXIT
+run="bash .gpu-bundle/run"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 # proof GPUS SECONDS NAME COMMAND...: one line in the summary, the rest in a log of its own
 proof() {
@@ -17,99 +27,113 @@ proof() {
   shift 3
   CUDA_VISIBLE_DEVICES=$gpus timeout -k 5 "$limit" "$@" >>"$logs/$name.txt" 2>&1
   status=$?
-  echo "$name on GPU $gpus: exit $status, $((SECONDS - from)) s. $(sed 's/\x1b\[[0-9;]*m//g' "$logs/$name.txt" | grep -E 'Tests  |ERROR SUMMARY|RACECHECK SUMMARY|[0-9] kernels,|[0-9] cases,' | tail -1)" >>"$logs/summary.txt"
+  echo "$name on GPU $gpus: exit $status, $((SECONDS - from)) s. $(sed 's/\x1b\[[0-9;]*m//g' "$logs/$name.txt" | grep -E 'Tests  |ERROR SUMMARY|RACECHECK SUMMARY|[0-9] kernels,|"passed"|same bits|has its limits|"problems"|are right|comes back' | tail -1 | cut -c1-200)" >>"$logs/summary.txt"
 }
+tests() { proof "$1" 200 "$2" $run vitest run --root "packages/$3" "${@:4}"; } # tests GPUS NAME PACKAGE FILES...
+tandem() { proof "$1" 60 "$2" $run tandem "${@:3}" --backend cuda; }           # tandem GPUS NAME ARGUMENTS...
+same() { echo "$1: $(sha256sum "${@:2}" | cut -c1-16 | sort | uniq -c | tr -s ' \n' ' ')" >>"$logs/summary.txt"; }
+first() { seq -s, 0 $(($1 - 1)); }
 
 nvidia-smi >"$logs/nvidia-smi.txt"
-proof 0 60 doctor bash $bundle tandem doctor --backend cuda # unpacks the bundle before the jobs share it
+tandem 0 doctor doctor # unpacks the bundle before the jobs share it
 export GPU_BUNDLE_UNPACKED=1 TANDEM_TEST_BACKEND=cuda
 count=$(nvidia-smi -L | wc -l)
-all=$(seq -s, 0 $((count - 1)))
+all=$(first "$count")
 
-# One after the other: kernels of two processes that wait for each other across GPUs take turns on each GPU, and crawl.
-proof "$all" 60 conformance bash $bundle vitest run --root packages/backend-cuda src/conformance.test.ts
-proof "$all" 60 hardware bash $bundle vitest run --root packages/backend-cuda src/hardware.test.ts
-proof "$all" 150 "algorithms-$count-gpus" bash $bundle vitest run --root packages/algorithms
-
-proof 0 120 canaries bash $bundle vitest run --root packages/backend-cuda src/clamp-canaries.test.ts
-proof "$all" 120 group-model bash $bundle vitest run --root packages/cli src/group-model.test.ts
-proof 0 120 canaries-memcheck compute-sanitizer --tool memcheck --error-exitcode 9 --target-processes all bash $bundle vitest run --root packages/backend-cuda src/clamp-canaries.test.ts -t 'no kernel bounded'
-proof "$all" 60 threads bash $bundle packages/backend-cuda/src/testing/threads.ts '{}'
-proof "$all" 120 time-limit bash $bundle tools/gpu-host/time-limit.ts "$count"
-proof 0 120 endless-kernels bash $bundle tools/gpu-host/endless-kernels.ts
-
-tandem() { # tandem NAME ARGUMENTS...
-  proof "$all" 60 "$1" bash $bundle tandem "${@:2}" --backend cuda
+one_process() {
+  if [ -d .gl ]; then
+    for f in .gl/*.deb; do dpkg -x "$f" /; done
+    ldconfig
+  fi
+  # One after the other: kernels of two processes that wait for each other across GPUs take turns on each GPU, and crawl.
+  tests "$all" hardware backend-cuda src/conformance.test.ts src/hardware.test.ts src/endless-kernels.test.ts src/unstoppable-kernels.test.ts
+  tests "$all" algorithms algorithms
+  tests "$all" group-model cli src/group-model.test.ts
+  proof "$all" 60 threads $run packages/backend-cuda/src/testing/threads.ts '{}'
+  for work in devices topology bandwidth "select --count $(((count + 1) / 2)) --by utilization --explain"; do tandem "$all" "${work%% *}" $work; done
+  for devices in 1 2 3 4 8; do
+    tandem "$all" "reduce-$devices" reduce --elements 4194304 --type f32 --devices $devices --virtual --json
+    grep -o '"valueBits": *"[^"]*"' "$logs/reduce-$devices.txt" >"$logs/bits-$devices"
+    tandem "$all" "jacobi-$devices" jacobi --rows 257 --cols 129 --iterations 500 --devices $devices --virtual --decomposition 2d --output "$logs/jacobi-$devices.npy" --json
+  done
+  same "bits of the f32 sum on 1, 2, 3, 4, 8 devices" "$logs"/bits-*
+  same "Jacobi's files on as many" "$logs"/jacobi-*.npy
+  echo "verified: $(grep -l '"verified": *true' "$logs"/*.txt | wc -l) results; not verified: $(grep -l '"verified": *false' "$logs"/*.txt | wc -l)" >>"$logs/summary.txt"
+  two &
+  two=$!
+  sanitized $((2 % count)) &
+  sanitized=$!
+  others $((3 % count)) &
+  wait $two $sanitized $!
 }
-same() { # same WHAT FILES...: how many different contents
-  echo "$1: $(sha256sum "${@:2}" | cut -c1-16 | sort | uniq -c | tr -s ' \n' ' ')" >>"$logs/summary.txt"
-}
-tandem devices devices
-tandem topology topology
-tandem select select --count $(((count + 1) / 2)) --by utilization --explain
-tandem bandwidth bandwidth
-for schedule in overlapped serial; do
-  tandem "transpose-$schedule" transpose --rows 768 --cols 1024 --devices "$count" --schedule $schedule --json
-done
-tandem transpose-ragged transpose --rows 1000 --cols 777 --devices 3 --virtual --json
-tandem transpose-small transpose --rows 5 --cols 3 --devices "$count" --json
-tandem transpose-one transpose --rows 1 --cols 1 --devices 2 --virtual --json
-for kernel in atomic interleaved-divergent interleaved-conflicts sequential best; do
-  tandem "reduce-$kernel" reduce --elements 4194304 --type i32 --kernel $kernel --devices "$count" --json
-done
-for devices in 1 2 3 4 8; do
-  tandem "reduce-f32-$devices" reduce --elements 4194304 --type f32 --devices $devices --virtual --json
-  grep -o '"valueBits": *"[^"]*"' "$logs/reduce-f32-$devices.txt" >"$logs/bits-$devices"
-done
-same "bits of the f32 sum on 1, 2, 3, 4, 8 devices, $(cat "$logs/bits-1")" "$logs"/bits-*
-tandem matmul matmul --m 300 --k 257 --n 129 --devices 3 --virtual --json
-tandem matmul-streamed matmul --m 300 --k 257 --n 129 --devices 3 --virtual --stream-width 64 --memory-limit 150000 --json
-for devices in 1 2 "$count"; do
-  tandem "jacobi-$devices" jacobi --rows 257 --cols 129 --iterations 500 --devices "$devices" --virtual --decomposition 2d --output "$logs/jacobi-$devices.npy" --json
-done
-same "Jacobi's files on 1, 2 and $count devices" "$logs"/jacobi-*.npy
-echo "verified: $(grep -l '"verified": *true' "$logs"/*.txt | wc -l) results; not verified: $(grep -l '"verified": *false' "$logs"/*.txt | wc -l)" >>"$logs/summary.txt"
 
 two() {
-  [ "$count" -ge 2 ] || return
-  proof 0,1 60 conformance-2-gpus bash $bundle vitest run --root packages/backend-cuda src/conformance.test.ts
-  [ "$count" -eq 2 ] || proof 0,1 150 algorithms-2-gpus bash $bundle vitest run --root packages/algorithms
-  [ "$soak" -eq 0 ] || proof 0,1 $((soak + 90)) soak bash $bundle tools/gpu-host/soak.ts "$soak" 2
+  if [ "$count" -gt 2 ]; then
+    tests 0,1 conformance-2 backend-cuda src/conformance.test.ts
+    tests 0,1 algorithms-2 algorithms
+  fi
+  [ "$soak" -eq 0 ] || proof "$(first $((count < 2 ? 1 : 2)))" $((soak + 150)) soak $run tools/gpu-host/soak.ts "$soak" cuda $((count < 2 ? 1 : 2)) none
 }
 
-one() {
-  proof "$1" 60 conformance-1-gpu bash $bundle vitest run --root packages/backend-cuda src/conformance.test.ts
-  [ "$count" -eq 1 ] || proof "$1" 150 algorithms-1-gpu bash $bundle vitest run --root packages/algorithms
+sanitized() {
+  local sanitizer="compute-sanitizer --error-exitcode 9 --target-processes all --tool"
+  tests "$1" conformance-1 backend-cuda src/conformance.test.ts src/clamp-canaries.test.ts
+  [ "$count" -eq 1 ] || tests "$1" algorithms-1 algorithms
+  proof "$1" 120 canaries-memcheck $sanitizer memcheck $run vitest run --root packages/backend-cuda src/clamp-canaries.test.ts -t 'no kernel bounded'
   for tool in memcheck racecheck; do
-    for work in "transpose --rows 100 --cols 77" "reduce --elements 100000 --type i32" "matmul --m 70 --k 65 --n 90" "matmul --m 1100 --k 600 --n 1100" "jacobi --rows 40 --cols 50 --iterations 20"; do
-      proof "$1" 90 "$tool-${work%% *}" compute-sanitizer --tool $tool --error-exitcode 9 --target-processes all bash $bundle tandem $work --backend cuda --devices 1 --json
+    for work in "transpose --rows 100 --cols 77" "reduce --elements 100000 --type i32" "matmul --m 1100 --k 600 --n 1100" "jacobi --rows 40 --cols 50 --iterations 20"; do
+      proof "$1" 90 "$tool-${work%% *}" $sanitizer $tool $run tandem $work --backend cuda --devices 1 --json
     done
   done
 }
 
 others() {
-  proof "$1" 150 corpus bash $bundle vitest run --root packages/cli src/kernel-corpus.test.ts
-  proof "$1" 150 conformance-kernels bash $bundle vitest run --root packages/backend-cuda src/kernels.test.ts
-  TANDEM_TEST_BACKEND=webgpu proof "$1" 60 conformance-webgpu bash $bundle vitest run --root packages/backend-webgpu src/conformance.test.ts
-  TANDEM_TEST_BACKEND=webgpu proof "$1" 150 algorithms-webgpu bash $bundle vitest run --root packages/algorithms
-  proof "$1" 60 demo-webgpu bash $bundle tandem demo --backend webgpu --folder "$logs/demo-webgpu"
-  proof "$1" 60 demo-cuda bash $bundle tandem demo --backend cuda --folder "$logs/demo-cuda"
-  cmp "$logs/demo-webgpu/jacobi.png" "$logs/demo-cuda/jacobi.png" && echo "both demos draw the same picture" >>"$logs/summary.txt"
+  tests "$1" corpus cli src/kernel-corpus.test.ts
+  tests "$1" conformance-kernels backend-cuda src/kernels.test.ts
+  TANDEM_TEST_BACKEND=webgpu tests "$1" conformance-webgpu backend-webgpu src/conformance.test.ts
+  TANDEM_TEST_BACKEND=webgpu tests "$1" algorithms-webgpu algorithms
+  for backend in webgpu cuda; do proof "$1" 60 demo-$backend $run tandem demo --backend $backend --folder "$logs/demo-$backend"; done
+  same "pictures of both demos" "$logs"/demo-*/jacobi.png
   cc -shared -fPIC tools/gpu-host/hide-library.c -o "$logs/hide-library.so"
   for name in libcuda libnvrtc libnvidia-ml; do
-    for command in "doctor" "devices" "reduce --elements 1000"; do
-      echo "\$ tandem $command --backend cuda" >>"$logs/without-$name.txt"
-      HOME=$(mktemp -d) HIDE_LIBRARY=$name LD_PRELOAD=$logs/hide-library.so proof "$1" 40 "without-$name" bash $bundle tandem $command --backend cuda
-    done
+    HIDE_LIBRARY=$name LD_PRELOAD=$logs/hide-library.so tandem "$1" "without-$name" doctor
+    HOME=$(mktemp -d) HIDE_LIBRARY=$name LD_PRELOAD=$logs/hide-library.so tandem "$1" "without-$name" reduce --elements 1000
   done
 }
 
-two &
-two=$!
-one $((2 % count)) &
-one=$!
-others $((3 % count)) &
-wait $two $one $!
+# job SECONDS NAME PROCESSES PROGRAM ARGUMENTS...: a program of backend-mpi's tests, with one GPU for each process
+job() {
+  local ranks=packages/backend-mpi/src/testing
+  proof "$(first "$3")" "$1" "$2" mpirun --bind-to none -n "$3" \
+    $run --disable-warning=ExperimentalWarning --import "./$ranks/source-hooks.ts" "$ranks/ranks/$4" "${@:5}"
+}
+
+several_processes() {
+  local transports="ipc nccl staged" transport processes
+  if ompi_info --parsable --all 2>/dev/null | grep -q 'mpi_built_with_cuda_support:value.*true'; then
+    transports="$transports gpu-aware"
+  else echo "gpu-aware: not run, since this Open MPI does not take GPU memory" >>"$logs/summary.txt"; fi
+  # One proof after another, since ranks of two jobs would take turns on each GPU.
+  for processes in $(printf '%s\n' "$count" 2 | sort -rnu); do
+    job 60 "chosen-$processes" "$processes" transport.ts cuda
+    for transport in $transports; do
+      job 90 "conformance-$transport-$processes" "$processes" conformance.ts cuda "$transport"
+      job 180 "algorithms-$transport-$processes" "$processes" algorithms.ts cuda "$transport"
+      job 60 "time-limit-$transport-$processes" "$processes" time-limit.ts cuda "$transport"
+    done
+  done
+  for transport in $transports; do
+    for processes in 2 3 4; do
+      [ "$processes" -gt "$count" ] || job 240 "random-$transport-$processes" "$processes" random-programs.ts cuda "$transport" 1000 "$processes"
+    done
+    # Memory that a late rank still maps comes back: two thirds of a GPU's, allocated over and over.
+    FAKE_CUDA_MEMORY=$(($(nvidia-smi --query-gpu=memory.free --format=csv,noheader,nounits | sort -n | head -1) * 1048576)) job 120 "memory-$transport" 2 memory.ts "$transport" cuda
+  done
+  proof "$all" 300 failures $run vitest run --root packages/backend-mpi src/rank-failures.test.ts
+  [ "$soak" -eq 0 ] || proof "$all" $((soak + 150)) soak $run tools/gpu-host/soak.ts "$soak" cuda "$count"
+}
+
+case $part in ranks) several_processes ;; *) one_process ;; esac
 keep
 cat "$logs/summary.txt"
 # What fails without a library is meant to.

@@ -14,7 +14,6 @@ import { allocateRing, fillRing } from '../../packages/algorithms/dist/ring/ring
 
 /** A product on a ring of devices whose slices travel from device to device, in seconds. */
 export interface RingCost {
-  readonly variant: string
   readonly side: number
   readonly seconds: number
   /** The same program without its messages, step after step; its result is wrong. */
@@ -27,15 +26,11 @@ export interface RingCost {
 
 /** One call of `run(program, repetitions)`: the median of its seconds by the device's clock, and of what the caller waits beyond that. */
 export interface RunCost {
-  readonly variant: string
   readonly program: string
   readonly repetitions: number
   readonly seconds: number
   readonly added: number
 }
-
-const variantOf = (group: DeviceGroup) =>
-  ['tandem', group.backend, group.transport?.name].filter((part) => part !== undefined).join(' ')
 
 /** The product of two square matrices by scheme `direct`, with its messages and without, and the messages alone. */
 export async function measureRing(
@@ -68,7 +63,6 @@ export async function measureRing(
   for (const resource of [...programs, ring, kernels]) resource.destroy()
   const hidden = 1 - (seconds! - withoutMessages!) / alone!
   return {
-    variant: variantOf(group),
     side,
     seconds: seconds!,
     withoutMessages: withoutMessages!,
@@ -98,7 +92,6 @@ export async function measureRuns(group: DeviceGroup): Promise<RunCost[]> {
     }
     program.destroy()
     return {
-      variant: variantOf(group),
       program: name,
       repetitions,
       seconds: middle(seconds),

@@ -2,7 +2,7 @@
  * One process beside several, on a GPU host: the rows of table.ts in one process with all GPUs and in one process a GPU over each transport, in turn, all in one job.
  *
  *   node tools/gpu-host/table.ts --ways one,ipc,nccl,staged --out ranks.json [--ranks 4] [--rounds 2] [--seconds 180] [--commit ID]
- *        [--rows …] [--rows-of 'staged jacobi:2048'] [--mpi-of gpu-aware=/opt/an-mpi] [--nvidia nccl=/tmp/nccl,mpi=/tmp/mpi]
+ *        [--rows …] [--mpi-of gpu-aware=/opt/an-mpi] [--nvidia nccl=/tmp/nccl,mpi=/tmp/mpi]
  *
  * A round has one job for each way, and every second round runs them in the opposite order. Jobs end, and no more begin, after that many seconds; what was measured is kept.
  * Nothing is verified here (the suites that prove the bits are jobs of their own), but sums and residuals have to have the same bits in all jobs. `--mpi-of` starts a way's
@@ -14,41 +14,22 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { BenchDocument } from '../../packages/cli/src/bench/document.ts'
 import { figures } from './figures.ts'
 import type { RingCost, RunCost } from './rank-rows.ts'
-import { middle, type RankResult, type RankTable } from './table-documents.ts'
+import { type BenchTable, middle, type RankResult, type RankTable } from './table-documents.ts'
 
 export const rankOptions = {
   ways: { type: 'string' },
   ranks: { type: 'string', default: '4' },
   rounds: { type: 'string', default: '2' },
   seconds: { type: 'string', default: '180' },
-  'rows-of': { type: 'string', multiple: true, default: [] as string[] },
   'mpi-of': { type: 'string' },
   nvidia: { type: 'string' },
 } as const
 
-/** What the jobs of a table are measured with. */
-export interface RankValues {
-  readonly ways?: string | undefined
-  readonly ranks: string
-  readonly rounds: string
-  readonly seconds: string
-  readonly 'rows-of': readonly string[]
-  readonly 'mpi-of'?: string | undefined
-  readonly nvidia?: string | undefined
-  readonly out?: string | undefined
-  readonly commit: string
-  readonly backend: string
-  readonly rows?: string | undefined
-}
-
-interface Measured extends BenchDocument {
-  readonly bits?: Readonly<Record<string, string>>
-  readonly rings?: readonly RingCost[]
-  readonly runs?: readonly RunCost[]
-}
+/** What the jobs of a table are measured with: these options, and those that table.ts has for its own rows too. */
+type RankValues = Readonly<Record<'commit' | 'backend' | 'ranks' | 'rounds' | 'seconds', string>> &
+  Partial<Record<'out' | 'rows' | 'ways' | 'mpi-of' | 'nvidia', string | undefined>>
 
 const usualRows =
   'jacobi:2048:16384,transpose:2048:32768,sum:2147483648,run,gemm-streamed:16384,ring:16384,gemm-resident:32768'
@@ -59,7 +40,6 @@ export function measureWays(values: RankValues): void {
     (text?.split(',') ?? []).map((pair) => pair.split('=') as [string, string])
   const prefixes = new Map(pairs(values['mpi-of']))
   const samples = new Map(pairs(values.nvidia))
-  const rowsOf = new Map(values['rows-of'].map((text) => text.split(' ') as [string, string]))
   const ranks = Number(values.ranks)
   const folder = mkdtempSync(join(tmpdir(), 'tandem-ranks-'))
   /** A job that takes longer has lost a rank. */
@@ -72,7 +52,7 @@ export function measureWays(values: RankValues): void {
   const runs: { way: string; cost: RunCost }[] = []
   const failures: string[] = []
   const bits = new Map<string, string>()
-  let machine: BenchDocument['machine'] = {}
+  let machine: RankTable['machine'] = {}
   const date = new Date().toISOString()
   /** The same elements in every job. */
   const seed = String(Date.now() % 2 ** 31)
@@ -105,33 +85,39 @@ export function measureWays(values: RankValues): void {
   function ours(way: string): void {
     const job = join(folder, 'job.json')
     writeFileSync(job, '')
-    const table = [
+    const script = import.meta.resolve('./table.ts').slice('file://'.length)
+    const rows = values.rows ?? usualRows
+    const options = [
       ...[
-        import.meta.resolve('./table.ts').slice('file://'.length),
+        '--disable-warning=ExperimentalWarning',
+        script,
         '--no-peers',
         '--no-verify',
-        '--seed',
-        seed,
-      ],
-      ...[
         '--no-tune',
         '--brief',
+      ],
+      ...[
+        '--seed',
+        seed,
         '--backend',
         values.backend,
         '--rows',
-        rowsOf.get(way) ?? values.rows ?? usualRows,
+        rows,
+        '--counts',
+        values.ranks,
+        '--out',
+        job,
       ],
-      ...['--counts', values.ranks, '--out', job],
     ]
-    const of = ['--disable-warning=ExperimentalWarning', ...table]
-    if (way === 'one') start(way, mostSeconds, process.execPath, [...of, '--devices', values.ranks])
+    const { execPath } = process
+    if (way === 'one') start(way, mostSeconds, execPath, [...options, '--devices', values.ranks])
     else {
-      const options = [...mpirunOptions(), process.execPath, ...of, '--transport', way]
-      start(way, mostSeconds, 'mpirun', options, prefixes.get(way))
+      const launched = [...mpirunOptions(), execPath, ...options, '--transport', way]
+      start(way, mostSeconds, 'mpirun', launched, prefixes.get(way))
     }
     const text = existsSync(job) ? readFileSync(job, 'utf8') : ''
     if (text === '') return
-    const document: Measured = JSON.parse(text)
+    const document: BenchTable = JSON.parse(text)
     if (way === 'one') machine = document.machine
     for (const { work, variant, shape, seconds } of document.ours) {
       const name = variant.includes(' resident') ? `${work}-resident` : work

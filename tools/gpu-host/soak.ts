@@ -1,125 +1,138 @@
 /*
- * A soak of a backend. Beside one process that keeps working, others that do the same are killed at random times and replaced, and one more
- * takes and gives back device memory. Every element of the results is checked, and at the end the devices' memory and the working process's open
- * files and threads must be what they were at the start.
+ * A soak of a backend. One process keeps working, one takes and gives back device memory, one that works is killed again and again, and where there are
+ * transports, jobs of several ranks compute random algorithms at random sizes; in half of the jobs a rank is killed at a random moment (cli's soak-work.ts and backend-mpi's
+ * work.ts). No result may be wrong, a killed rank ends its job soon and is named, and at the end the GPUs hold what they held at the start.
  *
- *   node tools/gpu-host/soak.ts [SECONDS, default 300] [DEVICES, default 2] [SEED] [cuda|webgpu]
+ *   node tools/gpu-host/soak.ts [SECONDS, default 300] [BACKEND, default cuda] [DEVICES and most ranks, default 2] [TRANSPORTS] [SEED]
  *
- * Prints one JSON document. Exit 0: no wrong result, no unexpected error, no leak, and something of each kind was done. 1: otherwise. A hang is for the
- * caller to notice: each step is bounded, so the whole ends within SECONDS and a minute.
+ * BACKEND is cuda or webgpu, or reference or fake-gpus, which have jobs of ranks alone. TRANSPORTS stand with commas between; `none` has no such jobs, and
+ * without the argument those run that work. Nothing begins in the last 10 s, nor after ten problems. Prints a line of JSON a job and a summary. Exit 1: something is wrong.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { cuda } from '@tandem-gpu/backend-cuda'
-import { webgpu } from '@tandem-gpu/backend-webgpu'
+import { seededRandom } from '@tandem-gpu/core/testing'
+import {
+  gpuUse,
+  heldSince,
+  lineNaming,
+  patienceWith,
+  runRankJob,
+  transportsOf,
+} from '../../packages/backend-mpi/src/testing/rank-jobs.ts'
 
-const [seconds = 300, devices = 2, seed = Date.now() % 1e9] = process.argv.slice(2, 5).map(Number)
-const name = process.argv[5] === 'webgpu' ? 'webgpu' : 'cuda'
-const backend = name === 'webgpu' ? webgpu() : cuda()
-const work = fileURLToPath(new URL('soak-work.ts', import.meta.url))
-/** Memory that the driver keeps for itself may move by this much between two readings. */
-const toleranceByteLength = 16 * 2 ** 20
-const victims = 2
+const [length = '300', inner = 'cuda', devices = '2', transportList, seedText] = process.argv.slice(2)
+const seed = Number(seedText ?? Date.now() % 1e9)
+const random = seededRandom(seed)
+const pick = (n: number) => Math.floor(random() * n)
+/** From a kill to the end of the job. Liveness takes 5 s at most, on a machine that has time for it. */
+const mostSeconds = 30 * patienceWith(inner)
+const work = fileURLToPath(new URL('../../packages/cli/src/testing/soak-work.ts', import.meta.url))
+const hasWork = inner === 'cuda' || inner === 'webgpu'
 
-const problems: string[] = []
 const start = performance.now()
-const left = () => seconds - (performance.now() - start) / 1000
-const before = await memoryUsed()
+const left = () => Number(length) - (performance.now() - start) / 1000
+const before = gpuUse()
+const transports = transportList === 'none' ? [] : await transportsOf(transportList, inner, Number(devices))
+const counts: Record<string, number> = Object.fromEntries(transports.map((name) => [name, 0]))
+const problems: string[] = []
+const noMore = new AbortController()
 
-const steady = child('steady', seed)
-const pressure = child('pressure', seed + 1)
-let killed = 0
-await Promise.all(Array.from({ length: victims }, (_, i) => killAgainAndAgain(i)))
-const [steadyReport, pressureReport] = await Promise.all([report(steady), report(pressure)])
-
-// The driver takes the memory of killed processes back by itself.
-let after = await memoryUsed()
-for (let waited = 0; waited < 20 && grown().length > 0; waited++) {
-  await sleep(500)
-  after = await memoryUsed()
+const [steady, pressure] = await Promise.all([
+  ...(hasWork ? [process_('steady', seed), process_('pressure', seed + 1), victims()] : []),
+  jobs(),
+])
+problems.push(...(await heldSince(before)))
+if (inner === 'cuda' && before === undefined) problems.push('nvidia-smi does not say what the GPUs hold')
+// Shorter ones are for tests of this script.
+if (Number(length) >= 60) {
+  const { runs, aborted } = (steady ?? {}) as Record<string, number>
+  const done = { ...counts, ...(hasWork && { runs, aborted, ...(pressure as object) }) }
+  for (const [what, count] of Object.entries(done))
+    if (!count && !['refused', 'problems'].includes(what))
+      problems.push(`${what}: ${count}, so the soak shows nothing of it`)
 }
-problems.push(...grown())
-const { groups, runs, aborted } = (steadyReport ?? {}) as Record<string, number>
-const { allocations } = (pressureReport ?? {}) as Record<string, number>
-for (const [what, count] of Object.entries({ groups, runs, aborted, allocations, killed }))
-  if (!(count! > 0)) problems.push(`${what}: ${count}, so the soak shows nothing of it`)
-console.log(
-  JSON.stringify(
-    {
-      schema: 2,
-      kind: 'soak',
-      backend: backend.name,
-      devices,
-      seed,
-      seconds: (performance.now() - start) / 1000,
-      steady: steadyReport,
-      pressure: pressureReport,
-      killed,
-      memoryBefore: before,
-      memoryAfter: after,
-      problems,
-    },
-    null,
-    1,
-  ),
-)
+const seconds = Math.round((performance.now() - start) / 1000)
+const summary = { kind: 'soak', backend: inner, devices, transports, seed, seconds, ...counts }
+console.log(JSON.stringify({ ...summary, steady, pressure, before, after: gpuUse(), problems }))
 process.exitCode = problems.length > 0 ? 1 : 0
 
-function grown(): string[] {
-  return after.flatMap((used, i) =>
-    used - before[i]! > toleranceByteLength
-      ? `device ${i} holds ${used - before[i]!} bytes more than at the start`
-      : [],
-  )
+function count(what: string, more = 1): void {
+  counts[what] = (counts[what] ?? 0) + more
 }
 
-interface Child {
-  readonly role: string
-  readonly process: ChildProcess
-  readonly output: string[]
-  readonly ended: Promise<{ readonly code: number | null; readonly signal: string | null }>
+function addProblems(of: string, found: readonly string[]): void {
+  problems.push(...found.map((problem) => `${of}: ${problem}`))
+  if (problems.length >= 10) noMore.abort()
 }
 
-function child(role: string, itsSeed: number): Child {
-  const args = [work, role, String(Math.max(1, left())), String(devices), String(itsSeed), name]
-  const started = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  const output: string[] = []
-  started.stdout.on('data', (text) => output.push(String(text)))
-  return {
-    role,
-    process: started,
-    output,
-    ended: new Promise((resolve) => started.on('close', (code, signal) => resolve({ code, signal }))),
+/** Runs soak-work.ts to its end, or kills it; gives what it says at its end. */
+async function process_(role: string, itsSeed: number, killAfter?: number): Promise<unknown> {
+  const args = [work, role, String(Math.max(1, left())), devices, String(itsSeed), inner]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  let output = ''
+  child.stdout.on('data', (text) => {
+    output += text
+  })
+  noMore.signal.addEventListener('abort', () => child.kill())
+  const ended = new Promise((resolve) => child.on('close', (code, signal) => resolve(code ?? signal)))
+  if (killAfter !== undefined && (await Promise.race([ended, sleep(killAfter)])) === undefined) {
+    child.kill('SIGKILL')
+    await ended
+    count('processes killed')
+    return undefined
   }
+  const code = await ended
+  if (code !== 0 || killAfter !== undefined)
+    addProblems(role, [`it ends with ${code}: ${output.slice(-800)}`])
+  return output.trim() === '' ? undefined : JSON.parse(output)
 }
 
-/** Starts a process that works, kills it after a while, and starts the next. */
-async function killAgainAndAgain(victim: number): Promise<void> {
-  for (let round = 0; left() > 8; round++) {
-    const one = child('victim', seed + 1000 * (victim + 1) + round)
-    const early = await Promise.race([one.ended, sleep(300 + Math.random() * 6000, undefined)])
-    if (early !== undefined) {
-      problems.push(`a victim ends by itself (${early.code ?? early.signal}): ${one.output.join('')}`)
-      continue
-    }
-    one.process.kill('SIGKILL')
-    await one.ended
-    killed++
+async function victims(): Promise<void> {
+  for (let round = 0; left() > 8 && problems.length < 10; round++)
+    await process_('victim', seed + 1000 + round, 300 + pick(6000))
+}
+
+async function jobs(): Promise<void> {
+  if (transports.length === 0) return
+  do await oneJob()
+  while (left() > 10 && problems.length < 10)
+}
+
+async function oneJob(): Promise<void> {
+  const transport = transports[pick(transports.length)]!
+  const ranks = pick(2) === 0 ? 2 : Number(devices)
+  const victim = pick(2) === 0 ? pick(ranks) : undefined
+  const killAfterMilliseconds = pick(8000)
+  const itsSeed = pick(2 ** 31)
+  // A job whose rank is to be killed goes on until then.
+  const rounds = victim === undefined ? 1 + pick(5) : 1_000_000
+  let timer: NodeJS.Timeout | undefined
+  const { exitCode, text, seconds, disturbed, ...result } = await runRankJob({
+    ...{ inner, ranks, transport, seed: itsSeed, role: 'work', rounds },
+    onLine(_, control) {
+      if (victim === undefined || timer !== undefined || control.processes.size < ranks) return
+      timer = setTimeout(() => control.kill(victim), killAfterMilliseconds)
+    },
+  })
+  clearTimeout(timer)
+  const wrongs = [...result.problems]
+  const require = (right: boolean, what: string) => right || wrongs.push(`${what}: ${text.slice(-800)}`)
+  if (victim === undefined) {
+    const right = text.match(/^rank \d+: all results are right$/gm)?.length
+    require(exitCode === 0 && right === ranks, `exit code ${exitCode}`)
+    count('rounds', rounds)
+  } else {
+    require(disturbed, `it ends by itself, with ${exitCode}`)
+    require(exitCode !== 0, 'the exit code is 0')
+    require(seconds <= mostSeconds, `it ends ${seconds} s after the rank`)
+    require(!/^.*Wrong on rank.*$/m.test(text), 'a result is wrong')
+    require(lineNaming(victim, text) !== undefined, `no line names rank ${victim}`)
+    count('ranks killed')
+    counts.slowestEnd = Math.max(counts.slowestEnd ?? 0, seconds)
   }
-}
-
-/** What a process says at its end; its problems become this one's. */
-async function report({ role, output, ended }: Child): Promise<unknown> {
-  const { code, signal } = await ended
-  const line = output.join('').trim()
-  if (code !== 0) problems.push(`${role} ends with ${code ?? signal}: ${line}`)
-  return line === '' ? undefined : JSON.parse(line)
-}
-
-/** Bytes in use on each adapter, by its own sensors (the whole machine's processes). */
-async function memoryUsed(): Promise<number[]> {
-  const { adapters } = await backend.adapters()
-  const readings = await Promise.all(adapters.map((adapter) => adapter.telemetry?.()))
-  return readings.flatMap((reading) => reading?.memoryUsedByteLength ?? [])
+  count(transport)
+  const job = { transport, ranks, seed: itsSeed, victim, killAfterMilliseconds, exitCode, seconds }
+  console.log(JSON.stringify({ job, problems: wrongs }))
+  addProblems(JSON.stringify(job), wrongs)
 }

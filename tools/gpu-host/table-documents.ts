@@ -1,4 +1,4 @@
-import type { BenchDocument, BenchResult } from '../../packages/cli/src/bench/document.ts'
+import type { BenchResult } from '../../packages/cli/src/bench/document.ts'
 import type { HostCost } from './host-cost.ts'
 import type { RingCost, RunCost } from './rank-rows.ts'
 
@@ -14,14 +14,31 @@ export const narrowShapes = [64, 128, 256, 512].flatMap((size) => [
   { m: 8192, n: size, k: 8192 },
 ])
 
-/** What table.ts writes. */
-export interface BenchTable extends BenchDocument {
-  readonly host?: HostCost
+interface Measured {
+  readonly date: string
+  readonly commit: string
+}
+
+interface OfDevices extends Measured {
+  readonly schema: 1
+  readonly machine: Readonly<Record<string, unknown>>
 }
 
 /** One measurement, with what was checked. */
-export interface TensorResult extends BenchResult {
+export interface TableResult extends BenchResult {
   readonly verification?: string
+}
+
+/** What table.ts writes. With products on tensor cores the kind is `tensor`. */
+export interface BenchTable extends OfDevices {
+  readonly kind: 'bench' | 'tensor'
+  readonly ours: readonly TableResult[]
+  readonly peers: readonly BenchResult[]
+  readonly host?: HostCost
+  readonly errors?: readonly ProductErrors[]
+  readonly rings?: readonly RingCost[]
+  readonly runs?: readonly RunCost[]
+  readonly bits?: Readonly<Record<string, string>>
 }
 
 /** One line of tools/gpu-host/product-errors.py. */
@@ -31,14 +48,6 @@ export interface ProductErrors {
   readonly window: number
   readonly rms: Readonly<Record<string, number>>
   readonly largest: Readonly<Record<string, number>>
-  readonly sameInfNaN: boolean
-}
-
-/** What table.ts writes with rows of tensor-rows.ts. */
-export interface TensorDocument extends Omit<BenchDocument, 'kind'> {
-  readonly kind: 'tensor'
-  readonly ours: readonly TensorResult[]
-  readonly errors?: readonly ProductErrors[]
 }
 
 /** Seconds of one piece of work (of Jacobi: of a sweep) in one way: `one` process, a transport between processes, or a sample of NVIDIA's. */
@@ -52,12 +61,8 @@ export interface RankResult {
 }
 
 /** What table.ts writes with --ways. */
-export interface RankTable {
-  readonly schema: 1
+export interface RankTable extends OfDevices {
   readonly kind: 'ranks'
-  readonly date: string
-  readonly commit: string
-  readonly machine: Readonly<Record<string, unknown>>
   /** Processes, each with one GPU. */
   readonly ranks: number
   readonly results: readonly RankResult[]
@@ -65,6 +70,30 @@ export interface RankTable {
   readonly rings: readonly { readonly way: string; readonly cost: RingCost }[]
   readonly runs: readonly { readonly way: string; readonly cost: RunCost }[]
   readonly failures: readonly string[]
+}
+
+/** One measured time of scans, histograms, sorts and transforms: a line of primitives.ts, tools/peers/cub.cu or tools/peers/primitives.py. */
+export interface PrimitivesFigure {
+  readonly work: string
+  /** `Tandem`, or the name of the peer. */
+  readonly by: string
+  readonly elements: number
+  readonly devices: number
+  readonly seconds: number
+}
+
+/** What primitives-table.ts writes. */
+export interface PrimitivesTable extends Measured {
+  readonly kind: 'primitives'
+  readonly machine: string
+  readonly results: readonly PrimitivesFigure[]
+}
+
+/** What packages/webgpu-api/src/calls.bench.ts writes, with the machine and the commit. Times are microseconds. */
+export interface ApiTable extends Measured {
+  readonly kind: 'webgpu-api'
+  readonly machine: string
+  readonly rows: readonly { readonly name: string; readonly tandem: number; readonly dawn: number }[]
 }
 
 /** The measurement of a work whose variant is `variant` or, where that begins with a blank, ends so; of a shape that has these sizes. */

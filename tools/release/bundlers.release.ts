@@ -6,7 +6,7 @@ import { rollup } from '@rollup/wasm-node'
 import { build as esbuild } from 'esbuild'
 import { build as vite } from 'vite'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { installed, mustRun, newProject, tools, tryRun } from './consumer.ts'
+import { installed, mustRun, newProject, tools, tryRun } from './testing/consumer.ts'
 
 const { npmrc } = inject('release')
 const webpack = createRequire(import.meta.url)('webpack') as typeof import('webpack')

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, inject, it } from 'vitest'
-import { expectDoctor, installed, mustRun, newProject, programs, tools } from './consumer.ts'
+import { expectDoctor, installed, mustRun, newProject, programs, tools } from './testing/consumer.ts'
 
 const { npmrc, registry, version } = inject('release')
 const { node20, node22, node24, node26 } = tools
@@ -70,7 +70,7 @@ describe('the tandem command', () => {
     const cwd = newProject('alone', npmrc)
     await mustRun('npm', ['install', '--no-audit', '--no-fund', '@tandem-gpu/cli'], { cwd })
     expect(existsSync(join(cwd, 'node_modules/webgpu'))).toBe(false)
-    const { runAsync } = await import('./run-async.ts')
+    const { runAsync } = await import('./testing/run-async.ts')
     const { status, output } = await runAsync(node24, ['node_modules/.bin/tandem', 'doctor'], { cwd })
     expect(status).toBe(3)
     expect(output).toContain('npm install @tandem-gpu/backend-webgpu')

@@ -1,7 +1,16 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { expectDoctor, installed, mustRun, newProject, programs, root, tools, tryRun } from './consumer.ts'
+import {
+  expectDoctor,
+  installed,
+  mustRun,
+  newProject,
+  programs,
+  root,
+  tools,
+  tryRun,
+} from './testing/consumer.ts'
 
 const { npmrc } = inject('release')
 const denoFlags = ['--allow-ffi', '--allow-read', '--allow-env', '--allow-sys']

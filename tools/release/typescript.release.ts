@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, it } from 'vitest'
-import { installed, mustRun, newProject, programs, root, tools, tryRun } from './consumer.ts'
+import { installed, mustRun, newProject, programs, root, tools, tryRun } from './testing/consumer.ts'
 
 const { npmrc } = inject('release')
 const own = join(root, 'tools/release/node_modules')

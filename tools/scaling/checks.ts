@@ -8,11 +8,11 @@ import {
   type RecordProgram,
   recordOn,
   residentProduct,
-  ringProduct,
   streamedProduct,
   sumOf,
   transposeOf,
 } from './programs.ts'
+import { slowestOf } from './studies.ts'
 
 type Way = 'one process' | '`ipc`' | '`nccl`' | '`gpu-aware`' | '`staged`'
 
@@ -28,7 +28,6 @@ export interface Check {
 }
 
 const table = '4xh200-table.json'
-const mpi = '2xh200-mpi.txt'
 /** Tables of rank-ways.ts. */
 const rankTables = ['2xh200-ranks.json', '4xh200-ranks.json']
 const rankWays = ['one', 'ipc', 'nccl', 'gpu-aware', 'staged']
@@ -57,13 +56,6 @@ const inOneProcess: readonly (readonly [string, number, RecordProgram, number, s
   ['Jacobi 8192², 2D', 4, jacobi(8192, '2d'), 49.76, '4xh200-jacobi.txt'],
   ['Jacobi 16384², 2D', 4, jacobi(16_384, '2d'), 155.95, '4xh200-jacobi.txt'],
 ]
-const withStaged: readonly (readonly [string, RecordProgram, number])[] = [
-  ['ring 2048³, `direct`', ringProduct(...square(2048), 'direct'), 4230],
-  ['ring 2048³, `interleaved`', ringProduct(...square(2048), 'interleaved'), 6240],
-  ['ring 4096³, `direct`', ringProduct(...square(4096), 'direct'), 12_800],
-  ['ring 4096³, `interleaved`', ringProduct(...square(4096), 'interleaved'), 22_100],
-]
-
 /** What rank-ways.ts measures, by its names of the work. */
 const ofRanks: readonly (readonly [string, string, number, RecordProgram])[] = [
   ['transpose 2048²', 'transpose', 2048, transposeOf(2048)],
@@ -94,11 +86,6 @@ export const checks: readonly Check[] = [
       ...{ title, way: 'one process', gpus, program, measured, source },
     }),
   ),
-  ...withStaged.map(
-    ([title, program, measured]): Check => ({
-      ...{ title, way: '`staged`', gpus: 2, program, measured, source: mpi },
-    }),
-  ),
   ...rankTables.flatMap(rankChecks),
 ]
 
@@ -111,5 +98,5 @@ export async function predicted({ way, gpus, program }: Check): Promise<Predicti
     const recorded = await recordOn(() => openRank(rank, gpus), program)
     predictions.push(predictRank(recorded, rank, gpus, way === '`staged`' ? staged : links))
   }
-  return predictions.reduce((a, b) => (b.seconds > a.seconds * (1 + 1e-9) ? b : a))
+  return slowestOf(predictions)
 }

@@ -8,22 +8,14 @@ type Region = { readonly rows: number; readonly rowByteLength: number }
 
 export const byteLengthOf = ({ rows, rowByteLength }: Region) => rows * rowByteLength
 
-/** What a kernel moves and computes, and the time that it takes on an idle H200. */
-export interface KernelWork {
-  /** Read and written in the GPU's own memory. */
-  readonly bytes: number
-  /** Written to other GPUs. */
-  readonly peerBytes: number
-  readonly flops: number
-  readonly seconds: number
-}
-
-export function kernelWork({ plan, blocking }: Recorded, command: Dispatch): KernelWork {
+/** The seconds that a kernel takes on an idle H200. */
+export function kernelSeconds({ plan, blocking }: Recorded, command: Dispatch): number {
   const deviceOf = (buffer: number) => {
     const found = plan.buffers[buffer]!
     return found.kind === 'device' ? found.device : command.device
   }
   const views = command.bindings.flatMap((binding) => (binding.kind === 'storage' ? [binding] : []))
+  // Read and written in the GPU's own memory, and written to other GPUs.
   let bytes = 0
   let peerBytes = 0
   for (const { buffer, view, reads, writes } of views) {
@@ -38,23 +30,19 @@ export function kernelWork({ plan, blocking }: Recorded, command: Dispatch): Ker
     if (found === undefined) throw new Error(`The kernel of "${command.label}" binds no ${name}.`)
     return byteLengthOf(found.view) / 4
   }
-  const none = { bytes, peerBytes, flops: 0 }
   const { label } = command
   if (label === 'fused sweeps') {
     const { view } = views.find(({ name }) => name === 'next')!
     const columns = view.rowByteLength / 4
-    const seconds = fusedSweepsSeconds(view.rows, columns, fusedStripRows(view.rows, columns))
-    return { ...none, seconds: start + seconds }
+    return start + fusedSweepsSeconds(view.rows, columns, fusedStripRows(view.rows, columns))
   }
   if (label === 'sweep') {
     const rate = bytes < c.cacheByteLength.value ? c.cachedSweepRate : c.sweepRate
-    return { ...none, seconds: start + viewOf('next') / rate.value }
+    return start + viewOf('next') / rate.value
   }
-  if (/^(transpose|scatter)|transpose A$/.test(label))
-    return { ...none, seconds: moved(c.transposeRate.value) }
-  if (/^(reduce|merge)/.test(label)) return { ...none, seconds: moved(c.sumRate.value) }
-  if (/^(pack|unpack)/.test(label) || /sum of parts$/.test(label))
-    return { ...none, seconds: moved(c.transposeRate.value) }
+  if (/^(transpose|scatter)|transpose A$/.test(label)) return moved(c.transposeRate.value)
+  if (/^(reduce|merge)/.test(label)) return moved(c.sumRate.value)
+  if (/^(pack|unpack)/.test(label) || /sum of parts$/.test(label)) return moved(c.transposeRate.value)
   if (/^(matmul|product)/.test(label)) {
     if (blocking === undefined) throw new Error(`The product "${label}" has no blocking.`)
     const parts = command.workgroups[2]
@@ -64,8 +52,7 @@ export function kernelWork({ plan, blocking }: Recorded, command: Dispatch): Ker
     // Whole tiles on the fullest multiprocessor.
     const tileFlops = (2 * blocking.tileRows * blocking.tileColumns * k) / parts
     const rate = (blocking.body === 'transposed' ? c.productRate : c.tiledRate).value / c.processors.value
-    const seconds = start + (Math.ceil(workgroups / c.processors.value) * tileFlops) / rate
-    return { ...none, flops: 2 * sums * k, seconds }
+    return start + (Math.ceil(workgroups / c.processors.value) * tileFlops) / rate
   }
   throw new Error(`No cost is known for the kernel "${label}".`)
 }

@@ -8,7 +8,7 @@ export interface Constant {
   /** As docs/scaling.md prints it. */
   readonly text: string
   readonly source: string
-  /** Nobody has measured it on the machines that were lent. */
+  /** Nobody has measured it. */
   readonly assumed?: true
 }
 
@@ -99,8 +99,7 @@ export const constants = {
   messageLatency: {
     value: 7.3e-6,
     text: 'a message between GPUs of a host: 7.3 µs',
-    source:
-      'NCCL 2.28 itself, two neighbours in a replayed graph, 8 KiB each, 4 × H200 on 2026-11-21 (no file was kept)',
+    source: 'NCCL 2.28 itself, two neighbours in a replayed graph, 8 KiB each, 4 × H200',
   },
   messageRate: {
     value: 315e9,
@@ -133,7 +132,7 @@ const ranksPerHost = 8
 
 /** How messages between ranks travel. */
 export interface Transport {
-  readonly name: 'staged' | 'links' | 'one link a host'
+  readonly name: 'staged' | 'links'
   /** Of one message between these ranks, until its bytes are in place, however few. */
   latency(from: number, to: number): number
   /** Bytes a second that one message can have. */
@@ -142,8 +141,7 @@ export interface Transport {
   occupies(from: number, to: number, byteLength: number): readonly [resource: string, seconds: number]
 }
 
-export const sameHost = (a: number, b: number) =>
-  Math.floor(a / ranksPerHost) === Math.floor(b / ranksPerHost)
+const sameHost = (a: number, b: number) => Math.floor(a / ranksPerHost) === Math.floor(b / ranksPerHost)
 
 const c = constants
 
@@ -159,20 +157,13 @@ export const staged: Transport = {
 }
 
 /** From GPU to GPU, as `nccl` sends them: over NVLink inside a host, over the GPU's own link between hosts. */
-export const links: Transport = overLinks('links', 1)
-
-/** The same with one link for the GPUs of a host together. */
-export const oneLinkAHost: Transport = overLinks('one link a host', ranksPerHost)
-
-function overLinks(name: Transport['name'], sharers: number): Transport {
-  const networkRate = c.networkRate.value / sharers
-  return {
-    name,
-    latency: (from, to) => (sameHost(from, to) ? c.messageLatency : c.networkLatency).value,
-    rate: (from, to) => (sameHost(from, to) ? c.messageRate.value : networkRate),
-    occupies: (from, to, byteLength) =>
-      sameHost(from, to)
-        ? ['NVLink', byteLength / c.messageRate.value + c.messageGap.value]
-        : ['network', byteLength / networkRate + c.messageGap.value],
-  }
+export const links: Transport = {
+  name: 'links',
+  latency: (from, to) => (sameHost(from, to) ? c.messageLatency : c.networkLatency).value,
+  rate: (from, to) => (sameHost(from, to) ? c.messageRate : c.networkRate).value,
+  occupies: (from, to, byteLength) => {
+    const inside = sameHost(from, to)
+    const rate = (inside ? c.messageRate : c.networkRate).value
+    return [inside ? 'NVLink' : 'network', byteLength / rate + c.messageGap.value]
+  },
 }

@@ -1,21 +1,10 @@
 import { isMessage } from '@tandem-gpu/core'
-import { byteLengthOf, copyCost, kernelWork } from './command-cost.ts'
-import { constants as c, sameHost, type Transport } from './machine.ts'
+import { byteLengthOf, copyCost, kernelSeconds } from './command-cost.ts'
+import { constants as c, type Transport } from './machine.ts'
 import type { Recorded, RecordedPlan } from './programs.ts'
 
 type Command = RecordedPlan['commands'][number]
 type Message = Extract<Command, { kind: 'send' | 'receive' }>
-
-/** What one rank's plan holds, of one repetition. Bytes are those that it sends, and those that it receives. */
-export interface RankCounts {
-  readonly commands: number
-  readonly messagesInside: number
-  readonly messagesBetween: number
-  readonly bytesInside: { readonly out: number; readonly in: number }
-  readonly bytesBetween: { readonly out: number; readonly in: number }
-  readonly kernelBytes: number
-  readonly flops: number
-}
 
 export interface Prediction {
   /** Of one repetition, or of one sweep where the program is Jacobi's. */
@@ -26,35 +15,6 @@ export interface Prediction {
 
 /** Messages of the binary tree that brings Jacobi's residuals to every rank, beside the sweeps. */
 const ofTree = ({ label }: Command) => label === 'gather' || label === 'spread'
-
-export function countRank(recorded: Recorded, rank: number): RankCounts {
-  const { commands } = recorded.plan
-  const bytes = { inside: { out: 0, in: 0 }, between: { out: 0, in: 0 } }
-  const messages = { inside: 0, between: 0 }
-  let kernelBytes = 0
-  let flops = 0
-  for (const command of commands) {
-    if (command.kind === 'dispatch') {
-      const work = kernelWork(recorded, command)
-      kernelBytes += work.bytes
-      flops += work.flops
-    }
-    if (!isMessage(command)) continue
-    const where = sameHost(rank, command.peer) ? 'inside' : 'between'
-    messages[where]++
-    if (command.region !== undefined)
-      bytes[where][command.kind === 'send' ? 'out' : 'in'] += byteLengthOf(command.region)
-  }
-  return {
-    commands: commands.length,
-    messagesInside: messages.inside,
-    messagesBetween: messages.between,
-    bytesInside: bytes.inside,
-    bytesBetween: bytes.between,
-    kernelBytes,
-    flops,
-  }
-}
 
 /** The time of a program by the plan of one of its ranks. */
 export function predictRank(
@@ -90,45 +50,6 @@ export function predictRank(
     edge: () => 0,
   })
   return largest(path, busy, sweeps)
-}
-
-/**
- * The longest chain through the plans of all ranks, joined by their messages: what `predictRank` takes for a few ranks to be the same
- * everywhere. Of one repetition, or of one sweep; for groups small enough to record all.
- */
-export function joinedPath(ranks: readonly Recorded[], transport: Transport): number {
-  const offsets: number[] = []
-  let count = 0
-  for (const { plan } of ranks) {
-    offsets.push(count)
-    count += plan.commands.length
-  }
-  const sends = new Map<string, number>()
-  const key = (from: number, to: number, { ordinal }: Message) => `${from} ${to} ${ordinal}`
-  const seconds: number[] = []
-  const commands = ranks.flatMap((recorded, rank) =>
-    recorded.plan.commands.map((command): Command => {
-      const index = offsets[rank]! + command.index
-      if (command.kind === 'send') sends.set(key(rank, command.peer, command), index)
-      seconds.push(
-        isMessage(command) ? messageCost(command, rank, transport) : localCost(recorded, command, () => {}),
-      )
-      const moved = (others: readonly number[]) => others.map((other) => offsets[rank]! + other)
-      return { ...command, index, after: moved(command.after), afterPrevious: moved(command.afterPrevious) }
-    }),
-  )
-  const released = new Map<number, number>()
-  for (const [rank, { plan }] of ranks.entries())
-    for (const command of plan.commands)
-      if (command.kind === 'receive' && !ofTree(command))
-        released.set(offsets[rank]! + command.index, sends.get(key(command.peer, rank, command))!)
-  const { sweeps } = ranks[0]!
-  const path = longestPath({ commands }, seconds, {
-    repetitions: sweeps === undefined ? 1 : 2,
-    released: (index) => released.get(index),
-    edge: () => 0,
-  })
-  return path / (sweeps ?? 1)
 }
 
 function messageCost(command: Message, rank: number, transport: Transport): number {
@@ -169,7 +90,7 @@ function localCost(
   use: (resource: string, seconds: number) => void,
 ): number {
   if (command.kind === 'dispatch') {
-    const { seconds } = kernelWork(recorded, command)
+    const seconds = kernelSeconds(recorded, command)
     use(`kernels ${command.device}`, seconds)
     return seconds
   }

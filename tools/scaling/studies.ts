@@ -1,6 +1,6 @@
-import { links, oneLinkAHost, staged, type Transport } from './machine.ts'
+import { links, staged, type Transport } from './machine.ts'
 import { openRank } from './paper-group.ts'
-import { countRank, type Prediction, predictRank, type RankCounts } from './predict.ts'
+import { type Prediction, predictRank } from './predict.ts'
 import {
   jacobiOf,
   type Recorded,
@@ -22,8 +22,6 @@ export interface Study {
   readonly of: (ranks: number) => RecordProgram
   /** Blocks beside one another: which rank is an inner one. */
   readonly across?: (ranks: number) => number
-  /** Copies from host memory to host memory, which were not measured in one process. */
-  readonly copiesOnHost?: true
 }
 
 const side = 16_384
@@ -46,11 +44,7 @@ export const strong: readonly Study[] = [
   { title: 'Jacobi 2048², 2D', of: () => jacobiOf(2048, 2048, '2d'), across },
   { title: 'Jacobi 16384², 2D', of: () => jacobiOf(side, side, '2d'), across },
   { title: 'ring 16384³, `direct`', of: () => ringProduct(side, side, side, 'direct') },
-  {
-    title: 'ring 16384³, `interleaved`',
-    of: () => ringProduct(side, side, side, 'interleaved'),
-    copiesOnHost: true,
-  },
+  { title: 'ring 16384³, `interleaved`', of: () => ringProduct(side, side, side, 'interleaved') },
 ]
 
 /** As much work for each rank. */
@@ -85,13 +79,10 @@ export const weak: readonly Study[] = [
 ]
 
 export type TransportName = Transport['name']
-const transports = [links, oneLinkAHost, staged]
+const transports = [links, staged]
 
 /** Of the first, an inner and the last rank: the slowest, for each transport. */
-export interface Outcome {
-  readonly slowest: Readonly<Record<TransportName, Prediction & { readonly rank: number }>>
-  readonly counts: readonly (RankCounts & { readonly rank: number })[]
-}
+export type Outcome = Readonly<Record<TransportName, Prediction>>
 
 export async function studied({ of, across }: Study, ranks: number): Promise<Outcome> {
   const inner = across === undefined ? ranks / 2 : ranks / 2 + Math.floor(across(ranks) / 2)
@@ -99,16 +90,13 @@ export async function studied({ of, across }: Study, ranks: number): Promise<Out
   for (const rank of [0, inner, ranks - 1])
     plans.push({ rank, recorded: await recordOn(() => openRank(rank, ranks), of(ranks)) })
   const slowest = transports.map((transport) => {
-    const predictions = plans.map(({ rank, recorded }) => ({
-      rank,
-      ...predictRank(recorded, rank, ranks, transport),
-    }))
-    // The first of equals: a difference in the last bits is none.
-    const most = predictions.reduce((a, b) => (b.seconds > a.seconds * (1 + 1e-9) ? b : a))
-    return [transport.name, most] as const
+    const predictions = plans.map(({ rank, recorded }) => predictRank(recorded, rank, ranks, transport))
+    return [transport.name, slowestOf(predictions)] as const
   })
-  return {
-    slowest: Object.fromEntries(slowest) as Outcome['slowest'],
-    counts: plans.map(({ rank, recorded }) => ({ rank, ...countRank(recorded, rank) })),
-  }
+  return Object.fromEntries(slowest) as Outcome
+}
+
+/** The first of equals: a difference in the last bits is none. */
+export function slowestOf(predictions: readonly Prediction[]): Prediction {
+  return predictions.reduce((a, b) => (b.seconds > a.seconds * (1 + 1e-9) ? b : a))
 }

@@ -2,6 +2,7 @@ import type { Schedule } from '@tandem-gpu/core'
 import { type Command, Option } from 'commander'
 import { addGroupOptions, addJsonOption, type GroupOptions, wholeNumber } from './group-options.ts'
 import { refuseIdleOptions } from './idle-options.ts'
+import { elementTypes, type NpyElementType } from './npy/element-conversion.ts'
 
 /** The options that the command of every algorithm takes besides its sizes and files. */
 export interface AlgorithmOptions extends GroupOptions {
@@ -16,6 +17,28 @@ export interface AlgorithmOptions extends GroupOptions {
   readonly plan?: string | undefined
   readonly json?: boolean | undefined
   readonly quiet?: boolean | undefined
+}
+
+/** Options of commands that work on a vector, generated or from a file. */
+export interface VectorOptions extends AlgorithmOptions {
+  readonly elements?: number
+  readonly type?: NpyElementType
+  readonly input?: string
+}
+
+export function elementsOption(usual: number): Option {
+  return new Option('--elements <n>', `length of the generated vector (default ${usual})`).argParser(
+    wholeNumber(0),
+  )
+}
+
+export function typeOption(usual = 'f32'): Option {
+  return new Option('--type <type>', `element type (default ${usual}, or the file’s)`).choices(elementTypes)
+}
+
+/** The types that a file may have: that of `--type`, where the user gives it. */
+export function acceptedTypes(type: NpyElementType | undefined): readonly NpyElementType[] {
+  return type === undefined ? elementTypes : [type]
 }
 
 /** Names of the options that give an algorithm files to read. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Report } from '@tandem-gpu/algorithms'
 import { expect, it } from 'vitest'
 import { type AlgorithmRun, runAlgorithm } from './algorithm-run.ts'
-import type { CommandContext } from './command-context.ts'
+import type { CommandContext } from './command.ts'
 import { recordedTerminal } from './terminal.ts'
 import { testBackend } from './testing/tandem.ts'
 import { temporaryFolder } from './testing/temporary-folder.ts'
@@ -41,8 +41,8 @@ const options = {
 /** Writes `x` into a file, then returns the given report. */
 async function runWriting(path: string, outcome: Partial<Report> | Error) {
   const terminal = recordedTerminal()
-  const context: CommandContext = { terminal, exit: 0 }
-  const run: AlgorithmRun<Report> = {
+  const context: CommandContext = { terminal, commands: [], exit: 0 }
+  const run: AlgorithmRun<Report, void> = {
     async prepare(files) {
       const file = await files.output(path)
       await file.write('x')

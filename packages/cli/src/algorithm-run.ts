@@ -1,13 +1,12 @@
 import type { MeasureProgress, Report } from '@tandem-gpu/algorithms'
-import { type DeviceGroup, type Program, type ProgramSpan, printPlan, type Schedule } from '@tandem-gpu/core'
+import { type DeviceGroup, type Program, type ProgramSpan, printPlan } from '@tandem-gpu/core'
 import type { AlgorithmOptions } from './algorithm-options.ts'
-import type { CommandContext } from './command-context.ts'
+import type { CommandContext } from './command.ts'
 import { comparisonLine } from './comparison-line.ts'
 import { exitCode, UsageError } from './exit-code.ts'
 import { withGroup } from './group-options.ts'
 import { type Job, prepareOnAllRanks } from './job.ts'
-import { type DocumentKind, formatJson } from './json.ts'
-import type { OutputFile } from './output-file.ts'
+import { formatJson } from './json.ts'
 import { mostDrawnCommands, planPicture } from './plan-picture.ts'
 import { formatReport, type ReportLine } from './report-text.ts'
 import { RunFiles } from './run-files.ts'
@@ -15,58 +14,51 @@ import { beginHandover, type Terminal } from './terminal.ts'
 import { chromeTrace } from './trace.ts'
 
 /** The options of the command line in the form in which the algorithms take them. */
-export interface RunSettings {
-  readonly schedule: Schedule
-  readonly verify: boolean
-  readonly warmup?: number
-  readonly samples: number
-  readonly seed?: number
-  readonly compareSchedules: boolean
-  readonly signal: AbortSignal
-  readonly onRun: (progress: MeasureProgress) => void
-  readonly trace?: (spans: readonly ProgramSpan[]) => void
-  readonly onProgram?: (program: Program) => void
-}
+type RunSettings = ReturnType<typeof settingsOf>
 
-export interface AlgorithmRun<R extends Report> {
+/** `Files`: what `prepare` opens. */
+export interface AlgorithmRun<R extends Report, Files> {
   /** Opens the input and output files. It is called before any device is opened, so that wrong files are reported early. */
-  prepare?(files: RunFiles): Promise<void>
-  compute(group: DeviceGroup, settings: RunSettings): Promise<R>
+  prepare(files: RunFiles): Promise<Files>
+  compute(group: DeviceGroup, settings: RunSettings, files: Files): Promise<R>
   /** Lines of text besides those that every report has. */
   describe(report: R): readonly ReportLine[]
 }
 
 /** Opens files and devices, runs, prints the report, and sets the exit code. */
-export async function runAlgorithm<R extends Report>(
+export async function runAlgorithm<R extends Report, Files>(
   context: CommandContext,
   options: AlgorithmOptions,
-  run: AlgorithmRun<R>,
+  run: AlgorithmRun<R, Files>,
 ): Promise<void> {
   const { terminal } = context
   const { job } = options
-  const files = new RunFiles(job === undefined || job.rank === 0)
+  const files = new RunFiles(options, terminal.progress)
   try {
-    let traceFile: OutputFile | undefined
-    let planFile: OutputFile | undefined
-    let plan: string | undefined
-    await prepareOnAllRanks(job, async () => {
-      if (options.trace !== undefined) traceFile = await files.output(options.trace)
-      if (options.plan !== undefined) planFile = await files.output(options.plan)
-      await run.prepare?.(files)
-    })
+    const [traceFile, planFile, prepared] = await prepareOnAllRanks(
+      job,
+      async () =>
+        [
+          await files.output(options.trace),
+          await files.output(options.plan),
+          await run.prepare(files),
+        ] as const,
+    )
     const spans: ProgramSpan[] = []
+    let plan: string | undefined
     terminal.progress.start('Opening the devices')
     const report = await withGroup(options, (group) => {
       if (options.verbose) terminal.error(`${group.selection.reason}\n`)
       terminal.progress.start('Preparing the data')
-      const settings = settingsOf(options, terminal, spans)
-      if (options.plan === undefined) return run.compute(group, settings)
-      return run.compute(group, {
-        ...settings,
-        onProgram: (program) => {
+      const settings = settingsOf(options, terminal, {
+        spans: (found) => {
+          for (const span of found) spans.push(span)
+        },
+        program: (program) => {
           plan ??= planText(options.plan!, program)
         },
       })
+      return run.compute(group, settings, prepared)
     })
     terminal.progress.start('Finishing')
     if (plan !== undefined) await planFile?.write(Buffer.from(plan))
@@ -80,7 +72,7 @@ export async function runAlgorithm<R extends Report>(
     if (!wrong) await files.commit()
     const lines = [...run.describe(report), ...comparisonLine(report.comparison)]
     const text = options.json
-      ? formatJson(report.algorithm as DocumentKind, report)
+      ? formatJson(report.algorithm, report)
       : formatReport(report, lines, terminal.colors)
     files.say(text, terminal, options)
     if (wrong) {
@@ -113,7 +105,7 @@ async function allSpans(
 }
 
 /** Shows how many of the runs are done, and what comes behind them. */
-export function showRuns({ progress }: Terminal, verify: boolean): RunSettings['onRun'] {
+export function showRuns({ progress }: Terminal, verify: boolean): (runs: MeasureProgress) => void {
   return ({ done, total }) => {
     if (done === total) progress.start(verify ? 'Checking the result' : 'Reading the result')
     else if (done > 0) progress.reach(done)
@@ -122,20 +114,17 @@ export function showRuns({ progress }: Terminal, verify: boolean): RunSettings['
   }
 }
 
-function settingsOf(options: AlgorithmOptions, terminal: Terminal, spans: ProgramSpan[]): RunSettings {
-  const { schedule, verify, warmup, samples, seed, compareSchedules = false } = options
-  const collect = (found: readonly ProgramSpan[]) => {
-    for (const span of found) spans.push(span)
-  }
+function settingsOf(
+  options: AlgorithmOptions,
+  terminal: Terminal,
+  take: { spans(found: readonly ProgramSpan[]): void; program(program: Program): void },
+) {
+  const { schedule, verify, warmup, samples, seed, compareSchedules, trace, plan } = options
   return {
-    schedule,
-    verify,
-    ...(warmup === undefined ? {} : { warmup }),
-    samples,
-    compareSchedules,
-    ...(seed === undefined ? {} : { seed }),
+    ...{ schedule, verify, warmup, samples, seed, compareSchedules },
     signal: terminal.signal,
     onRun: showRuns(terminal, verify),
-    ...(options.trace === undefined ? {} : { trace: collect }),
+    trace: trace === undefined ? undefined : take.spans,
+    onProgram: plan === undefined ? undefined : take.program,
   }
 }

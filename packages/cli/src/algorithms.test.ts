@@ -298,28 +298,6 @@ describe('no usable device', () => {
   )
 })
 
-describe('former names of options', () => {
-  it('jacobi takes --boundary for --input and --transport copies for copy', async () => {
-    const folder = await temporaryFolder()
-    await writeFile(join(folder, 'b.npy'), npyOfZeros('(5, 6)', 30))
-    const run = (options: string) => tandemJson(`jacobi ${options} --iterations 3 --devices 2`)
-    const {
-      seconds: _,
-      rate: __,
-      megaUpdatesPerSecond: ___,
-      samples: ____,
-      ...former
-    } = await run(`--boundary ${folder}/b.npy --transport copies`)
-    expect(former).toMatchObject({ shape: { rows: 5, columns: 6 }, transport: 'copy', verified: true })
-    expect(await run(`--input ${folder}/b.npy --transport copy`)).toMatchObject(former)
-  })
-
-  it('jacobi rejects both names at once', async () => {
-    const { exit, stderr } = await tandem('jacobi --boundary a.npy --input b.npy')
-    expect([exit, stderr]).toEqual([2, expect.stringContaining("cannot be used with option '--input")])
-  })
-})
-
 function npyOfZeros(shape: string, elements: number): Buffer {
   const header = Buffer.from(`{'descr': '<f4', 'fortran_order': False, 'shape': ${shape}, }\n`)
   const start = Buffer.from([0x93, ...Buffer.from('NUMPY'), 1, 0, header.length, 0])

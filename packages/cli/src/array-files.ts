@@ -1,10 +1,9 @@
 import type { ElementReader, ElementWriter } from '@tandem-gpu/algorithms'
 import type { FileElementType, NpyElementType } from './npy/element-conversion.ts'
-import { NpyReader, type NpyReadOptions } from './npy/reader.ts'
+import type { NpyReader } from './npy/reader.ts'
 import { NpyWriter } from './npy/writer.ts'
 import type { OutputFile } from './output-file.ts'
 import type { Part, Progress } from './progress.ts'
-import type { RunFiles } from './run-files.ts'
 
 /** A `.npy` file as the input of an algorithm, which reads it in pieces, any number of times. */
 export interface InputFile<T extends FileElementType = NpyElementType> {
@@ -26,14 +25,8 @@ export interface InputFile<T extends FileElementType = NpyElementType> {
   fileOrder(): ElementReader<T>
 }
 
-/** Opens a file, before any device is opened, so that a wrong file is reported early. `files` closes it. */
-export async function openInput<T extends FileElementType>(
-  files: RunFiles,
-  path: string,
-  options: NpyReadOptions & { readonly accepted: readonly T[] },
-  progress: Progress,
-): Promise<InputFile<T>> {
-  const reader = files.closing(await NpyReader.open(path, options))
+/** The file that `reader` has open, whose type `T` it has checked; reading it shows progress. */
+export function inputFile<T extends FileElementType>(reader: NpyReader, progress: Progress): InputFile<T> {
   const shown = (read: ElementReader<T>): ElementReader<T> => {
     let done = 0
     let part: Part | undefined
@@ -50,7 +43,6 @@ export async function openInput<T extends FileElementType>(
     }
   }
   return {
-    // The reader opens no file whose type is not accepted.
     type: reader.type as T,
     shape: reader.shape,
     complex: reader.complex,
@@ -63,13 +55,17 @@ export async function openInput<T extends FileElementType>(
   }
 }
 
-/** The sink that writes an array of `shape` into `file`, in ascending order. `c64`: complex numbers, of two elements (f32) each. */
+/**
+ * The sink that writes an array of `shape` into `file`, in ascending order; undefined where there is no file. `c64`: complex numbers, of two
+ * elements (f32) each.
+ */
 export async function npySink<T extends FileElementType | 'c64'>(
-  file: OutputFile,
+  file: OutputFile | undefined,
   type: T,
   shape: readonly number[],
   progress: Progress,
-): Promise<ElementWriter<T extends FileElementType ? T : 'f32'>> {
+): Promise<ElementWriter<T extends FileElementType ? T : 'f32'> | undefined> {
+  if (file === undefined) return undefined
   const length = shape.reduce((product, side) => product * side, type === 'c64' ? 2 : 1)
   const writer = await NpyWriter.start(file, type, shape)
   let part: Part | undefined
@@ -81,13 +77,14 @@ export async function npySink<T extends FileElementType | 'c64'>(
   }
 }
 
-/** The sink that adds elements to a picture, writes them into a file, or both. */
+/** The sink that adds elements to a picture, writes them into a file, or both; undefined where there is neither. */
 export function bothSinks(
   picture: { add(offset: number, elements: ArrayLike<number>): void } | undefined,
   file: ElementWriter<'f32'> | undefined,
-): ElementWriter<'f32'> {
+): ElementWriter<'f32'> | undefined {
+  if (picture === undefined) return file
   return async (offset, elements) => {
-    picture?.add(offset, elements)
+    picture.add(offset, elements)
     await file?.(offset, elements)
   }
 }

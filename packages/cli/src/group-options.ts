@@ -128,9 +128,9 @@ export function openGroupOptions(options: GroupOptions): OpenGroupOptions {
   return {
     backends: backendsNamed(options.backend, options.job, options.virtual, options.rankTransport),
     by: options.by,
-    ...(options.device === undefined ? {} : { adapters: ({ id }: Adapter) => options.device!.includes(id) }),
-    ...(options.devices === undefined ? {} : { devices: options.devices }),
-    ...(options.virtual === undefined ? {} : { virtual: options.virtual }),
+    adapters: options.device && (({ id }: Adapter) => options.device!.includes(id)),
+    devices: options.devices,
+    virtual: options.virtual,
   }
 }
 

@@ -27,3 +27,13 @@ export function singleRunRules(flag: string, options: readonly string[]): IdleRu
     because: `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} is for a single run and cannot be used with --${flag}.`,
   }))
 }
+
+/** Rules for the sizes that --input gives where a file is read: its length or its shape. */
+export function fileRules(gives: 'length' | 'shape', options: readonly string[]): IdleRule[] {
+  const names = options.map((option) => `--${option}`).join(' and ')
+  return options.map((option) => ({
+    option,
+    when: ({ input }) => input !== undefined,
+    because: `${names} cannot be used with --input: the file determines the ${gives}.`,
+  }))
+}

@@ -1,6 +1,6 @@
 import { type ScalingFigure, scaleJacobi } from '@tandem-gpu/algorithms'
 import type { AlgorithmOptions } from './algorithm-options.ts'
-import type { CommandContext } from './command-context.ts'
+import type { CommandContext } from './command.ts'
 import { exitCode } from './exit-code.ts'
 import { withGroup } from './group-options.ts'
 import { formatJson } from './json.ts'
@@ -35,7 +35,7 @@ export async function runScaling(context: CommandContext, options: ScalingOption
       verify,
       samples,
       signal: terminal.signal,
-      ...(warmup === undefined ? {} : { warmup }),
+      warmup,
       onFigure: () => terminal.progress.step(1),
     })
     const adapter = [...new Set(group.devices.map(({ info }) => info.name))].join(' + ')

@@ -67,21 +67,21 @@ export function terminalOf(job: Job | undefined, terminal: Terminal): Terminal {
 }
 
 /** Does what may fail in one process alone, such as opening a file: a failure in one is one in all, before anything runs. */
-export async function prepareOnAllRanks(job: Job | undefined, prepare: () => Promise<void>): Promise<void> {
+export async function prepareOnAllRanks<T>(job: Job | undefined, prepare: () => Promise<T>): Promise<T> {
   if (job === undefined) return prepare()
-  let own: unknown
+  const prepared = prepare()
+  const said = prepared.then(
+    () => null,
+    (error: unknown) => {
+      throw new Error(failureOf(error).message)
+    },
+  )
   try {
-    await allOrNone(
-      () =>
-        prepare().catch((error: unknown) => {
-          own = error
-          throw new Error(failureOf(error).message)
-        }),
-      { say: (message) => job.gather(message) },
-    )
+    await allOrNone(() => said, { say: (message) => job.gather(message) })
   } catch (error) {
-    if (own !== undefined) throw own
+    await prepared
     // Another process's failure is no driver's.
     throw isGpuError(error, 'driver') ? new UsageError(error.message, 'bad-input') : error
   }
+  return prepared
 }

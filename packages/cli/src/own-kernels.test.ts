@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { elementArray } from '@tandem-gpu/core'
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
-import { cacheCommand } from './commands/cache.ts'
-import { exitCode } from './exit-code.ts'
-import { helpExamples, otherExamples } from './help-examples.ts'
+import { defineCache } from './commands/cache.ts'
+import { loadCommands } from './commands/index.ts'
 import { formatNpyHeader } from './npy/header.ts'
 import { NpyReader } from './npy/reader.ts'
+import { completionExamples, programExamples } from './program.ts'
 import { recordedTerminal } from './terminal.ts'
 import { tandem, tandemJson } from './testing/tandem.ts'
 import { temporaryFolder } from './testing/temporary-folder.ts'
@@ -220,8 +220,9 @@ describe('tandem cache', () => {
     const folder = await temporaryFolder()
     const run = async (...argv: string[]) => {
       const terminal = recordedTerminal()
-      const command = cacheCommand({ terminal, exit: exitCode.ok }, folder)
-      await new Command().addCommand(command).parseAsync(['cache', '--json', ...argv], { from: 'user' })
+      const program = new Command()
+      defineCache(program.command('cache'), { terminal }, folder)
+      await program.parseAsync(['cache', '--json', ...argv], { from: 'user' })
       return JSON.parse(terminal.stdout).folders.map(({ files, byteLength }: never) => [files, byteLength])
     }
     expect(await run()).toEqual([
@@ -245,22 +246,25 @@ describe('tandem cache', () => {
   })
 })
 
+const commands = await loadCommands()
+
 describe('options of every command', () => {
-  it.each(Object.entries({ ...helpExamples, ...otherExamples }))(
-    'the help of %s has examples, of options that it has, and a link',
-    async (name, examples) => {
-      const { stdout } = await tandem(`${name} --help`.trim())
-      expect(stdout).not.toMatch(/default: [{[]/)
-      expect(stdout).toContain('https://github.com/tandem-gpu/tandem/blob/main/docs/cli.md')
-      for (const example of examples) {
-        expect(stdout).toContain(example)
-        expect(example).toContain(`tandem ${name}`)
-        if (name === '') continue
-        for (const [option] of example.matchAll(/--[a-z-]+/g))
-          expect(stdout).toMatch(new RegExp(`${option}\\b`))
-      }
-    },
-  )
+  it.each([
+    ...commands,
+    { name: '', examples: programExamples },
+    { name: 'completion', examples: completionExamples },
+  ])('the help of $name has examples, of options that it has, and a link', async ({ name, examples }) => {
+    const { stdout } = await tandem(`${name} --help`.trim())
+    expect(stdout).not.toMatch(/default: [{[]/)
+    expect(stdout).toContain('https://github.com/tandem-gpu/tandem/blob/main/docs/cli.md')
+    for (const example of examples) {
+      expect(stdout).toContain(example)
+      expect(example).toContain(`tandem ${name}`)
+      if (name === '') continue
+      for (const [option] of example.matchAll(/--[a-z-]+/g))
+        expect(stdout).toMatch(new RegExp(`${option}\\b`))
+    }
+  })
 
   it('--device takes an id that select prints, and refuses another', async () => {
     const { chosen } = JSON.parse((await tandem('select --backend webgpu --json')).stdout)

@@ -1,58 +1,15 @@
 import { createRequire } from 'node:module'
 import completion from '@bomb.sh/tab/commander'
 import { Command, CommanderError, Option } from 'commander'
-import type { CommandContext } from './command-context.ts'
-import { bandwidthCommand } from './commands/bandwidth.ts'
-import { benchCommand } from './commands/bench.ts'
-import { cacheCommand } from './commands/cache.ts'
-import { demoCommand } from './commands/demo.ts'
-import { devicesCommand } from './commands/devices.ts'
-import { doctorCommand } from './commands/doctor.ts'
-import { fftCommand } from './commands/fft.ts'
-import { histogramCommand } from './commands/histogram.ts'
-import { jacobiCommand } from './commands/jacobi.ts'
-import { matmulCommand } from './commands/matmul.ts'
-import { monitorCommand } from './commands/monitor.ts'
-import { reduceCommand } from './commands/reduce.ts'
-import { ringCommand } from './commands/ring.ts'
-import { runCommand } from './commands/run.ts'
-import { scanCommand } from './commands/scan.ts'
-import { selectCommand } from './commands/select.ts'
-import { sortCommand } from './commands/sort.ts'
-import { topologyCommand } from './commands/topology.ts'
-import { translateCommand } from './commands/translate.ts'
-import { transposeCommand } from './commands/transpose.ts'
+import type { CommandContext } from './command.ts'
+import { loadCommands } from './commands/index.ts'
 import { completionScript } from './completion-script.ts'
 import { type ExitCode, exitCode, failureOf } from './exit-code.ts'
-import { helpEpilogue } from './help-examples.ts'
 import { type Job, terminalOf } from './job.ts'
 import { formatJson } from './json.ts'
 import { printableLines } from './printable.ts'
 import { silentProgress } from './progress.ts'
 import type { Terminal } from './terminal.ts'
-
-const commands: readonly ((context: CommandContext) => Command)[] = [
-  demoCommand,
-  devicesCommand,
-  selectCommand,
-  runCommand,
-  translateCommand,
-  transposeCommand,
-  reduceCommand,
-  scanCommand,
-  histogramCommand,
-  sortCommand,
-  fftCommand,
-  matmulCommand,
-  jacobiCommand,
-  ringCommand,
-  benchCommand,
-  doctorCommand,
-  topologyCommand,
-  bandwidthCommand,
-  monitorCommand,
-  (context) => cacheCommand(context),
-]
 
 /**
  * Runs `tandem` with these arguments (without `node` and the script), in a job as one of its processes, and returns the exit code. Never
@@ -74,7 +31,7 @@ export async function main(argv: readonly string[], processTerminal: Terminal, j
       shown.error(text)
     },
   }
-  const context: MutableContext = { terminal, exit: exitCode.ok }
+  const context: MutableContext = { terminal, commands: await loadCommands(), exit: exitCode.ok }
   const interrupt = () => {
     const { progress } = context.terminal
     if (interrupted || progress.finishing) return
@@ -122,13 +79,13 @@ function createProgram(context: MutableContext, job: Job | undefined): Command {
     })
     .addHelpText(
       'after',
-      `\nExit codes: 0 right · 1 wrong result · 2 wrong arguments or input · 3 no usable device · 4 out of memory\n${helpEpilogue('')}`,
+      `\nExit codes: 0 right · 1 wrong result · 2 wrong arguments or input · 3 no usable device · 4 out of memory\n${epilogue(programExamples)}`,
     )
   if (job !== undefined) program.hook('preAction', (_, command) => void command.setOptionValue('job', job))
-  for (const create of commands) {
-    const command = create(context)
-    command.copyInheritedSettings(program)
-    command.addHelpText('after', helpEpilogue(command.name()))
+  for (const { name, description, examples, define } of context.commands) {
+    const command = program.command(name).description(description)
+    define(command, context)
+    command.addHelpText('after', epilogue(examples))
     command.addOption(
       new Option('-q, --quiet', 'print only errors; the exit code gives the outcome').conflicts('json'),
     )
@@ -136,14 +93,30 @@ function createProgram(context: MutableContext, job: Job | undefined): Command {
       if (action.getOptionValue('quiet'))
         context.terminal = { ...terminal, out() {}, progress: silentProgress() }
     })
-    program.addCommand(command)
   }
   const completions = completion(program, { completionCommandName: 'completion' })
   program.commands
     .find((command) => command.name() === 'completion')!
     .action((shell: string) => context.terminal.out(completionScript(completions, shell)))
-    .addHelpText('after', helpEpilogue('completion'))
+    .addHelpText('after', epilogue(completionExamples))
   return program
+}
+
+/** Examples in the help of `tandem` itself, and of the command that a library makes. */
+export const programExamples = [
+  'tandem doctor',
+  'tandem transpose --rows 768 --cols 1024 --devices 4',
+  'tandem run --help',
+]
+export const completionExamples = [
+  'source <(tandem completion bash)',
+  'tandem completion fish > ~/.config/fish/completions/tandem.fish',
+]
+
+/** What stands below the options of a command. */
+function epilogue(examples: readonly string[]): string {
+  const lines = examples.map((line) => `  ${line}`)
+  return `\nExamples:\n${lines.join('\n')}\n\nMore: https://github.com/tandem-gpu/tandem/blob/main/docs/cli.md`
 }
 
 export function reportFailure(error: unknown, json: boolean, terminal: Terminal): ExitCode {

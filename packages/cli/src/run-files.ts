@@ -1,26 +1,67 @@
 import { stat } from 'node:fs/promises'
 import { extname } from 'node:path'
+import { type InputFile, inputFile } from './array-files.ts'
 import { UsageError } from './exit-code.ts'
+import type { Job } from './job.ts'
+import type { FileElementType } from './npy/element-conversion.ts'
+import { NpyReader } from './npy/reader.ts'
 import { OutputFile } from './output-file.ts'
 import { printable } from './printable.ts'
+import type { Progress } from './progress.ts'
 import type { Terminal } from './terminal.ts'
+
+/** The options that say what becomes of files. */
+interface FileOptions {
+  readonly job?: Job | undefined
+  readonly cast?: boolean | undefined
+}
+
+type Format = 'npy' | 'png' | 'svg'
 
 /** The files of one run. Outputs appear under their names only if the run succeeds; all files are closed at its end. */
 export class RunFiles {
   readonly #outputs: OutputFile[] = []
-  readonly #closers: (() => Promise<void>)[] = []
+  readonly #inputs: NpyReader[] = []
   readonly #writes: boolean
+  readonly #cast: boolean
+  readonly #progress: Progress
 
-  /** `writes` false: this process of a job leaves the writing to another one, and its outputs go nowhere. */
-  constructor(writes = true) {
-    this.#writes = writes
+  /** Of the processes of a job, the first writes: the outputs of all others go nowhere. */
+  constructor({ job, cast = false }: FileOptions, progress: Progress) {
+    this.#writes = job === undefined || job.rank === 0
+    this.#cast = cast
+    this.#progress = progress
+  }
+
+  /**
+   * Opens a file, before any device is opened, so that a wrong file is reported early. Resolves to undefined where `path` is undefined, as
+   * `output` does: the user gives none. Throws `UsageError` as `NpyReader.open` does.
+   */
+  input<T extends FileElementType>(
+    path: string,
+    accepted: readonly T[],
+    complex?: boolean,
+  ): Promise<InputFile<T>>
+  input<T extends FileElementType>(
+    path: string | undefined,
+    accepted: readonly T[],
+    complex?: boolean,
+  ): Promise<InputFile<T> | undefined>
+  async input<T extends FileElementType>(path: string | undefined, accepted: readonly T[], complex = false) {
+    if (path === undefined) return undefined
+    const reader = await NpyReader.open(path, { accepted, complex, cast: this.#cast })
+    this.#inputs.push(reader)
+    return inputFile<T>(reader, this.#progress)
   }
 
   /**
    * Creates an output, which `commit` makes appear under `path`. Throws `UsageError` where another output of the run is the same file, and where
    * the name of a file ends as no file of the `format` does (`npy`, say); a name without an ending is taken as it is.
    */
-  async output(path: string, format?: 'npy' | 'png' | 'svg'): Promise<OutputFile> {
+  output(path: string, format?: Format): Promise<OutputFile>
+  output(path: string | undefined, format?: Format): Promise<OutputFile | undefined>
+  async output(path: string | undefined, format?: Format) {
+    if (path === undefined) return undefined
     const ending = extname(path)
     if (
       format !== undefined &&
@@ -45,18 +86,13 @@ export class RunFiles {
     else terminal.out(text)
   }
 
-  closing<T extends { close(): Promise<void> }>(file: T): T {
-    this.#closers.push(() => file.close())
-    return file
-  }
-
   async commit(): Promise<void> {
     for (const file of this.#outputs) await file.commit()
   }
 
   async close(): Promise<void> {
     for (const file of this.#outputs) await file.discard()
-    for (const close of this.#closers) await close()
+    for (const reader of this.#inputs) await reader.close()
   }
 }
 

@@ -77,6 +77,8 @@ describeOnBackends('lines', (backend) => {
           { shape: [2, 900, 20], axes: [1] },
           { shape: [1024, 6], axes: [0] },
           { shape: [1024, 6], axes: [0], order: 'transposed' as const },
+          { shape: [900, 21], axes: [0], order: 'transposed' as const, direction: 'inverse' as const },
+          { shape: [900, 3], axes: [0], order: 'transposed' as const, real: true },
           { shape: [256, 6, 5], axes: [0], order: 'transposed' as const },
           { shape: [6, 1024], axes: [1], order: 'transposed' as const },
           { shape: [2, 1024], axes: [1], real: true },

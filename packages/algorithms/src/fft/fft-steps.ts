@@ -39,6 +39,8 @@ export type FftStepWork =
       readonly shape: LineKernelShape
       readonly side: 'columns' | 'rows'
       readonly other: number
+      /** Whether the values of a column, once transformed, are neighbours in memory. */
+      readonly turns: boolean
     }
   | { readonly kind: 'stage'; readonly radix: number; readonly before: number }
   | { readonly kind: 'multiply' }
@@ -159,7 +161,9 @@ function complexSteps(
 ): FftStep[] {
   if (method.kind === 'stages') return stageSteps(method)
   const { length } = method
-  if (method.kind === 'square')
+  if (method.kind === 'square') {
+    // Where the lines become those of the output, the first side moves them there: its values are read, and stored, as neighbours.
+    const turns = place.input === 'columns' && place.output === 'lines'
     return (['columns', 'rows'] as const).map((side) => {
       const one = method[side]
       const rows = side === 'rows'
@@ -171,7 +175,7 @@ function complexSteps(
         {
           method: one,
           input: rows ? place.input : 'columns',
-          output: 'columns',
+          output: turns && !rows ? 'lines' : 'columns',
           ...kinds,
           square: rows ? undefined : length,
         },
@@ -184,9 +188,10 @@ function complexSteps(
         table,
         length,
         ...kinds,
-        work: { kind: 'square', shape, side, other },
+        work: { kind: 'square', shape, side, other, turns },
       })
     })
+  }
   const { points, stages } = method
   const multiply = (table: readonly number[], lengths: Partial<FftStep>) =>
     step({ source: chirpSource(), table, length: points, work: { kind: 'multiply' }, ...lengths })

@@ -34,12 +34,15 @@ const numbersOf = (kind: FftLineKind) => (kind === 'real' ? 1 : 2)
 const span = ({ outer, inner }: Lines, strides: LineStrides, length: number) =>
   (outer - 1) * strides.outer + (inner - 1) * strides.inner + (length - 1) * strides.step + 1
 
-/** The steps of a pass as work on `lines`. Between them, lines of complex numbers lie as those of the input do, without gaps. */
+/**
+ * The steps of a pass as work on `lines`. Between them, lines of complex numbers lie as those of the input do, or as a turned square leaves them,
+ * without gaps.
+ */
 export function workOf(pass: CompiledPass, lines: Lines, scale: number): LineWork[] {
   const { steps } = pass
   const { outer, inner } = lines
-  const dense = (length: number): LineStrides =>
-    lines.input.step === 1
+  const dense = (length: number, step: CompiledStep): LineStrides =>
+    liesInLines(step, lines)
       ? { outer: inner * length, inner: length, step: 1 }
       : { outer: inner * length, inner: 1, step: inner }
   const last = steps.length - 1
@@ -54,9 +57,11 @@ export function workOf(pass: CompiledPass, lines: Lines, scale: number): LineWor
       input:
         index === 0
           ? strides(lines.input, reads! && step.from !== 'real')
-          : dense(steps[index - 1]!.outputLength),
+          : dense(steps[index - 1]!.outputLength, steps[index - 1]!),
       output:
-        index === last ? strides(lines.output, writes! && step.to !== 'real') : dense(step.outputLength),
+        index === last
+          ? strides(lines.output, writes! && step.to !== 'real')
+          : dense(step.outputLength, step),
     }
     return {
       step,
@@ -65,6 +70,11 @@ export function workOf(pass: CompiledPass, lines: Lines, scale: number): LineWor
       outputLength: span(own, own.output, step.outputLength) * numbersOf(step.to),
     }
   })
+}
+
+/** Whether what a step leaves for the next one are lines of neighbouring values. */
+function liesInLines({ work }: CompiledStep, lines: Lines): boolean {
+  return lines.input.step === 1 || (work.kind === 'square' && work.turns)
 }
 
 /** Records one step on the device `ordinal`, in as many dispatches as its limits demand, which is nearly always one. */
@@ -199,13 +209,16 @@ function dispatchStep(
     })
     return
   }
+  // Neighbouring invocations take neighbouring inner numbers; where values of a line are neighbours in memory, they take those.
+  const [high, low] =
+    lines.input.step === 1 && outer === 1 ? (['inner', 'outer'] as const) : (['outer', 'inner'] as const)
   const strides = {
-    inner,
-    input_outer: lines.input.outer,
-    input_inner: lines.input.inner,
+    inner: lines[low],
+    input_outer: lines.input[high],
+    input_inner: lines.input[low],
     input_step: lines.input.step,
-    output_outer: lines.output.outer,
-    output_inner: lines.output.inner,
+    output_outer: lines.output[high],
+    output_inner: lines.output[low],
     output_step: lines.output.step,
   }
   const { inputLength, outputLength } = step
@@ -252,14 +265,16 @@ function levelsOf(
     return { levels: { outer: outerLevel, middle: one, inner: innerLevel, ...steps }, columns: 'inner' }
   }
   const columns = work.side === 'columns'
-  const { other } = work
-  // Value (a, b) of the square lies at a · rows + b of the line, and goes, from a row, to a + b · columns.
-  const across: Level = columns
-    ? { count: other, input: input.step, output: output.step }
-    : { count: other, input: input.step * work.shape.method.length, output: output.step }
-  const steps = columns
-    ? { input: input.step * other, output: output.step * other }
-    : { input: input.step, output: output.step * other }
+  const { other, turns } = work
+  const { length } = work.shape.method
+  // Value (a, b) of the square lies at a · rows + b of the line, and goes, from a row, to a + b · columns. Between the sides it lies at
+  // a · rows + b, or, where the square is turned, at a + b · columns.
+  const together = (step: number) => ({ across: length * step, step })
+  const apart = (step: number) => ({ across: step, step: other * step })
+  const from = columns || turns ? apart(input.step) : together(input.step)
+  const to = columns && turns ? together(output.step) : apart(output.step)
+  const across: Level = { count: other, input: from.across, output: to.across }
+  const steps = { input: from.step, output: to.step }
   // Lines that lie one after another have the neighbours in the square.
   return input.step === 1
     ? { levels: { outer: outerLevel, middle: innerLevel, inner: across, ...steps }, columns: 'inner' }

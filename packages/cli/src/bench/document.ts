@@ -13,7 +13,7 @@ export interface BenchResult {
   readonly verified: boolean
 }
 
-/** What `tandem bench --json` prints and tools/bench-compare reads. */
+/** What `tandem bench --json` prints. */
 export interface BenchDocument {
   readonly schema: 1
   readonly kind: 'bench'

@@ -1,6 +1,6 @@
 import type { BufferView, DeviceGroup } from '@tandem-gpu/core'
-import { Command, Option } from 'commander'
-import type { CommandContext } from '../command-context.ts'
+import { Option } from 'commander'
+import type { CommandModule } from '../command.ts'
 import { UsageError } from '../exit-code.ts'
 import {
   addGroupOptions,
@@ -33,46 +33,51 @@ interface PairFigures {
   readonly latencySeconds: number
 }
 
-export function bandwidthCommand(context: CommandContext): Command {
-  const command = new Command('bandwidth')
-    .description('measure copies between every pair of devices: one way, both ways, latency')
-    .addOption(
-      new Option('--bytes <size>', 'size of one copy')
-        .argParser(byteCount)
-        .default(256 * 1024 * 1024, '256MiB'),
-    )
-    .option('--samples <n>', 'measurements, whose median is reported', wholeNumber(1), 10)
-  addJsonOption(addGroupOptions(command))
-  return command.action(async (options: BandwidthOptions) => {
-    if (options.bytes % 4 !== 0)
-      throw new UsageError(`--bytes is ${options.bytes}; it must be a multiple of 4.`)
-    const { progress, signal } = context.terminal
-    progress.start('Opening the devices')
-    await withGroup(options, async (group) => {
-      const count = group.devices.length
-      progress.start('Measuring', count * count, 'pairs of devices')
-      const pairs: PairFigures[] = []
-      for (let from = 0; from < count; from++) {
-        for (let to = 0; to < count; to++) {
-          pairs.push(await measurePair(group, from, to, { ...options, signal }))
-          progress.step(1)
-        }
-      }
-      beginHandover(context.terminal)
-      const names = group.devices.map(({ info }) => info.name)
-      context.terminal.out(
-        options.json
-          ? formatJson('bandwidth', {
-              backend: group.backend,
-              software: group.software,
-              devices: names,
-              bytes: options.bytes,
-              pairs,
-            })
-          : asText(pairs, count, options.bytes),
+export const command: CommandModule = {
+  name: 'bandwidth',
+  description: 'measure copies between every pair of devices: one way, both ways, latency',
+  examples: ['tandem bandwidth', 'tandem bandwidth --json'],
+  documents: ['bandwidth'],
+  define(command, context) {
+    command
+      .addOption(
+        new Option('--bytes <size>', 'size of one copy')
+          .argParser(byteCount)
+          .default(256 * 1024 * 1024, '256MiB'),
       )
+      .option('--samples <n>', 'measurements, whose median is reported', wholeNumber(1), 10)
+    addJsonOption(addGroupOptions(command))
+    command.action(async (options: BandwidthOptions) => {
+      if (options.bytes % 4 !== 0)
+        throw new UsageError(`--bytes is ${options.bytes}; it must be a multiple of 4.`)
+      const { progress, signal } = context.terminal
+      progress.start('Opening the devices')
+      await withGroup(options, async (group) => {
+        const count = group.devices.length
+        progress.start('Measuring', count * count, 'pairs of devices')
+        const pairs: PairFigures[] = []
+        for (let from = 0; from < count; from++) {
+          for (let to = 0; to < count; to++) {
+            pairs.push(await measurePair(group, from, to, { ...options, signal }))
+            progress.step(1)
+          }
+        }
+        beginHandover(context.terminal)
+        const names = group.devices.map(({ info }) => info.name)
+        context.terminal.out(
+          options.json
+            ? formatJson('bandwidth', {
+                backend: group.backend,
+                software: group.software,
+                devices: names,
+                bytes: options.bytes,
+                pairs,
+              })
+            : asText(pairs, count, options.bytes),
+        )
+      })
     })
-  })
+  },
 }
 
 async function measurePair(

@@ -1,11 +1,11 @@
 import { openGroup, type Schedule } from '@tandem-gpu/core'
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { backendsNamed } from '../backends.ts'
-import { benchCases, type SizeSetName, sizeSetNames, type WorkName, workNames } from '../bench/cases.ts'
+import { type BenchWork, type SizeSetName, sizeSetNames } from '../bench/case.ts'
 import { copyLimits } from '../bench/copy-limits.ts'
 import type { BenchDocument, BenchResult } from '../bench/document.ts'
 import { benchPage } from '../bench/page.ts'
-import type { CommandContext } from '../command-context.ts'
+import type { CommandModule } from '../command.ts'
 import { exitCode, UsageError } from '../exit-code.ts'
 import {
   addJsonOption,
@@ -27,7 +27,7 @@ import { beginHandover, type Terminal } from '../terminal.ts'
 import { addTuneOption, type TuneOption, tuningOptions } from '../tune-option.ts'
 
 interface BenchOptions extends Omit<GroupOptions, 'devices'>, TuneOption {
-  readonly works?: readonly WorkName[]
+  readonly works?: readonly string[]
   readonly devices?: readonly number[]
   readonly schedules: readonly Schedule[]
   readonly sizes: 'auto' | SizeSetName
@@ -39,52 +39,58 @@ interface BenchOptions extends Omit<GroupOptions, 'devices'>, TuneOption {
   readonly json?: boolean
 }
 
-export function benchCommand(context: CommandContext): Command {
-  const command = new Command('bench').description(
-    'time the algorithms over sizes, device counts and schedules',
-  )
-  addSelectionOptions(command)
-    .option('--devices <counts>', 'device counts, such as 1,2,4 (default: 1 and all)', wholeNumbers)
-    .option('--works <names>', `some of ${workNames.join(',')} (default: all)`, someOf(workNames))
-    .addOption(
-      new Option('--schedules <names>', 'one or both of serial,overlapped')
-        .argParser(someOf(['serial', 'overlapped'] as const))
-        .default(['overlapped'] as Schedule[], 'overlapped'),
-    )
-    .addOption(
-      new Option('--sizes <set>', 'sizes to measure; auto is small on a software GPU and medium on others')
-        .choices(['auto', ...sizeSetNames])
-        .default('auto'),
-    )
-    .option('--samples <n>', 'timed runs, whose median is reported', wholeNumber(1), 11)
-    .option('--no-verify', 'do not check the results')
-    .option('--peers <file>', 'include these results of other libraries')
-    .option('--commit <id>', 'commit that is measured, to be named in the document', 'unknown')
-    .option('--report <file>', 'write a page of plots (HTML)')
-  addJsonOption(addTuneOption(command))
-  return command.action(async (options: BenchOptions) => {
-    const { terminal } = context
-    const page = options.report === undefined ? undefined : await OutputFile.create(options.report)
-    try {
-      const peers = options.peers === undefined ? [] : await readPeers(options.peers)
-      const document = await runBench(options, peers, terminal)
-      if (options.verify && !document.ours.every(({ verified }) => verified))
-        context.exit = exitCode.wrongAnswer
-      const drawn = page && (await benchPage(document))
-      beginHandover(terminal)
-      if (drawn !== undefined) await page?.write(drawn)
-      await page?.commit()
-      const { schema: _, ...fields } = document
-      terminal.out(options.json ? formatJson('bench', fields) : asText(document.ours, options.verify))
-    } finally {
-      terminal.progress.stop()
-      await page?.discard()
-    }
-  })
+export const command: CommandModule = {
+  name: 'bench',
+  description: 'time the algorithms over sizes, device counts and schedules',
+  examples: ['tandem bench --works transpose,reduce', 'tandem bench --report report.html'],
+  documents: ['bench'],
+  define(command, context) {
+    const works = new Map(context.commands.flatMap(({ works = {} }) => Object.entries(works)))
+    const workNames = [...works.keys()]
+    addSelectionOptions(command)
+      .option('--devices <counts>', 'device counts, such as 1,2,4 (default: 1 and all)', wholeNumbers)
+      .option('--works <names>', `some of ${workNames.join(',')} (default: all)`, someOf(workNames))
+      .addOption(
+        new Option('--schedules <names>', 'one or both of serial,overlapped')
+          .argParser(someOf(['serial', 'overlapped'] as const))
+          .default(['overlapped'] as Schedule[], 'overlapped'),
+      )
+      .addOption(
+        new Option('--sizes <set>', 'sizes to measure; auto is small on a software GPU and medium on others')
+          .choices(['auto', ...sizeSetNames])
+          .default('auto'),
+      )
+      .option('--samples <n>', 'timed runs, whose median is reported', wholeNumber(1), 11)
+      .option('--no-verify', 'do not check the results')
+      .option('--peers <file>', 'include these results of other libraries')
+      .option('--commit <id>', 'commit that is measured, to be named in the document', 'unknown')
+      .option('--report <file>', 'write a page of plots (HTML)')
+    addJsonOption(addTuneOption(command))
+    command.action(async (options: BenchOptions) => {
+      const { terminal } = context
+      const page = options.report === undefined ? undefined : await OutputFile.create(options.report)
+      try {
+        const peers = options.peers === undefined ? [] : await readPeers(options.peers)
+        const document = await runBench(options, works, peers, terminal)
+        if (options.verify && !document.ours.every(({ verified }) => verified))
+          context.exit = exitCode.wrongAnswer
+        const drawn = page && (await benchPage(document))
+        beginHandover(terminal)
+        if (drawn !== undefined) await page?.write(drawn)
+        await page?.commit()
+        const { schema: _, ...fields } = document
+        terminal.out(options.json ? formatJson('bench', fields) : asText(document.ours, options.verify))
+      } finally {
+        terminal.progress.stop()
+        await page?.discard()
+      }
+    })
+  },
 }
 
 async function runBench(
   options: BenchOptions,
+  works: ReadonlyMap<string, BenchWork>,
   peers: readonly BenchResult[],
   terminal: Terminal,
 ): Promise<BenchDocument> {
@@ -98,7 +104,7 @@ async function runBench(
   await all.destroy()
 
   const sizes = options.sizes === 'auto' ? (software ? 'small' : 'medium') : options.sizes
-  const cases = (options.works ?? workNames).flatMap((work) => benchCases(work, sizes))
+  const cases = (options.works ?? [...works.keys()]).flatMap((work) => works.get(work)!(sizes))
   terminal.progress.start(
     'Measuring',
     cases.length * counts.length * options.schedules.length,

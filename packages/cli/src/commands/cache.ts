@@ -1,7 +1,7 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { Command, Option } from 'commander'
-import type { CommandContext } from '../command-context.ts'
+import { type Command, Option } from 'commander'
+import type { CommandContext, CommandModule } from '../command.ts'
 import { addJsonOption } from '../group-options.ts'
 import { formatJson } from '../json.ts'
 import { formatBytes } from '../quantity.ts'
@@ -23,13 +23,23 @@ interface CacheFolder {
   readonly byteLength: number
 }
 
+export const command: CommandModule = {
+  name: 'cache',
+  description: 'show what is stored between runs: compiled kernels and measured choices',
+  examples: ['tandem cache', 'tandem cache --clear tuning'],
+  documents: ['cache'],
+  define: (command, context) => defineCache(command, context),
+}
+
 /** `folder`: the folder `tandem` in the user's cache folder; undefined where there is no home folder. */
-export function cacheCommand(context: CommandContext, folder = cacheFolder()): Command {
-  const command = new Command('cache')
-    .description('show what is stored between runs: compiled kernels and measured choices')
-    .addOption(new Option('--clear <what>', 'remove these files first').choices([...parts, 'all']))
+export function defineCache(
+  command: Command,
+  context: Pick<CommandContext, 'terminal'>,
+  folder = cacheFolder(),
+): void {
+  command.addOption(new Option('--clear <what>', 'remove these files first').choices([...parts, 'all']))
   addJsonOption(command)
-  return command.action(async (options: CacheOptions) => {
+  command.action(async (options: CacheOptions) => {
     // What is removed stays removed.
     beginHandover(context.terminal)
     const folders: CacheFolder[] = []

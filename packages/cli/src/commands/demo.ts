@@ -2,8 +2,7 @@ import { join, resolve } from 'node:path'
 import { jacobi, matmul, type Report, reduce, transpose } from '@tandem-gpu/algorithms'
 import { type DeviceGroup, type ProgramSpan, type Schedule, selectAdapters } from '@tandem-gpu/core'
 import { makeFolder } from '@tandem-gpu/core/native'
-import { Command } from 'commander'
-import type { CommandContext } from '../command-context.ts'
+import type { CommandModule } from '../command.ts'
 import { exitCode, UsageError } from '../exit-code.ts'
 import type { Borders } from '../figure.ts'
 import { fileReason } from '../file-error.ts'
@@ -54,42 +53,46 @@ const hardwareSizes: DemoSizes = {
   grid: { rows: 769, columns: 1025, iterations: 2000 },
 }
 
-export function demoCommand(context: CommandContext): Command {
-  const command = new Command('demo')
-    .description('run four of the algorithms on the best backend found, check each result, and draw one')
-    .option('--folder <path>', 'folder for the picture and the trace', 'tandem-demo')
-  addJsonOption(addGroupOptions(command))
-  return command.action(async (options: DemoOptions) => {
-    const { terminal } = context
-    const folder = resolve(options.folder)
-    try {
-      makeFolder(folder)
-    } catch (error) {
-      throw new UsageError(`${printable(folder)} cannot be made: ${fileReason(error)}.`)
-    }
-    await requireDeviceIds(options)
-    const { chosen } = await selectAdapters(openGroupOptions(options))
-    const software = chosen.every((adapter) => adapter.software)
-    // Over processes, one each: they are many already.
-    const virtual = software && options.job === undefined ? softwareDevices : undefined
-    const devices = options.devices ?? virtual
-    const group = { ...options, ...(devices === undefined ? {} : { devices }) }
-    terminal.progress.start('Opening the devices')
-    const { reports, tracks, picture } = await withGroup(group, (opened) => runAll(opened, terminal))
+export const command: CommandModule = {
+  name: 'demo',
+  description: 'run four of the algorithms on the best backend found, check each result, and draw one',
+  examples: ['tandem demo', 'tandem demo --devices 4 --virtual --folder /tmp/demo'],
+  documents: ['demo'],
+  define(command, context) {
+    command.option('--folder <path>', 'folder for the picture and the trace', 'tandem-demo')
+    addJsonOption(addGroupOptions(command))
+    command.action(async (options: DemoOptions) => {
+      const { terminal } = context
+      const folder = resolve(options.folder)
+      try {
+        makeFolder(folder)
+      } catch (error) {
+        throw new UsageError(`${printable(folder)} cannot be made: ${fileReason(error)}.`)
+      }
+      await requireDeviceIds(options)
+      const { chosen } = await selectAdapters(openGroupOptions(options))
+      const software = chosen.every((adapter) => adapter.software)
+      // Over processes, one each: they are many already.
+      const virtual = software && options.job === undefined ? softwareDevices : undefined
+      const devices = options.devices ?? virtual
+      const group = { ...options, devices }
+      terminal.progress.start('Opening the devices')
+      const { reports, tracks, picture } = await withGroup(group, (opened) => runAll(opened, terminal))
 
-    beginHandover(terminal)
-    const paths = { picture: join(folder, 'jacobi.png'), trace: join(folder, 'trace.json') }
-    if (options.job === undefined || options.job.rank === 0) {
-      await writeOutputFile(paths.picture, picture)
-      await writeOutputFile(paths.trace, chromeTrace(tracks))
-    }
-    if (!reports.every(({ verified }) => verified)) context.exit = exitCode.wrongAnswer
-    terminal.out(
-      options.json
-        ? formatJson('demo', { folder, ...paths, reports })
-        : asText(reports, paths, terminal.colors),
-    )
-  })
+      beginHandover(terminal)
+      const paths = { picture: join(folder, 'jacobi.png'), trace: join(folder, 'trace.json') }
+      if (options.job === undefined || options.job.rank === 0) {
+        await writeOutputFile(paths.picture, picture)
+        await writeOutputFile(paths.trace, chromeTrace(tracks))
+      }
+      if (!reports.every(({ verified }) => verified)) context.exit = exitCode.wrongAnswer
+      terminal.out(
+        options.json
+          ? formatJson('demo', { folder, ...paths, reports })
+          : asText(reports, paths, terminal.colors),
+      )
+    })
+  },
 }
 
 async function runAll(group: DeviceGroup, { signal, progress }: Terminal) {

@@ -1,7 +1,6 @@
 import type { Adapter, AdapterReport, Telemetry } from '@tandem-gpu/core'
-import { Command } from 'commander'
 import { type BackendName, backendsNamed } from '../backends.ts'
-import type { CommandContext } from '../command-context.ts'
+import type { CommandModule } from '../command.ts'
 import { exitCode } from '../exit-code.ts'
 import { addBackendOption, addJsonOption } from '../group-options.ts'
 import type { Job } from '../job.ts'
@@ -20,19 +19,22 @@ interface BackendListing extends AdapterReport {
   readonly readings: readonly (Telemetry | undefined)[]
 }
 
-export function devicesCommand(context: CommandContext): Command {
-  const command = new Command('devices').description(
-    'list every device that each backend finds, with its sensors',
-  )
-  addJsonOption(addBackendOption(command))
-  return command.action(async (options: DevicesOptions) => {
-    context.terminal.progress.start('Looking for devices')
-    const listings = await Promise.all(backendsNamed(options.backend, options.job).map(list))
-    if (!listings.some(({ adapters }) => adapters.length > 0)) context.exit = exitCode.noDevice
-    context.terminal.out(
-      options.json ? formatJson('devices', { backends: listings.map(asJson) }) : asText(listings),
-    )
-  })
+export const command: CommandModule = {
+  name: 'devices',
+  description: 'list every device that each backend finds, with its sensors',
+  examples: ['tandem devices', 'tandem devices --backend cuda --json'],
+  documents: ['devices'],
+  define(command, context) {
+    addJsonOption(addBackendOption(command))
+    command.action(async (options: DevicesOptions) => {
+      context.terminal.progress.start('Looking for devices')
+      const listings = await Promise.all(backendsNamed(options.backend, options.job).map(list))
+      if (!listings.some(({ adapters }) => adapters.length > 0)) context.exit = exitCode.noDevice
+      context.terminal.out(
+        options.json ? formatJson('devices', { backends: listings.map(asJson) }) : asText(listings),
+      )
+    })
+  },
 }
 
 async function list(backend: { name: string; adapters(): Promise<AdapterReport> }): Promise<BackendListing> {

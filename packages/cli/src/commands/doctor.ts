@@ -5,9 +5,8 @@ import {
   openGroup,
   type Transport,
 } from '@tandem-gpu/core'
-import { Command } from 'commander'
 import { type BackendName, backendsNamed } from '../backends.ts'
-import type { CommandContext } from '../command-context.ts'
+import type { CommandModule } from '../command.ts'
 import { exitCode, failureOf } from '../exit-code.ts'
 import { addBackendOption, addJsonOption } from '../group-options.ts'
 import type { Job } from '../job.ts'
@@ -38,55 +37,58 @@ interface WebGpuApiDiagnosis {
   readonly reason?: string
 }
 
-export function doctorCommand(context: CommandContext): Command {
-  const command = new Command('doctor').description(
-    'test each backend, and say what is missing if one does not work',
-  )
-  addJsonOption(addBackendOption(command))
-  return command.action(async (options: { backend: BackendName; json?: boolean; job?: Job }) => {
-    const diagnoses: Diagnosis[] = []
-    const backends = backendsNamed(options.backend, options.job)
-    const { progress } = context.terminal
-    progress.start('Testing the backends', backends.length, 'backends')
-    for (const backend of backends) {
-      diagnoses.push(await examine(backend))
-      progress.step(1)
-    }
-    if (!diagnoses.some(({ works }) => works)) context.exit = exitCode.noDevice
-    const { colors, out } = context.terminal
-    const mpi = await examineMpi()
-    if (options.json) {
+export const command: CommandModule = {
+  name: 'doctor',
+  description: 'test each backend, and say what is missing if one does not work',
+  examples: ['tandem doctor', 'tandem doctor --json'],
+  documents: ['doctor'],
+  define(command, context) {
+    addJsonOption(addBackendOption(command))
+    command.action(async (options: { backend: BackendName; json?: boolean; job?: Job }) => {
+      const diagnoses: Diagnosis[] = []
+      const backends = backendsNamed(options.backend, options.job)
+      const { progress } = context.terminal
+      progress.start('Testing the backends', backends.length, 'backends')
+      for (const backend of backends) {
+        diagnoses.push(await examine(backend))
+        progress.step(1)
+      }
+      if (!diagnoses.some(({ works }) => works)) context.exit = exitCode.noDevice
+      const { colors, out } = context.terminal
+      const mpi = await examineMpi()
+      if (options.json) {
+        out(
+          formatJson('doctor', {
+            node: process.version,
+            platform: `${process.platform}-${process.arch}`,
+            backends: diagnoses,
+            mpi,
+          }),
+        )
+        return
+      }
+      for (const { name, works, adapters, reason, remedy, notes, transport, webgpuApi } of diagnoses) {
+        const found = [...new Set(adapters.map((adapter) => adapter.name))].join(', ')
+        const verdict = works
+          ? `${colors.green('works')}: ${countOf(adapters.length, 'device')} (${found})`
+          : `${colors.red('does not work')}: ${reason}`
+        out(`${name} ${verdict}\n`)
+        if (remedy !== undefined) out(`  What to do: ${remedy}\n`)
+        if (transport !== undefined)
+          out(`  Processes exchange data through the transport ${transportText(transport)}\n`)
+        if (webgpuApi?.works) out('  The WebGPU API (@tandem-gpu/webgpu-api) works on each of its devices.\n')
+        else if (webgpuApi !== undefined)
+          out(`  The WebGPU API (@tandem-gpu/webgpu-api) does not work on it: ${webgpuApi.reason}\n`)
+        for (const note of notes) out(`  ${note}\n`)
+      }
       out(
-        formatJson('doctor', {
-          node: process.version,
-          platform: `${process.platform}-${process.arch}`,
-          backends: diagnoses,
-          mpi,
-        }),
+        mpi.works
+          ? `mpi ${colors.green('loads')}: ${mpi.version} (${mpi.path}, interface of ${mpi.family})\n  ${mpi.job}\n  ${mpi.messages}\n`
+          : `mpi ${colors.yellow('does not load')}, so programs run in one process: ${mpi.reason}\n`,
       )
-      return
-    }
-    for (const { name, works, adapters, reason, remedy, notes, transport, webgpuApi } of diagnoses) {
-      const found = [...new Set(adapters.map((adapter) => adapter.name))].join(', ')
-      const verdict = works
-        ? `${colors.green('works')}: ${countOf(adapters.length, 'device')} (${found})`
-        : `${colors.red('does not work')}: ${reason}`
-      out(`${name} ${verdict}\n`)
-      if (remedy !== undefined) out(`  What to do: ${remedy}\n`)
-      if (transport !== undefined)
-        out(`  Processes exchange data through the transport ${transportText(transport)}\n`)
-      if (webgpuApi?.works) out('  The WebGPU API (@tandem-gpu/webgpu-api) works on each of its devices.\n')
-      else if (webgpuApi !== undefined)
-        out(`  The WebGPU API (@tandem-gpu/webgpu-api) does not work on it: ${webgpuApi.reason}\n`)
-      for (const note of notes) out(`  ${note}\n`)
-    }
-    out(
-      mpi.works
-        ? `mpi ${colors.green('loads')}: ${mpi.version} (${mpi.path}, interface of ${mpi.family})\n  ${mpi.job}\n  ${mpi.messages}\n`
-        : `mpi ${colors.yellow('does not load')}, so programs run in one process: ${mpi.reason}\n`,
-    )
-    out(`\n${verdictOn(diagnoses)}\n`)
-  })
+      out(`\n${verdictOn(diagnoses)}\n`)
+    })
+  },
 }
 
 /** What can run here, in a line: `Ready: a software GPU, as any number of virtual devices. No CUDA: no driver.` */

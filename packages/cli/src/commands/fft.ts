@@ -2,18 +2,18 @@ import {
   type FftDirection,
   type FftNorm,
   type FftOrder,
-  type FftPlanOptions,
   type FftReport,
   fft,
   fftShapes,
 } from '@tandem-gpu/algorithms'
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
 import { runAlgorithm } from '../algorithm-run.ts'
-import { bothSinks, type InputFile, npySink, openInput } from '../array-files.ts'
-import type { CommandContext } from '../command-context.ts'
+import { bothSinks, npySink } from '../array-files.ts'
+import { benchWork } from '../bench/case.ts'
+import type { CommandModule } from '../command.ts'
 import { UsageError } from '../exit-code.ts'
-import type { OutputFile } from '../output-file.ts'
+import { fileRules, refuseIdleOptions } from '../idle-options.ts'
 import { printable } from '../printable.ts'
 import { parseCount } from '../quantity.ts'
 import type { ReportLine } from '../report-text.ts'
@@ -33,90 +33,128 @@ interface FftCommandOptions extends AlgorithmOptions {
   readonly image?: string
 }
 
-export function fftCommand(context: CommandContext): Command {
-  const command = new Command('fft')
-    .description('Fourier transform of an array spread over the devices, along any of its axes')
-    .option(
-      '--shape <n x n…>',
-      'shape of the generated array, such as 4096 or 512x512x512 (default 512x512); with --real, the shape of the real array',
-      shapeOf,
-    )
-    .option('--axes <list>', 'axes to transform, such as 0,2 or -1 (default: all)', axesOf)
-    .option('--inverse', 'transform back')
-    .option(
-      '--real',
-      'transform real numbers to the first half of their spectrum; with --inverse, back to real numbers',
-    )
-    .option('--odd', 'with --real --inverse: the last axis of --axes has an odd length in the result')
-    .addOption(
-      new Option(
-        '--norm <name>',
-        'where the result is scaled: by 1/n going back (backward), by 1/n going forward (forward), or by 1/√n both ways (ortho)',
+export const command: CommandModule = {
+  name: 'fft',
+  description: 'Fourier transform of an array spread over the devices, along any of its axes',
+  examples: [
+    'tandem fft --input a.npy --output spectrum.npy --devices 4',
+    'tandem fft --shape 512x512x512 --order transposed',
+    'tandem fft --input signals.npy --axes 1 --real --norm ortho --output spectra.npy',
+  ],
+  documents: ['fft'],
+  define(command, context) {
+    command
+      .option(
+        '--shape <n x n…>',
+        'shape of the generated array, such as 4096 or 512x512x512 (default 512x512); with --real, the shape of the real array',
+        shapeOf,
       )
-        .choices(['backward', 'ortho', 'forward'])
-        .default('backward'),
-    )
-    .addOption(
-      new Option(
-        '--order <name>',
-        'transposed: exchange the first two axes of the result, which saves the devices an exchange of data',
+      .option('--axes <list>', 'axes to transform, such as 0,2 or -1 (default: all)', axesOf)
+      .option('--inverse', 'transform back')
+      .option(
+        '--real',
+        'transform real numbers to the first half of their spectrum; with --inverse, back to real numbers',
       )
-        .choices(['natural', 'transposed'])
-        .default('natural'),
-    )
-    .option('--input <file>', 'transform this .npy array instead: complex64, or float32 with --real')
-    .option('--output <file>', 'write the result as .npy: complex64, or float32 with --real --inverse')
-    .option(
-      '--image <file>',
-      'draw the magnitudes of the result: for one axis as .svg, for two axes their logarithm as .png',
-    )
-  addAlgorithmOptions(command)
-  return command.action(async (options: FftCommandOptions) => {
-    if (options.input !== undefined && options.shape !== undefined)
-      throw new UsageError('--shape cannot be used with --input: the file determines the shape.')
-    const { real = false, axes, norm, order } = options
-    const direction: FftDirection = options.inverse ? 'inverse' : 'forward'
-    const { progress } = context.terminal
-    if (options.odd && !(real && options.inverse && options.input !== undefined))
-      throw new UsageError(
-        '--odd is only for --real --inverse of a file, whose shape does not tell the length of the result.',
+      .option('--odd', 'with --real --inverse: the last axis of --axes has an odd length in the result')
+      .addOption(
+        new Option(
+          '--norm <name>',
+          'where the result is scaled: by 1/n going back (backward), by 1/n going forward (forward), or by 1/√n both ways (ortho)',
+        )
+          .choices(['backward', 'ortho', 'forward'])
+          .default('backward'),
       )
-    let input: InputFile<'f32'> | undefined
-    let transform: Omit<FftPlanOptions, 'limits'>
-    let output: OutputFile | undefined
-    let image: OutputFile | undefined
-    await runAlgorithm<FftReport>(context, options, {
-      async prepare(files) {
-        if (options.input !== undefined) {
+      .addOption(
+        new Option(
+          '--order <name>',
+          'transposed: exchange the first two axes of the result, which saves the devices an exchange of data',
+        )
+          .choices(['natural', 'transposed'])
+          .default('natural'),
+      )
+      .option('--input <file>', 'transform this .npy array instead: complex64, or float32 with --real')
+      .option('--output <file>', 'write the result as .npy: complex64, or float32 with --real --inverse')
+      .option(
+        '--image <file>',
+        'draw the magnitudes of the result: for one axis as .svg, for two axes their logarithm as .png',
+      )
+    addAlgorithmOptions(command)
+    refuseIdleOptions(command, [
+      ...fileRules('shape', ['shape']),
+      {
+        option: 'odd',
+        when: ({ real, inverse, input }) => !real || !inverse || input === undefined,
+        because:
+          '--odd is only for --real --inverse of a file, whose shape does not tell the length of the result.',
+      },
+    ])
+    command.action((options: FftCommandOptions) =>
+      runAlgorithm(context, options, {
+        async prepare(files) {
+          const { real = false, axes, norm, order } = options
+          const direction: FftDirection = options.inverse ? 'inverse' : 'forward'
           const complex = !(real && direction === 'forward')
-          const cast = options.cast ?? false
-          const accepted = complex ? [] : (['f32'] as const)
-          input = await openInput(files, options.input, { accepted, complex, cast }, progress)
-          input.requireOrder()
-        }
-        const shape =
-          input === undefined ? (options.shape ?? [512, 512]) : realShape(input.shape, options, direction)
-        transform = { shape, axes, real, direction, norm, order }
-        if (options.image !== undefined) requireImage(options.image, fftShapes(transform).outputShape)
-        if (options.output !== undefined) output = await files.output(options.output, 'npy')
-        if (options.image !== undefined) image = await files.output(options.image)
+          const input = await files.input(options.input, complex ? [] : (['f32'] as const), complex)
+          input?.requireOrder()
+          const shape =
+            input === undefined ? (options.shape ?? [512, 512]) : realShape(input.shape, options, direction)
+          const transform = { shape, axes, real, direction, norm, order }
+          if (options.image !== undefined) requireImage(options.image, fftShapes(transform).outputShape)
+          return {
+            input,
+            transform,
+            output: await files.output(options.output, 'npy'),
+            image: await files.output(options.image),
+          }
+        },
+        async compute(group, settings, { input, transform, output, image }) {
+          const { outputShape, realOutput } = fftShapes(transform)
+          const picture = image && new SpectrumPicture(outputShape, !realOutput)
+          const file = await npySink(
+            output,
+            realOutput ? 'f32' : 'c64',
+            outputShape,
+            context.terminal.progress,
+          )
+          const report = await fft(group, {
+            ...settings,
+            ...transform,
+            input: input?.fileOrder(),
+            output: bothSinks(picture, file),
+          })
+          if (picture !== undefined) await image?.write(picture.encode())
+          return report
+        },
+        describe: describeFft,
+      }),
+    )
+  },
+  works: {
+    fft: benchWork(
+      'fft',
+      {
+        small: [...lines(2 ** 14, [64, 1000]), [128, 128], [16, 32, 32]],
+        medium: [...lines(2 ** 24, [64, 1024, 1009, 4096, 2 ** 16]), [2048, 2048], [256, 256, 256]],
+        large: [
+          ...lines(2 ** 27, [64, 256, 512, 1000, 1009, 1024, 4096, 8192, 2 ** 16, 2 ** 20]),
+          [8192, 8192],
+          [512, 512, 512],
+        ],
       },
-      async compute(group, settings) {
-        const { outputShape, realOutput } = fftShapes(transform)
-        const picture = image && new SpectrumPicture(outputShape, !realOutput)
-        const file = output && (await npySink(output, realOutput ? 'f32' : 'c64', outputShape, progress))
-        const report = await fft(group, {
+      // All axes are transformed, except for those of two axes that are not square: of them, the lines of the last axis.
+      (group, settings, shape) =>
+        fft(group, {
           ...settings,
-          ...transform,
-          ...(input === undefined ? {} : { input: input.fileOrder() }),
-          ...(picture === undefined && file === undefined ? {} : { output: bothSinks(picture, file) }),
-        })
-        if (picture !== undefined) await image?.write(picture.encode())
-        return report
-      },
-      describe: describeFft,
-    })
-  })
+          shape,
+          axes: shape.length === 2 && shape[0] !== shape[1] ? [1] : undefined,
+        }),
+    ),
+  },
+}
+
+/** Lines of these lengths, as many as make `values` complex numbers. */
+function lines(values: number, lengths: readonly number[]): number[][] {
+  return lengths.map((length) => [Math.floor(values / length), length])
 }
 
 /** The shape of the array on the real side, of which a file may hold half of the spectrum. */

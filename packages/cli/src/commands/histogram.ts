@@ -1,90 +1,100 @@
 import { type HistogramReport, histogram } from '@tandem-gpu/algorithms'
 import { elementArray } from '@tandem-gpu/core'
-import { Command, InvalidArgumentError, Option } from 'commander'
-import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
+import { InvalidArgumentError, Option } from 'commander'
+import {
+  acceptedTypes,
+  addAlgorithmOptions,
+  elementsOption,
+  typeOption,
+  type VectorOptions,
+} from '../algorithm-options.ts'
 import { runAlgorithm } from '../algorithm-run.ts'
-import { type InputFile, npySink, openInput } from '../array-files.ts'
-import type { CommandContext } from '../command-context.ts'
-import { UsageError } from '../exit-code.ts'
+import { npySink } from '../array-files.ts'
+import { benchWork, vectorLengths } from '../bench/case.ts'
+import type { CommandModule } from '../command.ts'
 import { wholeNumber } from '../group-options.ts'
 import { histogramPicture } from '../histogram-picture.ts'
-import { elementTypes, type NpyElementType } from '../npy/element-conversion.ts'
-import type { OutputFile } from '../output-file.ts'
+import { fileRules, refuseIdleOptions } from '../idle-options.ts'
+import { elementTypes } from '../npy/element-conversion.ts'
 import { formatNumber } from '../quantity.ts'
 import type { ReportLine } from '../report-text.ts'
 
-interface HistogramCommandOptions extends AlgorithmOptions {
-  readonly elements?: number
-  readonly type?: NpyElementType
+interface HistogramCommandOptions extends VectorOptions {
   readonly bins?: number
   readonly range?: readonly [low: number, high: number]
   readonly edges?: string
-  readonly input?: string
   readonly output?: string
   readonly image?: string
 }
 
-export function histogramCommand(context: CommandContext): Command {
-  const command = new Command('histogram')
-    .description('count the elements of an array spread over the devices that fall into each bin')
-    .option('--elements <n>', 'length of the generated vector (default 4194304)', wholeNumber(0))
-    .addOption(new Option('--type <type>', 'element type (default f32, or the file’s)').choices(elementTypes))
-    .option('--bins <n>', 'bins of equal width (default 10)', wholeNumber(1))
-    .option(
-      '--range <low,high>',
-      'where the bins begin and end (default: the smallest and the largest element)',
-      range,
+export const command: CommandModule = {
+  name: 'histogram',
+  description: 'count the elements of an array spread over the devices that fall into each bin',
+  examples: [
+    'tandem histogram --input a.npy --bins 256 --range -1,1 --image counts.svg',
+    'tandem histogram --input a.npy --edges edges.npy --output counts.npy',
+  ],
+  documents: ['histogram'],
+  define(command, context) {
+    command
+      .addOption(elementsOption(4_194_304))
+      .addOption(typeOption())
+      .option('--bins <n>', 'bins of equal width (default 10)', wholeNumber(1))
+      .option(
+        '--range <low,high>',
+        'where the bins begin and end (default: the smallest and the largest element)',
+        range,
+      )
+      .addOption(
+        new Option('--edges <file>', 'take the edges of the bins from this .npy array instead').conflicts([
+          'bins',
+          'range',
+        ]),
+      )
+      .option('--input <file>', 'count all elements of this .npy array instead')
+      .option('--output <file>', 'write the counts as .npy')
+      .option('--image <file>', 'draw the counts (.svg)')
+    addAlgorithmOptions(command)
+    refuseIdleOptions(command, fileRules('length', ['elements']))
+    command.action((options: HistogramCommandOptions) =>
+      runAlgorithm(context, options, {
+        async prepare(files) {
+          const input = await files.input(options.input, acceptedTypes(options.type))
+          const edges = await files.input(options.edges, elementTypes)
+          edges?.vectorLength()
+          return {
+            input,
+            edges,
+            output: await files.output(options.output, 'npy'),
+            image: await files.output(options.image, 'svg'),
+          }
+        },
+        async compute(group, settings, { input, edges, output, image }) {
+          const [low, high] = options.range ?? []
+          const given = edges && elementArray(edges.type, edges.length)
+          if (given !== undefined) await edges!.fileOrder()(0, given)
+          const bins = given === undefined ? (options.bins ?? 10) : Math.max(0, given.length - 1)
+          const report = await histogram(group, {
+            ...settings,
+            elements: input?.length ?? options.elements ?? 4_194_304,
+            type: input?.type ?? options.type ?? 'f32',
+            ...(given === undefined ? { bins, low, high } : { edges: given }),
+            // The order of elements does not matter.
+            input: input?.fileOrder(),
+            output: await npySink(output, 'u32', [bins], context.terminal.progress),
+          })
+          await image?.write(Buffer.from(histogramPicture(report)))
+          return report
+        },
+        describe: describeHistogram,
+      }),
     )
-    .addOption(
-      new Option('--edges <file>', 'take the edges of the bins from this .npy array instead').conflicts([
-        'bins',
-        'range',
-      ]),
-    )
-    .option('--input <file>', 'count all elements of this .npy array instead')
-    .option('--output <file>', 'write the counts as .npy')
-    .option('--image <file>', 'draw the counts (.svg)')
-  addAlgorithmOptions(command)
-  return command.action(async (options: HistogramCommandOptions) => {
-    if (options.input !== undefined && options.elements !== undefined)
-      throw new UsageError('--elements cannot be used with --input: the file determines the length.')
-    const { progress } = context.terminal
-    let [input, edges]: (InputFile | undefined)[] = []
-    let [output, image]: (OutputFile | undefined)[] = []
-    await runAlgorithm<HistogramReport>(context, options, {
-      async prepare(files) {
-        const cast = options.cast ?? false
-        if (options.input !== undefined) {
-          const accepted = options.type === undefined ? elementTypes : [options.type]
-          input = await openInput(files, options.input, { accepted, cast }, progress)
-        }
-        if (options.edges !== undefined) {
-          edges = await openInput(files, options.edges, { accepted: elementTypes, cast }, progress)
-          edges.vectorLength()
-        }
-        if (options.output !== undefined) output = await files.output(options.output, 'npy')
-        if (options.image !== undefined) image = await files.output(options.image, 'svg')
-      },
-      async compute(group, settings) {
-        const [low, high] = options.range ?? []
-        const given = edges && elementArray(edges.type, edges.length)
-        if (given !== undefined) await edges!.fileOrder()(0, given)
-        const bins = given === undefined ? (options.bins ?? 10) : Math.max(0, given.length - 1)
-        const report = await histogram(group, {
-          ...settings,
-          elements: input?.length ?? options.elements ?? 4_194_304,
-          type: input?.type ?? options.type ?? 'f32',
-          ...(given === undefined ? { bins, low, high } : { edges: given }),
-          // The order of elements does not matter.
-          ...(input === undefined ? {} : { input: input.fileOrder() }),
-          ...(output === undefined ? {} : { output: await npySink(output, 'u32', [bins], progress) }),
-        })
-        await image?.write(Buffer.from(histogramPicture(report)))
-        return report
-      },
-      describe: describeHistogram,
-    })
-  })
+  },
+  works: {
+    histogram: benchWork('histogram', vectorLengths, (group, settings, elements) =>
+      histogram(group, { ...settings, elements, type: 'f32', bins: 256, low: -1, high: 1 }),
+    ),
+  },
 }
 
 function range(text: string): readonly [number, number] {

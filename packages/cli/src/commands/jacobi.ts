@@ -5,16 +5,16 @@ import {
   jacobi,
   type MeasureProgress,
 } from '@tandem-gpu/algorithms'
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Option } from 'commander'
 import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
 import { runAlgorithm, showRuns } from '../algorithm-run.ts'
-import { bothSinks, type InputFile, npySink, openInput } from '../array-files.ts'
-import type { CommandContext } from '../command-context.ts'
+import { bothSinks, type InputFile, npySink } from '../array-files.ts'
+import { benchWork } from '../bench/case.ts'
+import type { CommandModule } from '../command.ts'
 import { UsageError } from '../exit-code.ts'
 import { finiteNumber, wholeNumber } from '../group-options.ts'
-import { refuseIdleOptions, singleRunRules } from '../idle-options.ts'
+import { fileRules, refuseIdleOptions, singleRunRules } from '../idle-options.ts'
 import { runScaling } from '../jacobi-scaling.ts'
-import type { OutputFile } from '../output-file.ts'
 import { bordersOf, FieldPicture } from '../picture.ts'
 import { printable } from '../printable.ts'
 import { formatNumber } from '../quantity.ts'
@@ -39,116 +39,132 @@ interface JacobiCommandOptions extends AlgorithmOptions {
 
 const accepted = ['f32'] as const
 
-export function jacobiCommand(context: CommandContext): Command {
-  const command = new Command('jacobi')
-    .description('solve Poisson’s equation on a grid by Jacobi’s iteration')
-    .option('--rows <n>', 'rows of the grid, including its fixed outer ring (default 257)', wholeNumber(0))
-    .option('--cols <n>', 'columns of the grid, including its fixed outer ring (default 257)', wholeNumber(0))
-    .option(
-      '--input <file>',
-      'start from this .npy grid: its outer ring is the fixed boundary, its inner cells are the first guess',
-    )
-    .addOption(new Option('--boundary <file>', 'the former name of --input').conflicts('input').hideHelp())
-    .option(
-      '--source <file>',
-      'right-hand side f of Δu = -f, times the square of the spacing, as a .npy grid',
-    )
-    .option('--iterations <n>', 'number of sweeps, or the most with --tolerance', wholeNumber(0), 1000)
-    .option(
-      '--start-iteration <n>',
-      'number of sweeps that were already applied to the --input grid',
-      wholeNumber(0),
-      0,
-    )
-    .option('--tolerance <change>', 'stop when no cell changes by more than this in one sweep', finiteNumber)
-    .option('--residual-every <n>', 'sweeps between two reads of the residual', wholeNumber(1), 100)
-    .addOption(
-      new Option(
-        '--decomposition <kind>',
-        'bands of rows (1d) or blocks (2d) (default: depends on the devices)',
-      ).choices(['1d', '2d']),
-    )
-    .addOption(
-      new Option(
-        '--transport <way>',
-        'how halos are exchanged: copied (copy), or read by the kernels from the neighbour (direct)',
+export const command: CommandModule = {
+  name: 'jacobi',
+  description: 'solve Poisson’s equation on a grid by Jacobi’s iteration',
+  examples: [
+    'tandem jacobi --rows 257 --cols 129 --iterations 1e4 --image solution.png',
+    'tandem jacobi --input grid.npy --tolerance 1e-6 --output solution.npy',
+  ],
+  documents: ['jacobi', 'jacobiScaling'],
+  define(command, context) {
+    command
+      .option('--rows <n>', 'rows of the grid, including its fixed outer ring (default 257)', wholeNumber(0))
+      .option(
+        '--cols <n>',
+        'columns of the grid, including its fixed outer ring (default 257)',
+        wholeNumber(0),
       )
-        .choices(['auto', 'copy', 'direct'])
-        .argParser(transportNamed)
-        .default('auto'),
-    )
-    .option(
-      '--scaling',
-      'compare the times of bands and blocks on 1, 2, 3, … devices (default grid 10000 × 10000)',
-    )
-    .option('--output <file>', 'write the solution as .npy')
-    .option(
-      '--image <file>',
-      'draw the solution as .png, with a colour bar and the borders of the devices’ blocks',
-    )
-  addAlgorithmOptions(command, { seed: false })
-  refuseIdleOptions(command, [
-    {
-      option: 'startIteration',
-      when: ({ input, boundary }) => input === undefined && boundary === undefined,
-      because: '--start-iteration counts the sweeps of an --input grid, but there is no --input.',
-    },
-    ...singleRunRules('scaling', [
-      ...['input', 'boundary', 'source', 'output', 'image', 'trace', 'plan'],
-      ...['tolerance', 'decomposition', 'transport', 'compareSchedules', 'verbose'],
-    ]),
-  ])
-  return command.action(async ({ boundary, ...given }: JacobiCommandOptions & { boundary?: string }) => {
-    const options = boundary === undefined ? given : { ...given, input: boundary }
-    if (options.input !== undefined && (options.rows !== undefined || options.cols !== undefined)) {
-      throw new UsageError('--rows and --cols cannot be used with --input: the file determines the shape.')
-    }
-    if (options.scaling) return runScaling(context, options)
-    const { progress } = context.terminal
-    let input: InputFile<'f32'> | undefined
-    let source: InputFile<'f32'> | undefined
-    let output: OutputFile | undefined
-    let image: OutputFile | undefined
-    let shape: readonly [rows: number, columns: number]
-    await runAlgorithm<JacobiReport>(context, options, {
-      async prepare(files) {
-        const read = { accepted, cast: options.cast ?? false }
-        if (options.input !== undefined) input = await openInput(files, options.input, read, progress)
-        if (options.source !== undefined) source = await openInput(files, options.source, read, progress)
-        shape = gridShape(options, input, source)
-        if (options.output !== undefined) output = await files.output(options.output, 'npy')
-        if (options.image !== undefined) image = await files.output(options.image, 'png')
+      .option(
+        '--input <file>',
+        'start from this .npy grid: its outer ring is the fixed boundary, its inner cells are the first guess',
+      )
+      .option(
+        '--source <file>',
+        'right-hand side f of Δu = -f, times the square of the spacing, as a .npy grid',
+      )
+      .option('--iterations <n>', 'number of sweeps, or the most with --tolerance', wholeNumber(0), 1000)
+      .option(
+        '--start-iteration <n>',
+        'number of sweeps that were already applied to the --input grid',
+        wholeNumber(0),
+        0,
+      )
+      .option(
+        '--tolerance <change>',
+        'stop when no cell changes by more than this in one sweep',
+        finiteNumber,
+      )
+      .option('--residual-every <n>', 'sweeps between two reads of the residual', wholeNumber(1), 100)
+      .addOption(
+        new Option(
+          '--decomposition <kind>',
+          'bands of rows (1d) or blocks (2d) (default: depends on the devices)',
+        ).choices(['1d', '2d']),
+      )
+      .addOption(
+        new Option(
+          '--transport <way>',
+          'how halos are exchanged: copied (copy), or read by the kernels from the neighbour (direct)',
+        )
+          .choices(['auto', 'copy', 'direct'])
+          .default('auto'),
+      )
+      .option(
+        '--scaling',
+        'compare the times of bands and blocks on 1, 2, 3, … devices (default grid 10000 × 10000)',
+      )
+      .option('--output <file>', 'write the solution as .npy')
+      .option(
+        '--image <file>',
+        'draw the solution as .png, with a colour bar and the borders of the devices’ blocks',
+      )
+    addAlgorithmOptions(command, { seed: false })
+    refuseIdleOptions(command, [
+      ...fileRules('shape', ['rows', 'cols']),
+      {
+        option: 'startIteration',
+        when: ({ input }) => input === undefined,
+        because: '--start-iteration counts the sweeps of an --input grid, but there is no --input.',
       },
-      async compute(group, settings) {
-        const [rows, columns] = shape
-        const picture = image && new FieldPicture(rows, columns)
-        const file = output && (await npySink(output, 'f32', shape, progress))
-        const report = await jacobi(group, {
-          ...settings,
-          ...iterationOptions(options),
-          rows,
-          columns,
-          ...(input === undefined ? {} : { input: input.rowMajor() }),
-          ...(source === undefined ? {} : { source: source.rowMajor() }),
-          ...(picture === undefined && file === undefined ? {} : { output: bothSinks(picture, file) }),
-          ...showSweeps(options, context.terminal),
-        })
-        if (picture !== undefined) await image?.write(picture.encode(bordersOf(report)))
-        return report
-      },
-      describe: (report) => describeJacobi(report, options.tolerance),
+      ...singleRunRules('scaling', [
+        ...['input', 'source', 'output', 'image', 'trace', 'plan'],
+        ...['tolerance', 'decomposition', 'transport', 'compareSchedules', 'verbose'],
+      ]),
+    ])
+    command.action((options: JacobiCommandOptions) => {
+      if (options.scaling) return runScaling(context, options)
+      return runAlgorithm(context, options, {
+        async prepare(files) {
+          const input = await files.input(options.input, accepted)
+          const source = await files.input(options.source, accepted)
+          return {
+            input,
+            source,
+            shape: gridShape(options, input, source),
+            output: await files.output(options.output, 'npy'),
+            image: await files.output(options.image, 'png'),
+          }
+        },
+        async compute(group, settings, { input, source, shape, output, image }) {
+          const [rows, columns] = shape
+          const picture = image && new FieldPicture(rows, columns)
+          const file = await npySink(output, 'f32', shape, context.terminal.progress)
+          const { iterations, startIteration, tolerance, residualEvery, decomposition, transport } = options
+          const report = await jacobi(group, {
+            ...settings,
+            ...{ iterations, startIteration, tolerance, residualEvery, decomposition, transport },
+            rows,
+            columns,
+            input: input?.rowMajor(),
+            source: source?.rowMajor(),
+            output: bothSinks(picture, file),
+            ...showSweeps(options, context.terminal),
+          })
+          if (picture !== undefined) await image?.write(picture.encode(bordersOf(report)))
+          return report
+        },
+        describe: (report) => describeJacobi(report, options.tolerance),
+      })
     })
-  })
+  },
+  works: {
+    jacobi: benchWork(
+      'jacobi',
+      {
+        small: sweeps([65, 129], 100),
+        medium: sweeps([1024, 2048], 1000),
+        large: sweeps([2048, 4096, 8192, 16384], 1000),
+      },
+      // One run consists of many sweeps, so few samples are enough.
+      (group, settings, size) =>
+        jacobi(group, { ...settings, ...size, samples: Math.min(settings.samples, 3) }),
+    ),
+  },
 }
 
-const transports: readonly string[] = ['auto', 'copy', 'direct']
-
-/** `copies` is the former name of `copy`. */
-function transportNamed(name: string): HaloTransport | 'auto' {
-  const transport = name === 'copies' ? 'copy' : name
-  if (!transports.includes(transport))
-    throw new InvalidArgumentError(`Allowed choices are ${transports.join(', ')}.`)
-  return transport as HaloTransport | 'auto'
+function sweeps(sides: readonly number[], iterations: number) {
+  return sides.map((side) => ({ rows: side, columns: side, iterations }))
 }
 
 function gridShape(
@@ -165,18 +181,6 @@ function gridShape(
     )
   }
   return shape
-}
-
-function iterationOptions(options: JacobiCommandOptions) {
-  const { iterations, startIteration, tolerance, residualEvery, decomposition, transport } = options
-  const common = {
-    iterations,
-    startIteration,
-    residualEvery,
-    transport,
-    ...(decomposition === undefined ? {} : { decomposition }),
-  }
-  return tolerance === undefined ? common : { ...common, tolerance }
 }
 
 /** Counts the sweeps of all runs. */

@@ -4,11 +4,12 @@ import {
   type MatmulReport,
   matmul,
 } from '@tandem-gpu/algorithms'
-import { Command, Option } from 'commander'
+import { Option } from 'commander'
 import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
 import { runAlgorithm } from '../algorithm-run.ts'
-import { type InputFile, npySink, openInput } from '../array-files.ts'
-import type { CommandContext } from '../command-context.ts'
+import { type InputFile, npySink } from '../array-files.ts'
+import { benchWork } from '../bench/case.ts'
+import type { CommandModule } from '../command.ts'
 import { UsageError } from '../exit-code.ts'
 import { byteCount, wholeNumber } from '../group-options.ts'
 import { elementTypes, type NpyElementType } from '../npy/element-conversion.ts'
@@ -32,87 +33,117 @@ interface MatmulCommandOptions extends AlgorithmOptions, TuneOption, ProductShap
 type MatrixElementType = NpyElementType | 'f16'
 const types: readonly MatrixElementType[] = [...elementTypes, 'f16']
 
-export function matmulCommand(context: CommandContext): Command {
-  const command = new Command('matmul').description(
-    'multiply an m × k matrix by a k × n matrix, in the devices’ memory or streamed through it',
-  )
-  addProductShapeOptions(command)
-    .addOption(new Option('--type <type>', 'element type (default f32, or the files’)').choices(types))
-    .addOption(
-      new Option(
-        '--result-type <type>',
-        'element type of a product of f16 matrices: f32 keeps the sums, and f16 rounds them (default f16)',
-      ).choices(['f16', 'f32']),
+interface MatmulFiles {
+  readonly a: InputFile<MatrixElementType> | undefined
+  readonly b: InputFile<MatrixElementType> | undefined
+  readonly type: MatrixElementType
+  readonly shape: { readonly m: number; readonly n: number; readonly k: number }
+  readonly output: OutputFile | undefined
+}
+
+export const command: CommandModule = {
+  name: 'matmul',
+  description: 'multiply an m × k matrix by a k × n matrix, in the devices’ memory or streamed through it',
+  examples: [
+    'tandem matmul --a a.npy --b b.npy --output c.npy',
+    'tandem matmul --n 8192 --memory-limit 2GiB',
+  ],
+  documents: ['matmul'],
+  define(command, context) {
+    addProductShapeOptions(command)
+      .addOption(new Option('--type <type>', 'element type (default f32, or the files’)').choices(types))
+      .addOption(
+        new Option(
+          '--result-type <type>',
+          'element type of a product of f16 matrices: f32 keeps the sums, and f16 rounds them (default f16)',
+        ).choices(['f16', 'f32']),
+      )
+      .option('--output <file>', 'write the product as .npy')
+      .addOption(
+        new Option(
+          '--mode <mode>',
+          'resident: the matrices stay on the devices; streamed: they pass through',
+        ).choices(['resident', 'streamed']),
+      )
+      .addOption(
+        new Option(
+          '--precision <precision>',
+          'ieee: sums of f32; split: products of f16 parts on tensor cores; auto: by size and device (default ieee)',
+        ).choices(['ieee', 'split', 'auto']),
+      )
+      .option('--stream-width <columns>', 'columns of B in one panel of the stream', wholeNumber(1))
+      .option(
+        '--memory-limit <bytes>',
+        'device memory that the product may use on each device, such as 150000 or 2GiB',
+        byteCount,
+      )
+      .option('--measure-model', 'measure the devices first, to predict the fastest number of devices')
+    addTuneOption(addAlgorithmOptions(command))
+    command.action((options: MatmulCommandOptions) =>
+      runAlgorithm<MatmulReport | HalfMatmulReport, MatmulFiles>(context, options, {
+        async prepare(files) {
+          const accepted = options.type === undefined ? types : [options.type]
+          const a = await files.input(options.a, accepted)
+          const b = await files.input(options.b, a ? [a.type] : accepted)
+          const type = a?.type ?? b?.type ?? options.type ?? 'f32'
+          refuseOptionsOf(type, options)
+          const shape = productShape(options, a, b)
+          return { a, b, type, shape, output: await files.output(options.output, 'npy') }
+        },
+        async compute(group, settings, { a, b, type, shape, output }) {
+          const { resultType = 'f16' } = options
+          const written = type === 'f16' ? resultType : type
+          const common = {
+            ...settings,
+            ...shape,
+            // Without --devices, the prediction may choose fewer devices than there are.
+            devices: options.devices ?? ('auto' as const),
+            model: options.measureModel ? ('measure' as const) : undefined,
+            a: a?.rowMajor(),
+            b: b?.rowMajor(),
+            output: await npySink(output, written, [shape.m, shape.n], context.terminal.progress),
+          }
+          if (type === 'f16') return matmul(group, { ...common, type, resultType })
+          const { mode, precision, streamWidth, memoryLimit: memoryLimitBytes } = options
+          return matmul(group, {
+            ...common,
+            ...tuningOptions(options),
+            ...{ type, mode, precision, streamWidth, memoryLimitBytes },
+          })
+        },
+        describe: describeMatmul,
+      }),
     )
-    .option('--output <file>', 'write the product as .npy')
-    .addOption(
-      new Option(
-        '--mode <mode>',
-        'resident: the matrices stay on the devices; streamed: they pass through',
-      ).choices(['resident', 'streamed']),
-    )
-    .addOption(
-      new Option(
-        '--precision <precision>',
-        'ieee: sums of f32; split: products of f16 parts on tensor cores; auto: by size and device (default ieee)',
-      ).choices(['ieee', 'split', 'auto']),
-    )
-    .option('--stream-width <columns>', 'columns of B in one panel of the stream', wholeNumber(1))
-    .option(
-      '--memory-limit <bytes>',
-      'device memory that the product may use on each device, such as 150000 or 2GiB',
-      byteCount,
-    )
-    .option('--measure-model', 'measure the devices first, to predict the fastest number of devices')
-  addTuneOption(addAlgorithmOptions(command))
-  return command.action(async (options: MatmulCommandOptions) => {
-    const { progress } = context.terminal
-    let a: InputFile<MatrixElementType> | undefined
-    let b: InputFile<MatrixElementType> | undefined
-    let output: OutputFile | undefined
-    let shape = { m: 0, n: 0, k: 0 }
-    let type: MatrixElementType = 'f32'
-    await runAlgorithm<MatmulReport | HalfMatmulReport>(context, options, {
-      async prepare(files) {
-        const cast = options.cast ?? false
-        const accepted = options.type === undefined ? types : [options.type]
-        if (options.a !== undefined) a = await openInput(files, options.a, { accepted, cast }, progress)
-        if (options.b !== undefined)
-          b = await openInput(files, options.b, { accepted: a ? [a.type] : accepted, cast }, progress)
-        type = a?.type ?? b?.type ?? options.type ?? 'f32'
-        refuseOptionsOf(type, options)
-        shape = productShape(options, a, b)
-        if (options.output !== undefined) output = await files.output(options.output, 'npy')
+  },
+  works: {
+    matmul: benchWork(
+      'gemm',
+      {
+        small: [64, 128, 256].map(cube),
+        medium: [1024, 2048, 4096].map(cube),
+        large: [
+          ...[1024, 2048, 4096, 8192, 16384].map(cube),
+          ...[64, 128, 256, 512].flatMap((narrow) => [
+            { m: narrow, n: 8192, k: 8192 },
+            { m: 8192, n: narrow, k: 8192 },
+          ]),
+        ],
       },
-      async compute(group, settings) {
-        const of = type
-        const { m, n } = shape
-        const { resultType = 'f16' } = options
-        const written = of === 'f16' ? resultType : of
-        const common = {
-          ...settings,
-          ...shape,
-          // Without --devices, the prediction may choose fewer devices than there are.
-          devices: options.devices ?? ('auto' as const),
-          ...(options.measureModel ? { model: 'measure' as const } : {}),
-          ...(a === undefined ? {} : { a: a.rowMajor() }),
-          ...(b === undefined ? {} : { b: b.rowMajor() }),
-          ...(output === undefined ? {} : { output: await npySink(output, written, [m, n], progress) }),
-        }
-        if (of === 'f16') return matmul(group, { ...common, type: of, resultType })
-        return matmul(group, {
-          ...common,
-          ...tuningOptions(options),
-          type: of,
-          ...(options.mode === undefined ? {} : { mode: options.mode }),
-          ...(options.precision === undefined ? {} : { precision: options.precision }),
-          ...(options.streamWidth === undefined ? {} : { streamWidth: options.streamWidth }),
-          ...(options.memoryLimit === undefined ? {} : { memoryLimitBytes: options.memoryLimit }),
-        })
-      },
-      describe: describeMatmul,
-    })
-  })
+      (group, settings, shape) =>
+        matmul(group, { ...settings, ...shape, devices: group.devices.length, mode: 'resident' }),
+    ),
+    // Matrices that are streamed through the devices from host memory.
+    streamed: benchWork(
+      'gemm-streamed',
+      { small: [128], medium: [2048], large: [8192, 16384, 32768] },
+      (group, settings, side) =>
+        matmul(group, { ...settings, ...cube(side), devices: group.devices.length, mode: 'streamed' }),
+    ),
+  },
+}
+
+function cube(side: number) {
+  return { m: side, n: side, k: side }
 }
 
 /** Options that do nothing for a type. Which type it is may be known only when the files are open. */

@@ -1,8 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Adapter, GpuError } from '@tandem-gpu/core'
-import { Command } from 'commander'
 import { type BackendName, backendsNamed } from '../backends.ts'
-import type { CommandContext } from '../command-context.ts'
+import type { CommandModule } from '../command.ts'
 import { addBackendOption, addJsonOption, wholeNumber } from '../group-options.ts'
 import { formatJson } from '../json.ts'
 import { beginHandover } from '../terminal.ts'
@@ -18,34 +17,39 @@ interface MonitorOptions {
   readonly json?: boolean
 }
 
-export function monitorCommand(context: CommandContext): Command {
-  const command = new Command('monitor')
-    .description('show the sensors of every device until Ctrl-C')
-    .option('--interval <ms>', 'milliseconds between readings', wholeNumber(1, longestInterval), 1000)
-    .option('--count <n>', 'number of readings (default: until Ctrl-C)', wholeNumber(1))
-  addJsonOption(addBackendOption(command))
-  return command.action(async (options: MonitorOptions) => {
-    const { terminal } = context
-    const { out, interactive, signal } = terminal
-    terminal.progress.start('Looking for devices')
-    const adapters = await adaptersWithSensors(options.backend)
-    // Ctrl-C is how the command ends.
-    beginHandover(terminal)
-    for (let reading = 1; !signal.aborted; reading++) {
-      const readings = await Promise.all(adapters.map((adapter) => adapter.telemetry?.()))
-      if (options.json) {
-        const devices = adapters.map((adapter, i) => adapterJson(adapter, readings[i]))
-        out(formatJson('monitor', { time: new Date().toISOString(), devices }))
-      } else {
-        const home = interactive ? '\u001b[H\u001b[2J' : ''
-        out(`${home}${new Date().toISOString()}\n${sensorTable(adapters, readings)}\n`)
+export const command: CommandModule = {
+  name: 'monitor',
+  description: 'show the sensors of every device until Ctrl-C',
+  examples: ['tandem monitor'],
+  documents: ['monitor'],
+  define(command, context) {
+    command
+      .option('--interval <ms>', 'milliseconds between readings', wholeNumber(1, longestInterval), 1000)
+      .option('--count <n>', 'number of readings (default: until Ctrl-C)', wholeNumber(1))
+    addJsonOption(addBackendOption(command))
+    command.action(async (options: MonitorOptions) => {
+      const { terminal } = context
+      const { out, interactive, signal } = terminal
+      terminal.progress.start('Looking for devices')
+      const adapters = await adaptersWithSensors(options.backend)
+      // Ctrl-C is how the command ends.
+      beginHandover(terminal)
+      for (let reading = 1; !signal.aborted; reading++) {
+        const readings = await Promise.all(adapters.map((adapter) => adapter.telemetry?.()))
+        if (options.json) {
+          const devices = adapters.map((adapter, i) => adapterJson(adapter, readings[i]))
+          out(formatJson('monitor', { time: new Date().toISOString(), devices }))
+        } else {
+          const home = interactive ? '\u001b[H\u001b[2J' : ''
+          out(`${home}${new Date().toISOString()}\n${sensorTable(adapters, readings)}\n`)
+        }
+        if (reading === options.count) return
+        // Ctrl-C ends the wait and the command.
+        await setTimeout(options.interval, undefined, { signal }).catch(() => {})
+        if (signal.aborted) terminal.error(`Stopped after ${countOf(reading, 'reading')}.\n`)
       }
-      if (reading === options.count) return
-      // Ctrl-C ends the wait and the command.
-      await setTimeout(options.interval, undefined, { signal }).catch(() => {})
-      if (signal.aborted) terminal.error(`Stopped after ${countOf(reading, 'reading')}.\n`)
-    }
-  })
+    })
+  },
 }
 
 async function adaptersWithSensors(name: BackendName): Promise<readonly Adapter[]> {

@@ -4,72 +4,88 @@ import {
   reduce,
   reductionKernelNames,
 } from '@tandem-gpu/algorithms'
-import { Command, Option } from 'commander'
-import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
+import { Option } from 'commander'
+import {
+  acceptedTypes,
+  addAlgorithmOptions,
+  elementsOption,
+  typeOption,
+  type VectorOptions,
+} from '../algorithm-options.ts'
 import { runAlgorithm } from '../algorithm-run.ts'
-import { type InputFile, openInput } from '../array-files.ts'
-import type { CommandContext } from '../command-context.ts'
-import { UsageError } from '../exit-code.ts'
-import { wholeNumber } from '../group-options.ts'
-import { elementTypes, type NpyElementType } from '../npy/element-conversion.ts'
+import { benchWork } from '../bench/case.ts'
+import type { CommandModule } from '../command.ts'
+import { fileRules, refuseIdleOptions } from '../idle-options.ts'
 import type { ReportLine } from '../report-text.ts'
 
-interface ReduceCommandOptions extends AlgorithmOptions {
-  readonly elements?: number
-  readonly type?: NpyElementType
+interface ReduceCommandOptions extends VectorOptions {
   readonly kernel: ReductionKernelName
   readonly operation: 'sum' | 'min' | 'max'
-  readonly input?: string
   readonly timeUploads?: boolean
 }
 
-export function reduceCommand(context: CommandContext): Command {
-  const command = new Command('reduce')
-    .description('sum, minimum or maximum of a vector spread over the devices')
-    .option('--elements <n>', 'length of the generated vector (default 4194304)', wholeNumber(0))
-    .addOption(new Option('--type <type>', 'element type (default i32, or the file’s)').choices(elementTypes))
-    .addOption(
-      new Option('--kernel <name>', 'kernel to use, from the slowest of the series to the best')
-        .choices(reductionKernelNames)
-        .default('best'),
+export const command: CommandModule = {
+  name: 'reduce',
+  description: 'sum, minimum or maximum of a vector spread over the devices',
+  examples: ['tandem reduce --input a.npy --operation max', 'tandem reduce --elements 64Mi --type f32'],
+  documents: ['reduce'],
+  define(command, context) {
+    command
+      .addOption(elementsOption(4_194_304))
+      .addOption(typeOption('i32'))
+      .addOption(
+        new Option('--kernel <name>', 'kernel to use, from the slowest of the series to the best')
+          .choices(reductionKernelNames)
+          .default('best'),
+      )
+      .addOption(
+        new Option('--operation <name>', 'operation to compute')
+          .choices(['sum', 'min', 'max'])
+          .default('sum'),
+      )
+      .option('--input <file>', 'reduce all elements of this .npy array instead')
+      .option('--time-uploads', 'start in host memory and include the transfer to the devices in the time')
+    addAlgorithmOptions(command)
+    refuseIdleOptions(command, fileRules('length', ['elements']))
+    command.action((options: ReduceCommandOptions) =>
+      runAlgorithm(context, options, {
+        prepare: (files) => files.input(options.input, acceptedTypes(options.type)),
+        compute: (group, settings, input) =>
+          reduce(group, {
+            ...settings,
+            elements: input?.length ?? options.elements ?? 4_194_304,
+            type: input?.type ?? options.type ?? 'i32',
+            kernel: options.kernel,
+            operation: options.operation,
+            timeUploads: options.timeUploads,
+            // An array of several dimensions is reduced in the order of the file.
+            input: input?.fileOrder(),
+          }),
+        describe: describeReduction,
+      }),
     )
-    .addOption(
-      new Option('--operation <name>', 'operation to compute').choices(['sum', 'min', 'max']).default('sum'),
-    )
-    .option('--input <file>', 'reduce all elements of this .npy array instead')
-    .option('--time-uploads', 'start in host memory and include the transfer to the devices in the time')
-  addAlgorithmOptions(command)
-  return command.action(async (options: ReduceCommandOptions) => {
-    if (options.input !== undefined && options.elements !== undefined) {
-      throw new UsageError('--elements cannot be used with --input: the file determines the length.')
-    }
-    let input: InputFile | undefined
-    await runAlgorithm<ReductionReport>(context, options, {
-      async prepare(files) {
-        if (options.input === undefined) return
-        const accepted = options.type === undefined ? elementTypes : [options.type]
-        input = await openInput(
-          files,
-          options.input,
-          { accepted, cast: options.cast ?? false },
-          context.terminal.progress,
-        )
+  },
+  works: {
+    reduce: benchWork(
+      'sum',
+      {
+        small: [2 ** 16, 2 ** 18, 2 ** 20],
+        medium: [2 ** 22, 2 ** 24, 2 ** 26],
+        large: [2 ** 22, 2 ** 28, 2 ** 29, 2 ** 31],
       },
-      compute(group, settings) {
-        return reduce(group, {
-          ...settings,
-          elements: input?.length ?? options.elements ?? 4_194_304,
-          type: input?.type ?? options.type ?? 'i32',
-          kernel: options.kernel,
-          operation: options.operation,
-          timeUploads: options.timeUploads ?? false,
-          // An array of several dimensions is reduced in the order of the file.
-          ...(input === undefined ? {} : { input: input.fileOrder() }),
-        })
-      },
-      describe: describeReduction,
-    })
-  })
+      (group, settings, elements) => reduce(group, { ...settings, elements, type: 'f32' }),
+    ),
+    ladder: benchWork(
+      'sum-i32',
+      { small: ladder(2 ** 14), medium: ladder(2 ** 22), large: ladder(2 ** 22) },
+      (group, settings, size) => reduce(group, { ...settings, ...size, type: 'i32' }),
+      ({ kernel }) => kernel,
+    ),
+  },
+}
+
+function ladder(elements: number) {
+  return reductionKernelNames.map((kernel) => ({ elements, kernel }))
 }
 
 function describeReduction(report: ReductionReport): readonly ReportLine[] {

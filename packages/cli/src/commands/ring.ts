@@ -2,22 +2,20 @@ import {
   compareRing,
   measuredInSource,
   type RingComparison,
-  type RingReport,
   type RingScheme,
   ringMatmul,
   ringSchemes,
 } from '@tandem-gpu/algorithms'
 import { selectAdapters } from '@tandem-gpu/core'
-import { Command, Option } from 'commander'
+import { Option } from 'commander'
 import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
 import { runAlgorithm } from '../algorithm-run.ts'
-import { type InputFile, npySink, openInput } from '../array-files.ts'
-import type { CommandContext } from '../command-context.ts'
+import { npySink } from '../array-files.ts'
+import type { CommandContext, CommandModule } from '../command.ts'
 import { exitCode } from '../exit-code.ts'
 import { openGroupOptions, wholeNumber, withGroup } from '../group-options.ts'
 import { refuseIdleOptions, singleRunRules } from '../idle-options.ts'
 import { formatJson } from '../json.ts'
-import type { OutputFile } from '../output-file.ts'
 import { addProductShapeOptions, type ProductShapeOptions, productShape } from '../product-shape.ts'
 import { formatNumber, formatSeconds } from '../quantity.ts'
 import type { ReportLine } from '../report-text.ts'
@@ -36,36 +34,38 @@ const softwareNodes = { compare: 16, run: 4 }
 
 const accepted = ['f32'] as const
 
-export function ringCommand(context: CommandContext): Command {
-  const command = new Command('ring').description(
+export const command: CommandModule = {
+  name: 'ring',
+  description:
     'multiply matrices on a ring of devices, and compare ways to overlap messages, uploads and products',
-  )
-  addProductShapeOptions(command)
-    .option('--output <file>', 'write the product as .npy')
-    .addOption(
-      new Option('--scheme <name>', 'what overlaps in a step of the ring')
-        .choices(ringSchemes)
-        .default('interleaved'),
-    )
-    .option('--pieces <n>', 'pieces of a step in scheme streamed', wholeNumber(1), 16)
-    .option('--compare', 'time every scheme on 1, 2, 4, 8 and 16 devices, up to the number available')
-  addAlgorithmOptions(command)
-  refuseIdleOptions(command, [
-    {
-      option: 'pieces',
-      when: ({ scheme, compare }) => scheme !== 'streamed' && compare !== true,
-      because: '--pieces is only for --scheme streamed; the steps of other schemes are not divided.',
-    },
-    ...singleRunRules('compare', [
-      ...['a', 'b', 'output', 'trace', 'plan', 'scheme', 'schedule', 'compareSchedules', 'verbose'],
-    ]),
-  ])
-  return command.action(async (options: RingCommandOptions) => {
-    const devices = options.devices ?? (options.job ? undefined : await defaultDevices(options))
-    const withDevices = devices === undefined ? options : { ...options, devices }
-    if (options.compare) await compare(context, withDevices)
-    else await run(context, withDevices)
-  })
+  examples: ['tandem ring --n 4096 --scheme interleaved', 'tandem ring --n 128 --compare'],
+  documents: ['ring', 'ringComparison'],
+  define(command, context) {
+    addProductShapeOptions(command)
+      .option('--output <file>', 'write the product as .npy')
+      .addOption(
+        new Option('--scheme <name>', 'what overlaps in a step of the ring')
+          .choices(ringSchemes)
+          .default('interleaved'),
+      )
+      .option('--pieces <n>', 'pieces of a step in scheme streamed', wholeNumber(1), 16)
+      .option('--compare', 'time every scheme on 1, 2, 4, 8 and 16 devices, up to the number available')
+    addAlgorithmOptions(command)
+    refuseIdleOptions(command, [
+      {
+        option: 'pieces',
+        when: ({ scheme, compare }) => scheme !== 'streamed' && compare !== true,
+        because: '--pieces is only for --scheme streamed; the steps of other schemes are not divided.',
+      },
+      ...singleRunRules('compare', [
+        ...['a', 'b', 'output', 'trace', 'plan', 'scheme', 'schedule', 'compareSchedules', 'verbose'],
+      ]),
+    ])
+    command.action(async (options: RingCommandOptions) => {
+      const devices = options.devices ?? (options.job ? undefined : await defaultDevices(options))
+      await (options.compare ? compare : run)(context, { ...options, devices })
+    })
+  },
 }
 
 /** A software GPU has as many devices as one asks for; GPUs are all used. */
@@ -75,31 +75,22 @@ async function defaultDevices(options: RingCommandOptions): Promise<number | und
   return options.compare ? softwareNodes.compare : softwareNodes.run
 }
 
-async function run(context: CommandContext, options: RingCommandOptions): Promise<void> {
-  const { progress } = context.terminal
-  let a: InputFile<'f32'> | undefined
-  let b: InputFile<'f32'> | undefined
-  let output: OutputFile | undefined
-  let shape = { m: 0, n: 0, k: 0 }
-  await runAlgorithm<RingReport>(context, options, {
+function run(context: CommandContext, options: RingCommandOptions): Promise<void> {
+  return runAlgorithm(context, options, {
     async prepare(files) {
-      const read = { accepted, cast: options.cast ?? false }
-      if (options.a !== undefined) a = await openInput(files, options.a, read, progress)
-      if (options.b !== undefined) b = await openInput(files, options.b, read, progress)
-      shape = productShape(options, a, b)
-      if (options.output !== undefined) output = await files.output(options.output, 'npy')
+      const a = await files.input(options.a, accepted)
+      const b = await files.input(options.b, accepted)
+      return { a, b, shape: productShape(options, a, b), output: await files.output(options.output, 'npy') }
     },
-    async compute(group, settings) {
+    async compute(group, settings, { a, b, shape, output }) {
       return ringMatmul(group, {
         ...settings,
         ...shape,
         scheme: options.scheme,
         pieces: options.pieces,
-        ...(a === undefined ? {} : { a: a.rowMajor() }),
-        ...(b === undefined ? {} : { b: b.rowMajor() }),
-        ...(output === undefined
-          ? {}
-          : { output: await npySink(output, 'f32', [shape.m, shape.n], progress) }),
+        a: a?.rowMajor(),
+        b: b?.rowMajor(),
+        output: await npySink(output, 'f32', [shape.m, shape.n], context.terminal.progress),
       })
     },
     describe: ({ scheme, pieces, slices, columns }): readonly ReportLine[] => [
@@ -125,7 +116,7 @@ async function compare(context: CommandContext, options: RingCommandOptions): Pr
       pieces: options.pieces,
       nodeCounts: counts,
       signal: terminal.signal,
-      ...(warmup === undefined ? {} : { warmup }),
+      warmup,
       onFigure: () => terminal.progress.step(1),
     })
     return {

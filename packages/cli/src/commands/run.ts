@@ -9,9 +9,9 @@ import {
   type UniformValue,
 } from '@tandem-gpu/core'
 import type { ReflectedMember } from '@tandem-gpu/wgsl'
-import { Command, InvalidArgumentError } from 'commander'
-import { type InputFile, npySink, openInput } from '../array-files.ts'
-import type { CommandContext } from '../command-context.ts'
+import { InvalidArgumentError } from 'commander'
+import { type InputFile, npySink } from '../array-files.ts'
+import type { CommandContext, CommandModule } from '../command.ts'
 import { UsageError } from '../exit-code.ts'
 import {
   addGroupOptions,
@@ -59,67 +59,74 @@ interface RunCommandOptions extends Omit<GroupOptions, 'devices'>, KernelOptions
   readonly quiet?: boolean
 }
 
-export function runCommand(context: CommandContext): Command {
-  const command = new Command('run')
-    .description('run a WGSL kernel of your own on arrays')
-    .argument('<kernel.wgsl>', 'file of WGSL')
-    .addOption(
-      repeated(
-        '--buffer <name=source>',
-        'contents of a binding: a .npy file, or zeros, such as f32:1000 or u8:480x640; may be given several times',
-        collectBuffer,
-      ),
-    )
-    .addOption(
-      repeated(
-        '--output <name=file>',
-        'write a buffer as .npy at the end; may be given several times',
-        collectText,
-      ),
-    )
-    .addOption(
-      repeated(
-        '--set <name=value>',
-        'value of a uniform member, as JSON: a number, an array or an object; may be given several times',
-        collectValue,
-      ),
-    )
-    .option(
-      '--workgroups <n>',
-      'number of workgroups, such as 16 or 16,4,1 (default: one invocation per element of the largest buffer, or per four elements of u8 and i8)',
-      workgroupCounts,
-    )
-    .option('--times <n>', 'how often the kernel runs', wholeNumber(1), 1)
-    .option('--cast', 'convert float64, int64 and uint64 files to 32 bits, with a range check')
-  addJsonOption(addGroupOptions(addKernelOptions(command), { count: false }))
-  return command.action(async (path: string, options: RunCommandOptions) => {
-    const { terminal } = context
-    for (const name of Object.keys(options.output))
-      if (options.buffer[name] === undefined)
-        throw new UsageError(`--output ${name} names a buffer that has no --buffer.`)
-    const files = new RunFiles(options.job === undefined || options.job.rank === 0)
-    try {
-      const { source: wgsl } = await kernelModule(path, options)
-      const inputs = new Map<string, InputFile<BufferElementType>>()
-      const outputs = new Map<string, OutputFile>()
-      for (const [name, source] of Object.entries(options.buffer)) {
-        if (!('file' in source)) continue
-        const read = { accepted: bufferElementTypes, cast: options.cast ?? false, complex: true }
-        inputs.set(name, await openInput(files, source.file, read, terminal.progress))
-      }
-      for (const [name, file] of Object.entries(options.output))
-        outputs.set(name, await files.output(file, 'npy'))
-      terminal.progress.start('Opening the devices')
-      const report = await withGroup({ ...options, devices: 1 }, (group) =>
-        runKernel(group, { path, wgsl, inputs, outputs, options, context }),
+export const command: CommandModule = {
+  name: 'run',
+  description: 'run a WGSL kernel of your own on arrays',
+  examples: [
+    'tandem run scale.wgsl --buffer x=in.npy --set factor=2 --output x=out.npy',
+    'tandem run fill.wgsl --buffer y=f32:1e6 --workgroups 15625 --json',
+  ],
+  documents: ['run'],
+  define(command, context) {
+    command
+      .argument('<kernel.wgsl>', 'file of WGSL')
+      .addOption(
+        repeated(
+          '--buffer <name=source>',
+          'contents of a binding: a .npy file, or zeros, such as f32:1000 or u8:480x640; may be given several times',
+          collectBuffer,
+        ),
       )
-      beginHandover(terminal)
-      await files.commit()
-      files.say(options.json ? formatJson('run', report) : asText(report), terminal, options)
-    } finally {
-      await files.close()
-    }
-  })
+      .addOption(
+        repeated(
+          '--output <name=file>',
+          'write a buffer as .npy at the end; may be given several times',
+          collectText,
+        ),
+      )
+      .addOption(
+        repeated(
+          '--set <name=value>',
+          'value of a uniform member, as JSON: a number, an array or an object; may be given several times',
+          collectValue,
+        ),
+      )
+      .option(
+        '--workgroups <n>',
+        'number of workgroups, such as 16 or 16,4,1 (default: one invocation per element of the largest buffer, or per four elements of u8 and i8)',
+        workgroupCounts,
+      )
+      .option('--times <n>', 'how often the kernel runs', wholeNumber(1), 1)
+      .option('--cast', 'convert float64, int64 and uint64 files to 32 bits, with a range check')
+    addJsonOption(addGroupOptions(addKernelOptions(command), { count: false }))
+    command.action(async (path: string, options: RunCommandOptions) => {
+      const { terminal } = context
+      for (const name of Object.keys(options.output))
+        if (options.buffer[name] === undefined)
+          throw new UsageError(`--output ${name} names a buffer that has no --buffer.`)
+      const files = new RunFiles(options, context.terminal.progress)
+      try {
+        const { source: wgsl } = await kernelModule(path, options)
+        const inputs = new Map<string, InputFile<BufferElementType>>()
+        const outputs = new Map<string, OutputFile>()
+        for (const [name, source] of Object.entries(options.buffer)) {
+          if (!('file' in source)) continue
+          inputs.set(name, await files.input(source.file, bufferElementTypes, true))
+        }
+        for (const [name, file] of Object.entries(options.output))
+          outputs.set(name, await files.output(file, 'npy'))
+        terminal.progress.start('Opening the devices')
+        const report = await withGroup({ ...options, devices: 1 }, (group) =>
+          runKernel(group, { path, wgsl, inputs, outputs, options, context }),
+        )
+        beginHandover(terminal)
+        await files.commit()
+        files.say(options.json ? formatJson('run', report) : asText(report), terminal, options)
+      } finally {
+        await files.close()
+      }
+    })
+  },
 }
 
 interface Work {
@@ -202,10 +209,8 @@ async function runKernel(group: DeviceGroup, work: Work): Promise<KernelReport> 
     for (const [name, { view, type, shape }] of buffers) {
       const data = await group.queue.read(view)
       found[name] = { type, shape, first: [...data.subarray(0, 8)] }
-      const file = outputs.get(name)
-      if (file === undefined) continue
-      const write = await npySink(file, type, shape, context.terminal.progress)
-      await write(0, data as never)
+      const write = await npySink(outputs.get(name), type, shape, progress)
+      await write?.(0, data as never)
     }
     const { backend, software } = group
     return {

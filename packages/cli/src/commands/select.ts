@@ -1,7 +1,6 @@
 import { type SelectBy, type Selection, selectAdapters } from '@tandem-gpu/core'
-import { Command } from 'commander'
 import type { BackendName } from '../backends.ts'
-import type { CommandContext } from '../command-context.ts'
+import type { CommandModule } from '../command.ts'
 import {
   addBackendOption,
   addJsonOption,
@@ -23,18 +22,23 @@ interface SelectOptions {
   readonly json?: boolean
 }
 
-export function selectCommand(context: CommandContext): Command {
-  const command = new Command('select')
-    .description('choose the least loaded devices')
-    .option('--count <n>', 'number of devices', wholeNumber(1, mostDevices), 1)
-    .addOption(byOption('utilization'))
-    .option('--explain', 'show the rank of every device, and the reason')
-  addJsonOption(addBackendOption(command))
-  return command.action(async (options: SelectOptions) => {
-    context.terminal.progress.start('Looking for devices')
-    const selection = await selectAdapters(openGroupOptions({ ...options, devices: options.count }))
-    context.terminal.out(options.json ? asJson(options, selection) : asText(options, selection))
-  })
+export const command: CommandModule = {
+  name: 'select',
+  description: 'choose the least loaded devices',
+  examples: ['tandem select --count 2 --by memory', 'tandem select --explain'],
+  documents: ['select'],
+  define(command, context) {
+    command
+      .option('--count <n>', 'number of devices', wholeNumber(1, mostDevices), 1)
+      .addOption(byOption('utilization'))
+      .option('--explain', 'show the rank of every device, and the reason')
+    addJsonOption(addBackendOption(command))
+    command.action(async (options: SelectOptions) => {
+      context.terminal.progress.start('Looking for devices')
+      const selection = await selectAdapters(openGroupOptions({ ...options, devices: options.count }))
+      context.terminal.out(options.json ? asJson(options, selection) : asText(options, selection))
+    })
+  },
 }
 
 function asJson({ by, count }: SelectOptions, { chosen, ranked, backends, reason }: Selection): string {

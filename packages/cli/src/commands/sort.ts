@@ -1,96 +1,119 @@
 import { type SortReport, sort } from '@tandem-gpu/algorithms'
-import { Command, Option } from 'commander'
-import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
+import { Option } from 'commander'
+import {
+  acceptedTypes,
+  addAlgorithmOptions,
+  elementsOption,
+  typeOption,
+  type VectorOptions,
+} from '../algorithm-options.ts'
 import { runAlgorithm } from '../algorithm-run.ts'
-import { type InputFile, npySink, openInput } from '../array-files.ts'
-import type { CommandContext } from '../command-context.ts'
+import { npySink } from '../array-files.ts'
+import { benchWork, vectorLengths } from '../bench/case.ts'
+import type { CommandModule } from '../command.ts'
 import { UsageError } from '../exit-code.ts'
-import { wholeNumber } from '../group-options.ts'
+import { fileRules, refuseIdleOptions } from '../idle-options.ts'
 import { elementTypes, type NpyElementType } from '../npy/element-conversion.ts'
-import type { OutputFile } from '../output-file.ts'
 import type { ReportLine } from '../report-text.ts'
 
-interface SortCommandOptions extends AlgorithmOptions {
-  readonly elements?: number
-  readonly type?: NpyElementType
+interface SortCommandOptions extends VectorOptions {
   readonly descending?: boolean
-  readonly input?: string
   readonly output?: string
   readonly values?: string
   readonly valuesOutput?: string
   readonly indices?: string
 }
 
-export function sortCommand(context: CommandContext): Command {
-  const command = new Command('sort')
-    .description('sort a vector, stably, with values that move with it or its indices')
-    .option('--elements <n>', 'length of the generated vector (default 1048576)', wholeNumber(0))
-    .addOption(new Option('--type <type>', 'element type (default f32, or the file’s)').choices(elementTypes))
-    .option('--descending', 'put the largest first, and NaN before everything')
-    .option('--input <file>', 'sort this .npy array of one dimension instead')
-    .option('--output <file>', 'write the sorted elements as .npy')
-    .option(
-      '--values <file>',
-      'reorder the elements of this .npy array of the same length along with the keys',
-    )
-    .option('--values-output <file>', 'write the moved values as .npy')
-    .addOption(
-      new Option('--indices <file>', 'write the indices of the sorted elements as .npy').conflicts([
-        'values',
-        'valuesOutput',
-      ]),
-    )
-  addAlgorithmOptions(command)
-  return command.action(async (options: SortCommandOptions) => {
-    if (options.input !== undefined && options.elements !== undefined)
-      throw new UsageError('--elements cannot be used with --input: the file determines the length.')
-    if (options.valuesOutput !== undefined && options.values === undefined)
-      throw new UsageError('--values-output writes the values of --values, but there is no --values.')
-    const { progress } = context.terminal
-    let [input, values]: (InputFile | undefined)[] = []
-    let [output, valuesOutput, indices]: (OutputFile | undefined)[] = []
-    await runAlgorithm<SortReport>(context, options, {
-      async prepare(files) {
-        const cast = options.cast ?? false
-        if (options.input !== undefined) {
-          const accepted = options.type === undefined ? elementTypes : [options.type]
-          input = await openInput(files, options.input, { accepted, cast }, progress)
-          input.vectorLength()
-        }
-        if (options.values !== undefined) {
-          values = await openInput(files, options.values, { accepted: elementTypes, cast }, progress)
-          const wanted = input?.length ?? options.elements ?? defaultElements
-          if (values.vectorLength() !== wanted)
+const defaultElements = 1_048_576
+
+export const command: CommandModule = {
+  name: 'sort',
+  description: 'sort a vector, stably, with values that move with it or its indices',
+  examples: [
+    'tandem sort --input a.npy --output sorted.npy --indices order.npy',
+    'tandem sort --input keys.npy --values values.npy --values-output moved.npy --descending',
+  ],
+  documents: ['sort'],
+  define(command, context) {
+    command
+      .addOption(elementsOption(defaultElements))
+      .addOption(typeOption())
+      .option('--descending', 'put the largest first, and NaN before everything')
+      .option('--input <file>', 'sort this .npy array of one dimension instead')
+      .option('--output <file>', 'write the sorted elements as .npy')
+      .option(
+        '--values <file>',
+        'reorder the elements of this .npy array of the same length along with the keys',
+      )
+      .option('--values-output <file>', 'write the moved values as .npy')
+      .addOption(
+        new Option('--indices <file>', 'write the indices of the sorted elements as .npy').conflicts([
+          'values',
+          'valuesOutput',
+        ]),
+      )
+    addAlgorithmOptions(command)
+    refuseIdleOptions(command, [
+      ...fileRules('length', ['elements']),
+      {
+        option: 'valuesOutput',
+        when: ({ values }) => values === undefined,
+        because: '--values-output writes the values of --values, but there is no --values.',
+      },
+    ])
+    command.action((options: SortCommandOptions) =>
+      runAlgorithm(context, options, {
+        async prepare(files) {
+          const input = await files.input(options.input, acceptedTypes(options.type))
+          const elements = input?.vectorLength() ?? options.elements ?? defaultElements
+          const values = await files.input(options.values, elementTypes)
+          if (values !== undefined && values.vectorLength() !== elements)
             throw new UsageError(
-              `${options.values} has ${values.length} values for ${wanted} elements; it needs the same number.`,
+              `${options.values} has ${values.length} values for ${elements} elements; it needs the same number.`,
               'bad-input',
             )
-        }
-        if (options.output !== undefined) output = await files.output(options.output, 'npy')
-        if (options.valuesOutput !== undefined) valuesOutput = await files.output(options.valuesOutput, 'npy')
-        if (options.indices !== undefined) indices = await files.output(options.indices, 'npy')
-      },
-      async compute(group, settings) {
-        const elements = input?.length ?? options.elements ?? defaultElements
-        const type = input?.type ?? options.type ?? 'f32'
-        return sort<NpyElementType, NpyElementType>(group, {
-          ...settings,
-          ...{ elements, type, descending: options.descending ?? false },
-          ...(input && { input: input.fileOrder() }),
-          ...(output && { output: await npySink(output, type, [elements], progress) }),
-          ...(values && { values: values.fileOrder(), valueType: values.type }),
-          ...(valuesOutput && {
-            valuesOutput: await npySink(valuesOutput, values!.type, [elements], progress),
-          }),
-          ...(indices && { indices: await npySink(indices, 'u32', [elements], progress) }),
-        })
-      },
-      describe: describeSort,
-    })
-  })
+          return {
+            input,
+            elements,
+            values,
+            output: await files.output(options.output, 'npy'),
+            valuesOutput: await files.output(options.valuesOutput, 'npy'),
+            indices: await files.output(options.indices, 'npy'),
+          }
+        },
+        async compute(group, settings, { input, elements, values, output, valuesOutput, indices }) {
+          const type = input?.type ?? options.type ?? 'f32'
+          return sort<NpyElementType, NpyElementType>(group, {
+            ...settings,
+            elements,
+            type,
+            descending: options.descending,
+            input: input?.fileOrder(),
+            output: await npySink(output, type, [elements], context.terminal.progress),
+            ...(values && {
+              values: values.fileOrder(),
+              valueType: values.type,
+              valuesOutput: await npySink(valuesOutput, values.type, [elements], context.terminal.progress),
+            }),
+            indices: await npySink(indices, 'u32', [elements], context.terminal.progress),
+          })
+        },
+        describe: describeSort,
+      }),
+    )
+  },
+  works: {
+    sort: (set) => [
+      ...benchWork('sort', vectorLengths, (group, settings, elements) =>
+        sort(group, { ...settings, elements, type: 'u32' }),
+      )(set),
+      // The indices move with the elements, as any values of 32 bits would.
+      ...benchWork('sort-pairs', vectorLengths, (group, settings, elements) =>
+        sort(group, { ...settings, elements, type: 'u32', indices: () => {} }),
+      )(set),
+    ],
+  },
 }
-
-const defaultElements = 1_048_576
 
 function describeSort(report: SortReport): readonly ReportLine[] {
   const { values } = report

@@ -1,36 +1,46 @@
 import { GpuError, type Topology, type TopologyLink } from '@tandem-gpu/core'
-import { Command } from 'commander'
 import { type BackendName, backendsNamed } from '../backends.ts'
-import type { CommandContext } from '../command-context.ts'
+import type { CommandModule } from '../command.ts'
 import { addBackendOption, addJsonOption } from '../group-options.ts'
 import { formatJson } from '../json.ts'
 import { formatTable } from '../table.ts'
 import { adapterJson } from './devices.ts'
 
-export function topologyCommand(context: CommandContext): Command {
-  const command = new Command('topology').description(
-    'show the links between the devices, and which device can access the memory of which',
-  )
-  addJsonOption(addBackendOption(command))
-  return command.action(async (options: { backend: BackendName; json?: boolean }) => {
-    context.terminal.progress.start('Looking for devices')
-    const { backend, topology } = await findTopology(options.backend)
-    const { adapters, links } = topology
-    if (options.json) {
-      context.terminal.out(
-        formatJson('topology', { backend, adapters: adapters.map((adapter) => adapterJson(adapter)), links }),
+export const command: CommandModule = {
+  name: 'topology',
+  description: 'show the links between the devices, and which device can access the memory of which',
+  examples: ['tandem topology'],
+  documents: ['topology'],
+  define(command, context) {
+    addJsonOption(addBackendOption(command))
+    command.action(async (options: { backend: BackendName; json?: boolean }) => {
+      context.terminal.progress.start('Looking for devices')
+      const { backend, topology } = await findTopology(options.backend)
+      const { adapters, links } = topology
+      if (options.json) {
+        context.terminal.out(
+          formatJson('topology', {
+            backend,
+            adapters: adapters.map((adapter) => adapterJson(adapter)),
+            links,
+          }),
+        )
+        return
+      }
+      const label = (i: number) => String(adapters[i]!.index ?? i)
+      const table = formatTable(
+        [{ title: 'from' }, { title: 'device' }, ...adapters.map((_, i) => ({ title: `to ${label(i)}` }))],
+        links.map((row, i) => [
+          label(i),
+          adapters[i]!.pciBusId ?? adapters[i]!.name,
+          ...row.map(describeLink),
+        ]),
       )
-      return
-    }
-    const label = (i: number) => String(adapters[i]!.index ?? i)
-    const table = formatTable(
-      [{ title: 'from' }, { title: 'device' }, ...adapters.map((_, i) => ({ title: `to ${label(i)}` }))],
-      links.map((row, i) => [label(i), adapters[i]!.pciBusId ?? adapters[i]!.name, ...row.map(describeLink)]),
-    )
-    context.terminal.out(
-      `${table}\nNVn: n NVLinks · PCIe: through a PCIe switch or bridge · SYS: between sockets\n`,
-    )
-  })
+      context.terminal.out(
+        `${table}\nNVn: n NVLinks · PCIe: through a PCIe switch or bridge · SYS: between sockets\n`,
+      )
+    })
+  },
 }
 
 function describeLink({ kind, linkCount, peerAccess }: TopologyLink): string {

@@ -1,13 +1,18 @@
 import { type TileTransport, type TransposeReport, transpose } from '@tandem-gpu/algorithms'
-import { Command, Option } from 'commander'
-import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
+import { Option } from 'commander'
+import {
+  type AlgorithmOptions,
+  acceptedTypes,
+  addAlgorithmOptions,
+  typeOption,
+} from '../algorithm-options.ts'
 import { runAlgorithm } from '../algorithm-run.ts'
-import { type InputFile, npySink, openInput } from '../array-files.ts'
-import type { CommandContext } from '../command-context.ts'
-import { UsageError } from '../exit-code.ts'
+import { npySink } from '../array-files.ts'
+import { benchWork } from '../bench/case.ts'
+import type { CommandModule } from '../command.ts'
 import { wholeNumber } from '../group-options.ts'
-import { elementTypes, type NpyElementType } from '../npy/element-conversion.ts'
-import type { OutputFile } from '../output-file.ts'
+import { fileRules, refuseIdleOptions } from '../idle-options.ts'
+import type { NpyElementType } from '../npy/element-conversion.ts'
 import type { ReportLine } from '../report-text.ts'
 import { addTuneOption, type TuneOption, tuningOptions } from '../tune-option.ts'
 
@@ -20,56 +25,63 @@ interface TransposeCommandOptions extends AlgorithmOptions, TuneOption {
   readonly transport: 'auto' | TileTransport
 }
 
-export function transposeCommand(context: CommandContext): Command {
-  const command = new Command('transpose')
-    .description('transpose a matrix spread over the devices, tile by tile from peer to peer')
-    .option('--rows <n>', 'rows of the generated matrix (default 768)', wholeNumber(0))
-    .option('--cols <n>', 'columns of the generated matrix (default 1024)', wholeNumber(0))
-    .addOption(new Option('--type <type>', 'element type (default f32, or the file’s)').choices(elementTypes))
-    .option('--input <file>', 'transpose this .npy matrix instead')
-    .option('--output <file>', 'write the transposed matrix as .npy')
-    .addOption(
-      new Option(
-        '--transport <way>',
-        'how tiles move: by copies (copy), by kernels that read the sender’s memory (direct), or by kernels that write the memory of all receivers (scatter)',
+export const command: CommandModule = {
+  name: 'transpose',
+  description: 'transpose a matrix spread over the devices, tile by tile from peer to peer',
+  examples: [
+    'tandem transpose --input a.npy --output at.npy',
+    'tandem transpose --rows 1e4 --cols 2e4 --devices 4 --compare-schedules',
+    'tandem transpose --rows 768 --cols 1024 --devices 4 --plan plan.svg',
+  ],
+  documents: ['transpose'],
+  define(command, context) {
+    command
+      .option('--rows <n>', 'rows of the generated matrix (default 768)', wholeNumber(0))
+      .option('--cols <n>', 'columns of the generated matrix (default 1024)', wholeNumber(0))
+      .addOption(typeOption())
+      .option('--input <file>', 'transpose this .npy matrix instead')
+      .option('--output <file>', 'write the transposed matrix as .npy')
+      .addOption(
+        new Option(
+          '--transport <way>',
+          'how tiles move: by copies (copy), by kernels that read the sender’s memory (direct), or by kernels that write the memory of all receivers (scatter)',
+        )
+          .choices(['auto', 'copy', 'direct', 'scatter'])
+          .default('auto'),
       )
-        .choices(['auto', 'copy', 'direct', 'scatter'])
-        .default('auto'),
+    addTuneOption(addAlgorithmOptions(command))
+    refuseIdleOptions(command, fileRules('shape', ['rows', 'cols']))
+    command.action((options: TransposeCommandOptions) =>
+      runAlgorithm(context, options, {
+        async prepare(files) {
+          const input = await files.input(options.input, acceptedTypes(options.type))
+          const shape = input?.matrixShape() ?? ([options.rows ?? 768, options.cols ?? 1024] as const)
+          return { input, shape, output: await files.output(options.output, 'npy') }
+        },
+        async compute(group, settings, { input, shape: [rows, columns], output }) {
+          const type = input?.type ?? options.type ?? 'f32'
+          return transpose(group, {
+            ...settings,
+            ...tuningOptions(options),
+            rows,
+            columns,
+            type,
+            transport: options.transport,
+            input: input?.rowMajor(),
+            output: await npySink(output, type, [columns, rows], context.terminal.progress),
+          })
+        },
+        describe: describeTranspose,
+      }),
     )
-  addTuneOption(addAlgorithmOptions(command))
-  return command.action(async (options: TransposeCommandOptions) => {
-    if (options.input !== undefined && (options.rows !== undefined || options.cols !== undefined)) {
-      throw new UsageError('--rows and --cols cannot be used with --input: the file determines the shape.')
-    }
-    const { progress } = context.terminal
-    let input: InputFile | undefined
-    let output: OutputFile | undefined
-    await runAlgorithm<TransposeReport>(context, options, {
-      async prepare(files) {
-        if (options.input !== undefined) {
-          const accepted = options.type === undefined ? elementTypes : [options.type]
-          input = await openInput(files, options.input, { accepted, cast: options.cast ?? false }, progress)
-          input.matrixShape()
-        }
-        if (options.output !== undefined) output = await files.output(options.output, 'npy')
-      },
-      async compute(group, settings) {
-        const [rows, columns] = input?.matrixShape() ?? [options.rows ?? 768, options.cols ?? 1024]
-        const type = input?.type ?? options.type ?? 'f32'
-        return transpose(group, {
-          ...settings,
-          ...tuningOptions(options),
-          rows,
-          columns,
-          type,
-          transport: options.transport,
-          ...(input === undefined ? {} : { input: input.rowMajor() }),
-          ...(output === undefined ? {} : { output: await npySink(output, type, [columns, rows], progress) }),
-        })
-      },
-      describe: describeTranspose,
-    })
-  })
+  },
+  works: {
+    transpose: benchWork(
+      'transpose',
+      { small: [256, 512, 1024], medium: [2048, 4096, 8192], large: [2048, 8192, 16384, 32768] },
+      (group, settings, side) => transpose(group, { ...settings, rows: side, columns: side, type: 'f32' }),
+    ),
+  },
 }
 
 function describeTranspose(report: TransposeReport): readonly ReportLine[] {

@@ -53,6 +53,25 @@ describe('names', () => {
     expect(text.match(/\bn?_SIZE_T\w*;/g)!.slice(0, 2)).toEqual(['n_SIZE_T_n;', 'n_SIZE_T_;'])
     expect(text).toContain('const unsigned n_SIZE_T_1 = n_SIZE_T_;')
   })
+
+  it('are one for each binding and all that is derived from it, and none of the prelude', () => {
+    const variables = ['x', 'x_row', 'trap', 'y'].map(
+      (name, i) => `@group(0) @binding(${i}) var<storage, read_write> ${name}: array<u32>;`,
+    )
+    const { parameters, source } = emit(
+      `${variables.join('\n')} @compute @workgroup_size(1) fn main() { x[0] = x_row[0] + trap[0] + y[0]; }`,
+      'trap',
+    )
+    const declared = parameters.map((p) => p.name)
+    expect(new Set(declared).size).toBe(declared.length)
+    expect(source.match(/const trap_view \w+/g)).toEqual(
+      ['x_', 'x_row_', 'trap_1', 'y_'].map((name) => `const trap_view ${name}view`),
+    )
+    const buffer = `@group(0) @binding(0) var<storage, read_write> array: buffer;
+      @group(0) @binding(1) var<storage, read_write> y: u32;
+      @compute @workgroup_size(1) fn main() { y = bufferLength(&array); }`
+    expect(body(buffer)).toContain('const unsigned array_1length = array_length(array_1bytes')
+  })
 })
 
 it('the launch bounds of a kernel are its invocations, and the workgroups that are to share a multiprocessor', () => {
@@ -102,9 +121,9 @@ describe('the parameters of a kernel', () => {
     )
     expect(parameters.slice(2, 6).map((p) => p.name)).toEqual([
       'a_offset',
-      'a_row_bytes',
+      'a_rowbytes',
       'a_rows',
-      'a_row_stride',
+      'a_rowstride',
     ])
   })
 

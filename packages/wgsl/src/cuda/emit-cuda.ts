@@ -288,7 +288,7 @@ function kernelParameters(
       parameters.push({ kind, name: `${name}${suffix}`, type: 'unsigned long long', bindingIndex })
     word('byte-length', 'bytes')
     if (bounds === 'trap')
-      for (const suffix of ['offset', 'row_bytes', 'rows', 'row_stride']) word('view', suffix)
+      for (const suffix of ['offset', 'rowbytes', 'rows', 'rowstride']) word('view', suffix)
   }
   if (bounds === 'trap')
     parameters.push({ kind: 'trap-record', name: 'trap_record', type: 'unsigned*', bindingIndex: undefined })
@@ -324,7 +324,7 @@ function prologue(
       )
     if (bounds === 'trap')
       lines.push(
-        `const ${names.prelude('trap_view')} ${viewName(names, v)} = {${name}bytes, ${name}offset, ${name}row_bytes, ${name}rows, ${name}row_stride, ${index}u, trap_record};`,
+        `const ${names.prelude('trap_view')} ${viewName(names, v)} = {${name}bytes, ${name}offset, ${name}rowbytes, ${name}rows, ${name}rowstride, ${index}u, trap_record};`,
       )
   }
   if (usesLanes) {

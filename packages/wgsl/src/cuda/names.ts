@@ -19,14 +19,21 @@ const macroStems = [
   ['M_SQRT1', 3],
 ] as const
 
+/** What stands before `_` in functions and types of the prelude that end as what is derived from a binding's name does: `array_length`, `trap_view`. */
+const preludeStems = [
+  ['array', 1],
+  ['trap', 1],
+] as const
+
 /**
  * Names in generated code: `row` becomes `row_`, a second `row` `row_1`, a structure `Params` `Params_t`. Every user name so ends
  * in `_`, digits, `_t`, `_u` or `_n` after it, as no word of C++, of CUDA or of the prelude does that generated code could mean. Of names that begin with
  * an underscore and a capital, which C++ keeps for its own macros (`_SIZE_T_`), no generated name is made: `_Row` becomes `n_Row_`.
+ * Names derived from a binding's append letters without an underscore (`row_length`), so that the last underscore tells the binding.
  */
 export class Names {
   readonly preludeNames = new Set<string>()
-  readonly #counts = new Map<string, number>([...wordStems, ...macroStems])
+  readonly #counts = new Map<string, number>([...wordStems, ...macroStems, ...preludeStems])
   readonly #known = new Map<number | StructType, string>()
 
   of({ id, name }: Named): string {

@@ -1,13 +1,18 @@
-import { type BuiltinFunction, builtinFacts, builtinFunctions } from '../builtin-functions.ts'
+import {
+  type BuiltinFunction,
+  builtinFacts,
+  builtinFunctions,
+  type ValueFunction,
+} from '../builtin-functions.ts'
 import { isSubgroupOperation } from '../collectives.ts'
 import type { Expression, ScalarType, Type, VectorType } from '../ir.ts'
 import { alignOf, sizeOf } from '../layout.ts'
 import { typeName } from '../types.ts'
 import type { CallNode } from './ast.ts'
 import { lowerAtomic } from './atomics.ts'
-import { bitcastValue } from './bits.ts'
 import { bufferLength, bufferView, isBufferFunction } from './buffer-views.ts'
-import { checkPartialArguments, evaluateBuiltin, isEvaluated } from './constant-builtins.ts'
+import { checkPartialArguments, evaluateBuiltin } from './constant-builtins.ts'
+import { bitcastConstant } from './constant-operators.ts'
 import { ConstantError } from './constant-value.ts'
 import { construct, constructGenerated } from './constructors.ts'
 import { concreteOf, isAbstract, isOverrideSized, withScalar } from './numeric-types.ts'
@@ -100,16 +105,10 @@ function lowerBuiltin(scope: ExpressionScope, name: BuiltinFunction, node: CallN
   const { parameters, result } = overload
   const converted = args.map((arg, i) => scope.convert(arg, parameters[i]!, `argument ${i + 1} of ${name}`))
   checkKnownArguments(scope, name, converted, parameters, at)
-  if (constant && result !== undefined) {
-    const folded = foldBuiltin(
-      scope,
-      name,
-      converted as ConstantOperand[],
-      overload as { parameters: Type[]; result: Type },
-      at,
+  if (constant && result !== undefined && facts.together === undefined)
+    return scope.fold(at, result, converted as ConstantOperand[], (values) =>
+      evaluateBuiltin(name as ValueFunction, values, parameters),
     )
-    if (folded !== undefined) return folded
-  }
   checkLane(scope, name, converted[1])
   return emitBuiltin(scope, name, converted, result, at)
 }
@@ -147,17 +146,6 @@ function checkLane(scope: ExpressionScope, name: BuiltinFunction, argument: Valu
     scope.rejectValue(at, `the lane ${value} of ${name} must be less than ${lane.limit}`, argument.override)
 }
 
-function foldBuiltin(
-  scope: ExpressionScope,
-  name: BuiltinFunction,
-  args: ConstantOperand[],
-  overload: { parameters: Type[]; result: Type },
-  at: number,
-): Operand | undefined {
-  if (!isEvaluated(name)) return undefined
-  return scope.fold(at, overload.result, args, (values) => evaluateBuiltin(name, values, overload))
-}
-
 function emitBuiltin(
   scope: ExpressionScope,
   name: BuiltinFunction,
@@ -193,7 +181,7 @@ function bitcast(scope: ExpressionScope, node: CallNode): Operand {
   if (value.kind === 'constant') {
     const constant = value
     const source = constant.type as ScalarType | VectorType
-    return scope.fold(at, type, [constant], ([known]) => bitcastValue(known!, source, type))
+    return scope.fold(at, type, [constant], ([known]) => bitcastConstant(known!, source, type))
   }
   return scope.runtime({ kind: 'bitcast', value: scope.expressionOf(value), type, loc: scope.loc(at) }, at)
 }

@@ -1,4 +1,13 @@
-import type { BinaryOperator, MatrixType, Type, VectorType } from '../ir.ts'
+import type { BinaryOperator, ScalarType, Type, VectorType } from '../ir.ts'
+import {
+  binaryFunction,
+  bitcastValue,
+  mapComponents,
+  multiplyMatrix,
+  productShape,
+  type Round,
+  rounding,
+} from '../values/operators.ts'
 import { ConstantError, checkInteger, isFloatKind, roundFloat, type Value } from './constant-value.ts'
 import { type AnyScalar, scalarOf } from './numeric-types.ts'
 
@@ -21,36 +30,28 @@ export function scalarOperator(operator: BinaryOperator, kind: AnyScalar, left: 
       return left >= right
     default:
   }
-  if (kind === 'bool') return operator === '&' ? Boolean(left && right) : Boolean(left || right)
-  if (isFloatKind(kind)) return floatOperator(operator, kind, left as number, right as number)
   if (kind === 'abstract-int') {
     return operator === '<<' || operator === '>>'
       ? abstractShift(operator, left as bigint, BigInt(right as number | bigint))
       : checkInteger(bigOperator(operator, left as bigint, right as bigint), kind)
   }
-  return integerOperator(operator, kind as 'i32' | 'u32', left as number, right as number)
+  if (kind === 'i32' || kind === 'u32') checkOperands(operator, kind, left as number, right as number)
+  else if (operator === '%') return floatRemainder(kind, left as number, right as number)
+  return binaryFunction(operator, kind, constantRounding(kind))(left as never, right as never)
 }
 
-function floatOperator(operator: BinaryOperator, kind: AnyScalar, a: number, b: number): number {
-  switch (operator) {
-    case '+':
-      return roundFloat(a + b, kind)
-    case '-':
-      return roundFloat(a - b, kind)
-    case '*':
-      return roundFloat(a * b, kind)
-    case '/':
-      return roundFloat(a / b, kind)
-    case '%': {
-      // The specification's own formula, rounded at each step, not the exact remainder. The quotient of two f16 is no f16:
-      // it may be beyond the largest.
-      const step = kind === 'f16' ? 'f32' : kind
-      const whole = Math.trunc(roundFloat(a / b, step))
-      return roundFloat(a - roundFloat(b * whole, step), kind)
-    }
-    default:
-      throw new ConstantError(`'${operator}' does not apply to ${kind}`)
-  }
+/** Rounds the result of an operation on constants; throws where there is no finite one of the kind. */
+export function constantRounding(kind: AnyScalar): Round {
+  if (kind === 'abstract-int') return ((x: bigint) => checkInteger(x, kind)) as unknown as Round
+  return isFloatKind(kind) ? (x) => roundFloat(x, kind) : rounding[kind]!
+}
+
+/** The specification's own formula, rounded at each step, not the exact remainder. */
+function floatRemainder(kind: AnyScalar, a: number, b: number): number {
+  // The quotient of two f16 is no f16: it may be beyond the largest.
+  const step = kind === 'f16' ? 'f32' : kind
+  const whole = Math.trunc(roundFloat(a / b, step))
+  return roundFloat(a - roundFloat(b * whole, step), kind)
 }
 
 function bigOperator(operator: BinaryOperator, a: bigint, b: bigint): bigint {
@@ -84,37 +85,16 @@ function abstractShift(operator: '<<' | '>>', a: bigint, b: bigint): Value {
   return checkInteger(a << b, 'abstract-int')
 }
 
-function integerOperator(operator: BinaryOperator, kind: 'i32' | 'u32', a: number, b: number): number {
-  const wrap = (x: number) => (kind === 'i32' ? x | 0 : x >>> 0)
-  switch (operator) {
-    case '+':
-      return wrap(a + b)
-    case '-':
-      return wrap(a - b)
-    case '*':
-      return wrap(Math.imul(a, b))
-    case '/':
-    case '%':
-      if (b === 0) throw new ConstantError(`${a} ${operator} 0 has no value`)
-      if (kind === 'i32' && a === minimumI32 && b === -1)
-        throw new ConstantError(`${a} ${operator} -1 overflows i32`)
-      return operator === '/' ? Math.trunc(a / b) + 0 : (a % b) + 0
-    case '&':
-      return wrap(a & b)
-    case '|':
-      return wrap(a | b)
-    case '^':
-      return wrap(a ^ b)
-    case '<<': {
-      if (b > 31) throw new ConstantError(`the shift amount ${b} must be less than 32`)
-      const result = wrap(a << b)
-      const back = kind === 'i32' ? result >> b : result >>> b
-      if (back !== a) throw new ConstantError(`the shift ${a} << ${b} loses bits`)
-      return result
-    }
-    default:
-      if (b > 31) throw new ConstantError(`the shift amount ${b} must be less than 32`)
-      return kind === 'i32' ? a >> b : a >>> b
+/** Rejects integer operands of which the result is an error for constants. */
+function checkOperands(operator: BinaryOperator, kind: 'i32' | 'u32', a: number, b: number): void {
+  if (operator === '/' || operator === '%') {
+    if (b === 0) throw new ConstantError(`${a} ${operator} 0 has no value`)
+    if (kind === 'i32' && a === minimumI32 && b === -1)
+      throw new ConstantError(`${a} ${operator} -1 overflows i32`)
+  } else if (operator === '<<' || operator === '>>') {
+    if (b > 31) throw new ConstantError(`the shift amount ${b} must be less than 32`)
+    const back = kind === 'i32' ? (a << b) >> b : (a << b) >>> b
+    if (operator === '<<' && back !== a) throw new ConstantError(`the shift ${a} << ${b} loses bits`)
   }
 }
 
@@ -126,47 +106,16 @@ export function binaryValue(
   right: Value,
   rightType: Type,
 ): Value {
-  if (leftType.kind === 'matrix' || rightType.kind === 'matrix')
-    return matrixOperator(operator, left, leftType, right, rightType)
   const kind = scalarOf(leftType)!
-  if (leftType.kind === 'scalar' && rightType.kind === 'scalar')
-    return scalarOperator(operator, kind, left, right)
-  const { size } = (leftType.kind === 'vector' ? leftType : rightType) as VectorType
-  const component = (v: Value, i: number) => (Array.isArray(v) ? (v as Value[])[i]! : v)
-  return Array.from({ length: size }, (_, i) =>
-    scalarOperator(operator, kind, component(left, i), component(right, i)),
-  )
-}
-
-function matrixOperator(
-  operator: BinaryOperator,
-  left: Value,
-  leftType: Type,
-  right: Value,
-  rightType: Type,
-): Value {
-  const kind = scalarOf(leftType)!
-  const op = (o: BinaryOperator, a: Value, b: Value) => scalarOperator(o, kind, a, b)
-  const dot = (a: Value[], b: Value[]) =>
-    a.map((x, i) => op('*', x, b[i]!)).reduce((sum, x) => op('+', sum, x))
-  const row = (m: Value[][], r: number) => m.map((column) => column[r]!)
-  if (leftType.kind === 'scalar') return (right as Value[][]).map((c) => c.map((x) => op('*', left, x)))
-  if (rightType.kind === 'scalar') return (left as Value[][]).map((c) => c.map((x) => op('*', x, right)))
-  if (operator !== '*')
-    return (left as Value[][]).map((c, i) => c.map((x, j) => op(operator, x, (right as Value[][])[i]![j]!)))
-  if (leftType.kind === 'vector') return (right as Value[][]).map((column) => dot(left as Value[], column))
-  const matrix = left as Value[][]
-  const { rows } = leftType as MatrixType
-  const times = (v: Value[]) => Array.from({ length: rows }, (_, r) => dot(row(matrix, r), v))
-  return rightType.kind === 'vector'
-    ? times(right as Value[])
-    : (right as Value[][]).map((column) => times(column))
+  const shape = operator === '*' ? productShape(leftType, rightType) : undefined
+  if (shape !== undefined)
+    return multiplyMatrix(left as number[], right as number[], kind, shape, constantRounding(kind))
+  return mapComponents((a: never, b: never) => scalarOperator(operator, kind, a, b), left, right)
 }
 
 /** A unary operator on a constant. */
 export function unaryValue(operator: '-' | '!' | '~', value: Value, type: Type): Value {
-  if (Array.isArray(value)) return (value as Value[]).map((v) => scalarUnary(operator, v, scalarOf(type)!))
-  return scalarUnary(operator, value, scalarOf(type)!)
+  return mapComponents((v: never) => scalarUnary(operator, v, scalarOf(type)!), value)
 }
 
 function scalarUnary(operator: '-' | '!' | '~', value: Value, kind: AnyScalar): Value {
@@ -175,4 +124,19 @@ function scalarUnary(operator: '-' | '!' | '~', value: Value, kind: AnyScalar): 
   if (typeof value === 'bigint') return operator === '~' ? ~value : BigInt.asIntN(64, -value)
   if (operator === '~') return kind === 'i32' ? ~(value as number) : ~(value as number) >>> 0
   return kind === 'i32' ? -(value as number) | 0 : -(value as number)
+}
+
+/** Reinterprets the bits of a constant; throws when the result is not finite. */
+export function bitcastConstant(
+  value: Value,
+  from: ScalarType | VectorType,
+  to: ScalarType | VectorType,
+): Value {
+  const result = bitcastValue(value as number, from.scalar, to.scalar, to.kind === 'vector' ? to.size : 1)
+  const wrong = [result]
+    .flat()
+    .map(Number)
+    .find((x) => !Number.isFinite(x))
+  if (wrong !== undefined) throw new ConstantError(`the bits cast to ${wrong}, which is not a valid constant`)
+  return result
 }

@@ -2,6 +2,7 @@ import { roundToHalf } from '../half-float.ts'
 import type { Expression, Location, ScalarType, StructType, Type } from '../ir.ts'
 import { typeProperty } from '../type-property.ts'
 import { typeName, vectorType } from '../types.ts'
+import { convertScalar as convertConcrete } from '../values/operators.ts'
 import { maximumArrayLength } from './limits.ts'
 import { type AnyScalar, anyScalar, scalarOf } from './numeric-types.ts'
 
@@ -48,8 +49,7 @@ export function checkInteger(value: bigint, kind: AnyScalar): Value {
 
 /** Converts a scalar; `explicit` allows what a conversion constructor may do, otherwise the conversion is known to be feasible. */
 export function convertScalar(value: Value, from: AnyScalar, to: AnyScalar): Value {
-  const target: AnyScalar = to
-  if (from === target) return value
+  if (from === to) return value
   if (to === 'bool') return typeof value === 'boolean' ? value : Number(value) !== 0
   if (typeof value === 'boolean') return to === 'abstract-int' ? BigInt(value) : Number(value)
   if (isFloatKind(to)) return convertFloat(Number(value as number | bigint), to)
@@ -62,18 +62,7 @@ export function convertScalar(value: Value, from: AnyScalar, to: AnyScalar): Val
         to === 'i32' ? 2 ** 31 - 1 : 2 ** 32 - 1,
       ) + 0
     )
-  if (from === 'f32' || from === 'f16') return clampToInteger(number, to)
-  return to === 'i32' ? number | 0 : number >>> 0
-}
-
-/** f32 or f16 to i32 or u32: truncates, then clamps to what the float type can hold below the integer's end. */
-function clampToInteger(value: number, to: AnyScalar): number {
-  const truncated = Math.trunc(value)
-  const result =
-    to === 'i32'
-      ? Math.min(Math.max(truncated, -2147483648), 2147483520)
-      : Math.min(Math.max(truncated, 0), 4294967040)
-  return result + 0
+  return convertConcrete(number, from, to)
 }
 
 /** Converts a constant between types of equal shape. */

@@ -34,7 +34,7 @@ describe('every source ends in a result or a WgslError', () => {
     ['mutations of the corpus', (seed: number) => mutatedSource(seed, sources)],
     ['modules drawn from the grammar', randomModule],
   ] as const)('%s', ([, sourceOf], { task }) => {
-    const seeds = testCases(1000, 50_000)
+    const seeds = testCases(400, 50_000)
     const defects: string[] = []
     for (const seed of seeds) {
       const defect = defectOf(sourceOf(seed))
@@ -51,7 +51,7 @@ describe('one source', () => {
       const run = runPublicFunctions(source)
       return run.accepted ? run.text : run.error.message
     }
-    const seeds = testCases(100, 2000)
+    const seeds = testCases(50, 2000)
     for (const seed of seeds) {
       const drawn = [randomModule(seed), mutatedSource(seed, sources)]
       for (const source of drawn) expect(outcome(source), `seed ${seed}`).toBe(outcome(source))
@@ -64,7 +64,7 @@ describe('validity', () => {
   it.skipIf(dawn === undefined)(
     'of modules drawn from the grammar is as Dawn judges (needs npm webgpu)',
     async ({ task }) => {
-      const seeds = testCases(300, 10_000)
+      const seeds = testCases(150, 10_000)
       const different: string[] = []
       let accepted = 0
       for (const seed of seeds) {

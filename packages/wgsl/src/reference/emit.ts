@@ -10,8 +10,8 @@ import type {
   Type,
   ViewPlace,
 } from '../ir.ts'
+import { componentFunction } from '../values/functions.ts'
 import { rootOf, some, viewOf, walk } from '../walk.ts'
-import { componentFunction } from './arithmetic.ts'
 import { type Instrumentation, plain } from './instrumentation.ts'
 import {
   binaryText,

@@ -1,14 +1,14 @@
+import type { ValueFunction } from '../builtin-functions.ts'
 import { subgroupSize } from '../collectives.ts'
 import type { Expression, Index, IndexPlace, IrModule, Type } from '../ir.ts'
+import { componentFunction, wholeFunction } from '../values/functions.ts'
 import {
   binaryFunction,
   bitcastValue,
-  componentFunction,
   convertScalar,
   mapComponents,
   multiplyMatrix,
-  wholeFunction,
-} from './arithmetic.ts'
+} from '../values/operators.ts'
 import { emitModule } from './emit.ts'
 import { type ExecutionObserver, Instrumentation } from './instrumentation.ts'
 import { type AccessObserver, BoundMemory, cloneValue, type Value, zeroValue } from './memory.ts'
@@ -58,20 +58,9 @@ export function compileReference(module: IrModule, options: ReferenceOptions = {
     zero: zeroValue,
     clone: cloneValue,
     map: mapComponents,
-    binary: lazyTable((key) => {
-      const [operator, kind] = key.split(' ') as [string, string]
-      return binaryFunction(operator, kind)
-    }),
-    component: lazyTable((key) => {
-      const [name, kind] = key.split(' ') as [string, string]
-      return componentFunction(name, kind)!
-    }),
-    whole: lazyTable((key) => {
-      const [name, kind] = key.split(' ') as [string, string]
-      const whole = wholeFunction(name, kind)
-      if (whole === undefined) throw new TypeError(`the reference executor has no ${name}`)
-      return whole
-    }),
+    binary: lazyTable(binaryFunction),
+    component: lazyTable(componentFunction),
+    whole: lazyTable((name, kind) => wholeFunction(name as ValueFunction, kind)),
     multiply: multiplyMatrix,
     convert: convertScalar,
     bitcast: bitcastValue,
@@ -220,13 +209,14 @@ function runWorkgroup(
   if (meets) runTogether(module.label, waiting)
 }
 
-/** A table that makes its entries at first use. */
-function lazyTable<T>(make: (key: string) => T): Record<string, T> {
+/** A table that makes its entries, by an operation and a kind of scalars, at first use. */
+function lazyTable<T>(make: (operation: string, kind: string) => T): Record<string, T> {
   return new Proxy<Record<string, T>>(
     {},
     {
       get(target, key: string) {
-        target[key] ??= make(key)
+        const [operation, kind] = key.split(' ') as [string, string]
+        target[key] ??= make(operation, kind)
         return target[key]
       },
     },

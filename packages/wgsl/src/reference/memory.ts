@@ -1,6 +1,6 @@
 import { halfBits, halfValue } from '../half-float.ts'
 import type { Type } from '../ir.ts'
-import { floatValue, nanBits } from './nan.ts'
+import { floatValue, nanBits } from '../values/nan.ts'
 
 /** A WGSL value in JavaScript: numbers and booleans; vectors, arrays, structures and matrices (of columns) as arrays; a subgroup matrix as a `Float64Array`, which nothing changes. */
 export type Value = number | boolean | Value[] | Float64Array

@@ -1,4 +1,5 @@
 import type { ScalarKind, Type } from '../ir.ts'
+import { productShape } from '../values/operators.ts'
 
 /** Whether values of the type are JavaScript arrays. */
 export const isComposite = (type: Type) => type.kind !== 'scalar' && type.kind !== 'atomic'
@@ -54,11 +55,8 @@ export function binaryText(
   rightType: Type,
 ): string {
   const kind = scalarOf(leftType)
-  if (operator === '*' && (leftType.kind === 'matrix' || rightType.kind === 'matrix')) {
-    const shape = `${leftType.kind[0]}${rightType.kind[0]}`
-    if (shape === 'mv' || shape === 'vm' || shape === 'mm')
-      return `R.multiply(${left}, ${right}, '${kind}', '${shape}')`
-  }
+  const shape = operator === '*' ? productShape(leftType, rightType) : undefined
+  if (shape !== undefined) return `R.multiply(${left}, ${right}, '${kind}', '${shape}')`
   const scalar = (a: string, b: string) =>
     inlineScalar(operator, kind, a, b) ?? `${name(`R.binary['${operator} ${kind}']`)}(${a}, ${b})`
   if (!isComposite(leftType) && !isComposite(rightType)) return scalar(left, right)

@@ -1,4 +1,5 @@
-import { binaryFunction, componentFunction, mapComponents } from './arithmetic.ts'
+import { componentFunction } from '../values/functions.ts'
+import { binaryFunction, mapComponents } from '../values/operators.ts'
 import type { Value } from './memory.ts'
 
 /** An invocation waits here for the others of its subgroup. */
@@ -44,11 +45,11 @@ export function exchange(waiting: ReadonlyMap<number, Exchange>): Map<number, Va
     const [operator, identity] = reductions[reduction]!
     const combine = componentFunction(operator, kind) ?? binaryFunction(operator, kind)
     const fold = (of: readonly number[]) =>
-      of.map((lane) => argument(lane)).reduce((a, b) => mapComponents(combine as never, a, b))
+      of.map((lane) => argument(lane)).reduce((a, b) => mapComponents<Value>(combine, a, b))
     if (order === '') return give(() => fold(lanes))
     return give((lane) => {
       const before = lanes.filter((l) => l < lane || (l === lane && order === 'Inclusive'))
-      return before.length > 0 ? fold(before) : mapComponents((() => identity) as never, argument(lane))
+      return before.length > 0 ? fold(before) : mapComponents<Value>(() => identity, argument(lane))
     })
   }
   switch (name) {

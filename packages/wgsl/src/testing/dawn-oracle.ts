@@ -8,8 +8,20 @@ export type DawnOracle = (
   constants?: Readonly<Record<string, number>>,
 ) => Promise<string[]>
 
-/** Opens Dawn's null backend, which compiles with no GPU; undefined when npm `webgpu` is not installed. */
-export async function openDawnOracle(): Promise<DawnOracle | undefined> {
+/** Where the process keeps its oracle: test files that run in one process share it, whatever becomes of their modules. */
+const kept = Symbol.for('tandem.dawn-oracle')
+const place = globalThis as { [kept]?: Promise<DawnOracle | undefined> }
+
+/**
+ * Dawn's null backend, which compiles with no GPU; undefined when npm `webgpu` is not installed. It is opened once, and never given back: a
+ * device that outlives the `GPU` it came from, or is collected while it still has work, takes the process with it (SIGSEGV).
+ */
+export function openDawnOracle(): Promise<DawnOracle | undefined> {
+  place[kept] ??= open()
+  return place[kept]
+}
+
+async function open(): Promise<DawnOracle | undefined> {
   let webgpu: typeof import('webgpu')
   try {
     webgpu = await import('webgpu')
@@ -52,6 +64,5 @@ export async function openDawnOracle(): Promise<DawnOracle | undefined> {
       return [`pipeline ${(error as Error).message}`]
     }
   }
-  // Dawn's objects crash the process when they are collected while a device lives.
   return Object.assign(oracle, { keep: [gpu, adapter, device] })
 }

@@ -321,3 +321,9 @@ function isStorage(place: Place): boolean {
     root.kind === 'variable' && root.variable.kind === 'module-variable' && root.variable.space === 'storage'
   )
 }
+
+/** Seeds of random kernels that have every form, and every pair of forms, between them: chosen one by one, each the one with the most that are new. */
+export const seedsOfAllForms: readonly number[] = [
+  ...[1325, 210, 539, 2169, 1957, 1817, 56, 24, 355, 861, 2857, 137, 2581, 2917, 1813, 31, 36],
+  ...[446, 97, 47, 120, 201, 801, 817, 110, 118, 881, 1529, 1941, 18, 61, 160, 168, 223],
+]

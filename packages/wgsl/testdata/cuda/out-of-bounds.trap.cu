@@ -149,22 +149,22 @@ extern "C" __global__ void __launch_bounds__(32) main_(
     const unsigned* __restrict__ a_,
     unsigned long long a_bytes,
     unsigned long long a_offset,
-    unsigned long long a_row_bytes,
+    unsigned long long a_rowbytes,
     unsigned long long a_rows,
-    unsigned long long a_row_stride,
+    unsigned long long a_rowstride,
     const array<vec4u, 2>* __restrict__ indices_buffer,
     unsigned* __restrict__ out_,
     unsigned long long out_bytes,
     unsigned long long out_offset,
-    unsigned long long out_row_bytes,
+    unsigned long long out_rowbytes,
     unsigned long long out_rows,
-    unsigned long long out_row_stride,
+    unsigned long long out_rowstride,
     unsigned* trap_record
 ) {
   const array<vec4u, 2> indices_ = load_uniform<0x1u>(indices_buffer);
-  const trap_view a_view = {a_bytes, a_offset, a_row_bytes, a_rows, a_row_stride, 0u, trap_record};
+  const trap_view a_view = {a_bytes, a_offset, a_rowbytes, a_rows, a_rowstride, 0u, trap_record};
   const unsigned out_length = array_length(out_bytes, 0u, 4u);
-  const trap_view out_view = {out_bytes, out_offset, out_row_bytes, out_rows, out_row_stride, 2u, trap_record};
+  const trap_view out_view = {out_bytes, out_offset, out_rowbytes, out_rows, out_rowstride, 2u, trap_record};
   const vec3u id_(blockIdx.x * 32u + threadIdx.x, blockIdx.y, blockIdx.z);
   const unsigned i_ = threadIdx.x;
   tile_[i_] = a_view.access((unsigned long long)((const char*)&a_[id_.x] - (const char*)a_), 4ull, id_.x) ? a_[id_.x] : 0u;

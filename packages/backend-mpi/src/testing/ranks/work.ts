@@ -1,4 +1,4 @@
-// Every rank: random work with known results, for jobs that tools/gpu-host disturbs. Says who it is before it joins the job.
+// Every rank: random work with known results, for jobs that are disturbed (rank-jobs.ts). Says who it is before it joins the job.
 //   mpirun -n 4 node work.ts INNER_BACKEND TRANSPORT SEED ROLE [ROUNDS]
 // Roles: `work` ends after so many rounds. `endless` is in the middle of a run until the job ends. In `absent` rank 1 never joins, in `away` it joins
 // and makes no further call. `exhaust` takes all memory of rank 1's device.

@@ -25,14 +25,20 @@ export interface DawnDevice {
 
 const library = fileURLToPath(new URL('../../../../swiftshader-linux-x64/lib/', import.meta.url))
 
-/** Dawn's objects crash the process when they are collected while a device lives. */
-const kept: unknown[] = []
+/** Where the process keeps its device, and what that came from; see `openDawnOracle` for the reason. */
+const kept = Symbol.for('tandem.dawn-device')
+const place = globalThis as { [kept]?: Promise<readonly [DawnDevice | string, ...unknown[]]> }
 
-/** Opens Dawn on SwiftShader; a string says what is missing. */
+/** Dawn's device on SwiftShader, one for the whole process; a string says what is missing. */
 export async function openDawnDevice(): Promise<DawnDevice | string> {
-  if (process.platform !== 'linux' || process.arch !== 'x64') return 'Linux on x64'
+  place[kept] ??= open()
+  return (await place[kept])[0]
+}
+
+async function open(): Promise<readonly [DawnDevice | string, ...unknown[]]> {
+  if (process.platform !== 'linux' || process.arch !== 'x64') return ['Linux on x64']
   if (!existsSync(`${library}vk_swiftshader_icd.json`))
-    return 'the built package @tandem-gpu/swiftshader-linux-x64'
+    return ['the built package @tandem-gpu/swiftshader-linux-x64']
   process.env.VK_DRIVER_FILES = `${library}vk_swiftshader_icd.json`
   process.env.VK_ICD_FILENAMES = process.env.VK_DRIVER_FILES
   try {
@@ -43,18 +49,17 @@ export async function openDawnDevice(): Promise<DawnDevice | string> {
   try {
     webgpu = await import('webgpu')
   } catch {
-    return 'npm webgpu'
+    return ['npm webgpu']
   }
   Object.assign(globalThis, webgpu.globals)
   const gpu = webgpu.create(['enable-dawn-features=allow_unsafe_apis'])
   const adapter = await gpu.requestAdapter()
-  if (adapter === null) return 'a WebGPU adapter'
+  if (adapter === null) return ['a WebGPU adapter']
   const requiredFeatures = (['shader-f16', 'subgroups'] as GPUFeatureName[]).filter((f) =>
     adapter.features.has(f),
   )
   const device = await adapter.requestDevice({ requiredFeatures })
-  kept.push(gpu, adapter, device)
-  return { run: (job) => runJob(device, job), features: new Set(requiredFeatures) }
+  return [{ run: (job) => runJob(device, job), features: new Set(requiredFeatures) }, gpu, adapter]
 }
 
 async function runJob(device: GPUDevice, job: DawnJob): Promise<Uint8Array[]> {

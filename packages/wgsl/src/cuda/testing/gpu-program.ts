@@ -45,7 +45,7 @@ export function gpuProgram(cases: readonly GpuCase[]): string {
       const b = p.bindingIndex!
       const { byteLength } = bound[b]!.bytes
       if (p.kind === 'storage' || p.kind === 'uniform') return `b${b}`
-      if (p.kind === 'byte-length' || p.name.endsWith('row_bytes') || p.name.endsWith('row_stride'))
+      if (p.kind === 'byte-length' || p.name.endsWith('rowbytes') || p.name.endsWith('rowstride'))
         return `${byteLength}u`
       return p.name.endsWith('rows') ? '1u' : '0u'
     })

@@ -96,7 +96,7 @@ export function cpuJob(kernelCase: KernelCase, kernel: CudaKernel, index: number
     const { bytes } = kernelCase.inputs[p.bindingIndex!]!
     if (p.kind === 'storage' || p.kind === 'uniform') return bytes
     if (p.kind === 'byte-length') return BigInt(bytes.byteLength)
-    if (p.name.endsWith('row_bytes') || p.name.endsWith('row_stride')) return BigInt(bytes.byteLength)
+    if (p.name.endsWith('rowbytes') || p.name.endsWith('rowstride')) return BigInt(bytes.byteLength)
     return p.name.endsWith('rows') ? 1n : 0n
   })
   return { kernel: index, grid: isIndirect ? [1, 1, 1] : workgroups, parameters }

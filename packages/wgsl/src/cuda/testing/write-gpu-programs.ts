@@ -1,0 +1,48 @@
+// Writes the programs that tools/gpu-host/sanitize-kernels.sh builds and runs on a GPU:
+//
+//   node packages/wgsl/src/cuda/testing/write-gpu-programs.ts FOLDER [--random 2000] [--first 0]
+//
+// random-N.cu have so many random kernels, from the seed `first` on, corpus-N.cu the kernels of packages/wgsl/testdata and the generated ones.
+// They do not need Node there: what the reference executor gives is in them, as hashes.
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { randomKernel } from '../../testing/random-kernel.ts'
+import { type GpuCase, gpuProgram } from './gpu-program.ts'
+import { type KernelCase, kernelCase, loadKernelCases, referenceRun, translate } from './kernel-cases.ts'
+
+const kernelsPerProgram = 40
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { random: { type: 'string', default: '2000' }, first: { type: 'string', default: '0' } },
+})
+const folder = positionals[0]
+if (folder === undefined) throw new Error('usage: write-gpu-programs.ts FOLDER [--random N] [--first SEED]')
+mkdirSync(folder, { recursive: true })
+
+/** Floats that need not be equal are not compared, but the kernel runs. */
+function gpuCase(c: KernelCase): GpuCase {
+  const { ulp, absolute, relative } = c.test.tolerance
+  const hasFloats = c.test.buffers.some(({ scalar }) => scalar === 'f32' || scalar === 'f16')
+  const isExact = ulp === 0 && absolute === 0 && relative === 0 && !hasFloats
+  return {
+    kernelCase: c,
+    kernel: translate(c, 'clamp'),
+    expected: isExact ? referenceRun(c) : undefined,
+  }
+}
+
+function write(name: string, count: number, at: (i: number) => KernelCase): void {
+  for (let from = 0, n = 0; from < count; from += kernelsPerProgram, n++) {
+    const cases = Array.from({ length: Math.min(kernelsPerProgram, count - from) }, (_, i) =>
+      gpuCase(at(from + i)),
+    )
+    writeFileSync(join(folder!, `${name}-${String(n).padStart(3, '0')}.cu`), gpuProgram(cases))
+  }
+}
+
+const first = Number(values.first)
+write('random', Number(values.random), (i) => kernelCase(`random ${first + i}`, randomKernel(first + i)))
+const corpus = loadKernelCases('cuda', 'accepted', 'generated')
+write('corpus', corpus.length, (i) => corpus[i]!)
