@@ -4,7 +4,7 @@ import type { OpenedRuntime, OpenOptions } from './runtime.ts'
 
 /**
  * The boundary between core and a backend. Core validates, records and derives order; a backend translates.
- * A backend may assume that every argument is valid: sizes are positive multiples of 2 bytes, regions lie inside
+ * A backend may assume that every argument is valid: sizes are positive multiples of 2 bytes, regions are inside
  * their buffers, nothing is destroyed while in use, and calls stop once the runtime is disposed or lost.
  *
  * `R` is `Runtime` where the backend is of one process.
@@ -12,7 +12,7 @@ import type { OpenedRuntime, OpenOptions } from './runtime.ts'
 export interface Backend<R extends OpenedRuntime = OpenedRuntime> {
   readonly name: string
   /**
-   * Lists the adapters that can be opened here. A missing driver or library is no error: `absence` describes it. Rejects where the
+   * Lists the adapters that can be opened here. A missing driver or library is not an error: `absence` describes it. Rejects where the
    * backend's own files are missing.
    */
   adapters(): Promise<AdapterReport>

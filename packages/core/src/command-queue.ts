@@ -10,7 +10,7 @@ import type { KernelSource } from './kernel-source.ts'
  * - **Order.** `submit`, `map`, `fence`, `settled` and `destroyBuffer` take effect in the order of the calls, among themselves and with
  *   `write`, `read`, `run` and `free` of the runtime: a run waits for the submits before it on every device it reaches, and a submit for the runs.
  *   Commands of one list take effect one after another.
- * - **Validity.** The caller has checked everything: ranges lie inside their buffers, offsets and lengths of commands are multiples of 4, bound
+ * - **Validity.** The caller has checked everything: ranges are inside their buffers, offsets and lengths of commands are multiples of 4, bound
  *   ranges of one dispatch do not alias where one is written, mapped buffers are in no command, and kernels have compiled. A buffer that
  *   found no memory is the one thing that the caller may learn too late.
  * - **Nothing throws or waits.** No call waits for the device. What goes wrong later is a `QueueMessage`.

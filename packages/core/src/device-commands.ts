@@ -21,7 +21,7 @@ export interface DeviceCommandsOptions {
   readonly flush: () => void
 }
 
-/** Memory of the group that a buffer of a command queue lies in. */
+/** Memory of the group that contains a buffer of a command queue. */
 export interface AdoptedRange {
   /** The same object for all ranges of one buffer of the group. */
   readonly memory: object
@@ -138,7 +138,7 @@ export class DeviceCommands {
   }
 
   /**
-   * A buffer of the group over the memory of a buffer of the queue, which has not been shared before. It is no leak where nobody destroys it.
+   * A buffer of the group over the memory of a buffer of the queue, which has not been shared before. If it is not destroyed, that does not count as a leak.
    * Rejects with `out-of-memory` where the buffer has none.
    */
   async share<T extends ElementType>(
@@ -196,7 +196,7 @@ export class DeviceCommands {
 }
 
 /**
- * Opens a command queue on a device of a group. Throws `validation` for what is no device that this process has, and `unsupported` where
+ * Opens a command queue on a device of a group. Throws `validation` if the value is not a device of this process, and `unsupported` where
  * the backend has no command queues.
  */
 export function openDeviceCommands(device: Device, options: DeviceCommandsOptions): DeviceCommands {

@@ -19,7 +19,7 @@ export type GpuErrorCode =
   | 'aborted'
   | 'timeout'
 
-/** What a `GpuError` may carry besides its code and message. */
+/** What a `GpuError` may have in addition to its code and message. */
 export interface GpuErrorDetails {
   cause?: unknown
   /** 1-based position in the WGSL source, for `compilation`. */
@@ -37,7 +37,7 @@ export class GpuError extends Error {
   constructor(code: GpuErrorCode, message: string, details: GpuErrorDetails = {}) {
     super(message, 'cause' in details ? { cause: details.cause } : undefined)
     this.code = code
-    // Only where there is one, since Node prints the fields of an error that nobody catches.
+    // Only if there is one, since Node prints the fields of an uncaught error.
     if (details.line !== undefined) this.line = details.line
     if (details.column !== undefined) this.column = details.column
   }

@@ -18,7 +18,7 @@ export interface ExecutionOptions {
   readonly uniformBlock?: Uint8Array<ArrayBuffer> | undefined
 }
 
-/** Of a run that nothing aborts and nobody profiles. */
+/** The options of a run that is neither aborted nor profiled. */
 export type RepeatedOptions = Pick<ExecutionOptions, 'times' | 'uniformBlock'>
 
 /** How long that took. */

@@ -167,7 +167,7 @@ export class GroupState {
     )
   }
 
-  /** Throws `validation` for a limit that is no positive number, and `unsupported` where the runtime can enforce none. */
+  /** Throws `validation` if the limit is not a positive number, and `unsupported` if the runtime cannot enforce one. */
   requireTimeLimit(seconds: number, label: string): void {
     if (typeof seconds !== 'number' || !(seconds > 0) || seconds > longestTimeoutSeconds)
       throw invalid(

@@ -236,7 +236,7 @@ class OpenedGroup implements DeviceGroup {
     try {
       const result: unknown = body(recorder)
       if (isObject(result) && 'then' in result) {
-        // What becomes of it is nobody's concern any more; a rejection must not end the process.
+        // Its outcome no longer matters; a rejection must not end the process.
         void Promise.resolve(result).catch(() => {})
         throw invalid(`The callback that records "${label}" is asynchronous; it must be synchronous.`)
       }

@@ -87,7 +87,7 @@ export class OwnedKernel extends Resource implements Kernel {
   }
 }
 
-/** Throws `validation` for what is no kernel that `compile` made. */
+/** Throws `validation` if the value is not a kernel that `compile` returned. */
 export function requireKernel(kernel: unknown): asserts kernel is OwnedKernel {
   if (!(kernel instanceof OwnedKernel))
     throw invalid(

@@ -41,7 +41,7 @@ export interface LinkedProcesses {
   readonly rank: number
   /** Gives every process what each says, by rank. All call it in the same order. Rejects with `device-lost` when one cannot. */
   exchange(message: string): Promise<readonly string[]>
-  /** Resolves when another process has ended or cannot go on: what waits for its devices waits in vain. */
+  /** Resolves when another process has ended or cannot continue: waits for its devices will never succeed. */
   readonly broken: Promise<unknown>
 }
 

@@ -31,7 +31,7 @@ export class UniformBlockBuilder {
     return offset
   }
 
-  /** Notes that `parameter` stands at `byteOffset`, for `run` to change. */
+  /** Notes that `parameter` is at `byteOffset`, for `run` to change. */
   place(parameter: RecordedParameter, byteOffset: number): void {
     if (this.#kept) parameter.byteOffsets.push(byteOffset)
   }

@@ -9,7 +9,7 @@ import { requireScalar, storeScalar, type UniformScalar } from './scalar-bits.ts
 /** Where values go, and what happens to the parameters inside them. */
 export interface UniformTarget {
   readonly view: DataView
-  /** Checks that the parameter belongs to this recording, and notes that it stands at `byteOffset`. */
+  /** Checks that the parameter belongs to this recording, and notes that it is at `byteOffset`. */
   place(parameter: RecordedParameter, byteOffset: number, what: string): void
 }
 

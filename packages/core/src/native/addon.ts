@@ -97,7 +97,7 @@ function needsAnotherLibc(error: Error): boolean {
 /** In a bundle, webpack puts a function in the place of this name. It also copies the package.json that the code names. */
 declare const __webpack_require__: unknown
 
-/** In its own package, the built code stands one folder below package.json. */
+/** In its own package, the built code is one folder below package.json. */
 function isBundled(name: string, moduleUrl: string | undefined): boolean {
   if (typeof __webpack_require__ === 'function') return true
   try {
