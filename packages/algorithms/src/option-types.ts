@@ -72,7 +72,7 @@ export function requireArguments<O extends object>(
   return heeding as O
 }
 
-/** Throws `validation` for what is no group. */
+/** Throws `validation` if the value is not a group. */
 export function requireGroup(group: unknown): void {
   if (!isObject(group) || !('queue' in group) || !('devices' in group))
     throw new GpuError(
@@ -81,7 +81,7 @@ export function requireGroup(group: unknown): void {
     )
 }
 
-/** Throws `validation` where an option that every algorithm has is wrong; others may stand beside it. */
+/** Throws `validation` if an option that every algorithm has is wrong; ignores other options. */
 export function requireCommonOptions(options: object): void {
   const given = requireObject(options)
   requireTypes(given, common)
@@ -100,7 +100,7 @@ export function requireCommonOptions(options: object): void {
     if (given[name] !== undefined) requireCount(given[name] as number, `The option ${name}`)
 }
 
-/** Throws `validation` for options that are no object. */
+/** Throws `validation` if the options are not an object. */
 export function requireObject(options: unknown): Readonly<Record<string, unknown>> {
   if (!isObject(options))
     throw new GpuError('validation', `The options are ${describedValue(options)}; they must be an object.`)

@@ -203,7 +203,7 @@ function* pieces<T extends ElementType>(
   }
 }
 
-/** Throws `validation` for what is no sharded matrix. `what` names it. */
+/** Throws `validation` if the value is not a sharded matrix. `what` names it in the message. */
 export function requireMatrix(matrix: unknown, what = 'The sharded matrix'): void {
   requireResult(matrix, 'slices', what, 'a value that allocateSharded returned')
 }

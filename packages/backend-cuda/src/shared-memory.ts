@@ -25,7 +25,7 @@ interface Mapped {
 export class SharedMemory implements FreedMemory {
   readonly native: NativeGroup
   readonly processes: LinkedProcesses
-  /** By handle, which the driver opens once a process. */
+  /** By handle, which the driver opens once per process. */
   readonly #mapped = new Map<string, Mapped>()
   /** Unmappings that the group's thread has yet to be told of. */
   readonly #closing = new Set<Promise<unknown>>()

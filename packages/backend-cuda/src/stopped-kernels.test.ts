@@ -27,7 +27,7 @@ const loops = {
     'while (n != 0u) { tile[i] = x[i]; workgroupBarrier(); x[i] = tile[7u - i] + 1u; workgroupBarrier(); }',
 }
 
-/** A kernel that runs for ever where its parameter `n` is not 0, and what runs it. */
+/** A kernel that runs forever if its parameter `n` is not 0, and a program that runs it. */
 async function endless(group: DeviceGroup, body = loops.while) {
   const kernel = await group.compile({
     wgsl: `struct Params { n: u32 }

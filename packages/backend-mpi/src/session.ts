@@ -132,7 +132,7 @@ export class MpiSession {
     this.forget(group)
   }
 
-  /** What another rank says that has waited for long. Where it waits for this rank, which waits for it, both calls are in vain. */
+  /** The report of another rank that has waited for long. If it waits for this rank and this rank waits for it, neither call can complete. */
   heardWaiting(rank: number, text: string): void {
     const conflict = this.#waits.conflict(JSON.parse(text) as WaitReport)
     if (conflict === undefined) return
@@ -288,7 +288,7 @@ async function watchRanks(
         return JSON.stringify([isGpuError(error) ? error.code : 'driver', error.message])
       },
     )
-  // A rank that watches nobody is one that others do not reach either.
+  // A rank that cannot watch others cannot be reached by them either.
   const problems = (await gatherOf(addon, key, problem)).flatMap(({ message }) =>
     message === '' ? [] : [JSON.parse(message) as [GpuErrorCode, string]],
   )

@@ -96,7 +96,7 @@ function dawnAbsence(error: unknown): Absence {
         'Run npm install webgpu. A bundle needs a node_modules folder next to it, with every package that it leaves external.',
     }
   }
-  // Bundled, webgpu looks for its library beside the bundle, or (in CommonJS) does not know where it is.
+  // When bundled, webgpu looks for its library next to the bundle, or (in CommonJS) cannot locate it.
   if (dawnPlatforms.includes(platform) && (saysNotFound(error, 'dawn.node') || error instanceof TypeError))
     return bundled('webgpu')
   return {

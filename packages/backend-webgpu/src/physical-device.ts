@@ -66,7 +66,7 @@ export class PhysicalDevice {
       const error = errors.find((caught) => caught !== null)
       if (error) throw toGpuError(error, this.name, action)
     })
-    // Callers that await `checked` see the rejection. Where nobody awaits it, another error came first.
+    // Callers that await `checked` see the rejection. If it is not awaited, another error came first.
     checked.catch(() => undefined)
     return { value, checked }
   }

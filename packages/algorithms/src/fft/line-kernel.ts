@@ -46,7 +46,7 @@ export interface LineKernelShape {
   readonly to: FftLineKind
   /** The length of the line of which this kernel makes the columns of the square. */
   readonly square?: number | undefined
-  /** Lines of a workgroup, and invocations of a line. */
+  /** Lines per workgroup, and invocations per line. */
   readonly lines: number
   readonly threads: number
   /** Values go through workgroup memory as pairs, or first their real parts and then the imaginary ones, in half of the memory. */

@@ -121,7 +121,7 @@ export interface FftPlan {
 /** Lines of more values than this take two passes where the axis is not contiguous: fewer neighbouring columns would fit, and memory is read in shorter pieces. */
 const longestColumn = 1024
 
-/** Longer lines than this take two passes: a workgroup would hold no more than their values, in halves, and nothing else would run beside it. */
+/** Longer lines than this take two passes: a workgroup would have room for nothing but their values, in halves, and no other workgroup would run at the same time. */
 const longestLine = 16_384
 
 /** Columns of a group have at least this many neighbours: 64 bytes. */
@@ -213,7 +213,7 @@ function sequenceOf(
   return [...first, ...descending.filter((axis) => axis !== 0), halved]
 }
 
-/** Whether the lines of an axis lie one after another. */
+/** Whether the lines of an axis are contiguous. */
 export function isContiguous(shape: readonly number[], axis: number): boolean {
   return shape.slice(axis + 1).every((length) => length === 1)
 }

@@ -70,7 +70,7 @@ export interface JacobiReport extends Report {
   readonly transport: HaloTransport
   /** Sweeps in one pass over memory: 1 or 4. */
   readonly sweepsPerPass: number
-  /** Cell updates a second, in millions. */
+  /** Cell updates per second, in millions. */
   readonly megaUpdatesPerSecond: number
   readonly samples: readonly number[]
 }

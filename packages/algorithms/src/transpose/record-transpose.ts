@@ -27,7 +27,7 @@ export type TileTransport = (typeof tileTransports)[number]
 export interface PeerTile {
   readonly sender: number
   readonly receiver: number
-  /** As it lies in the sender's slice. */
+  /** Its position in the sender's slice. */
   readonly rows: number
   readonly columns: number
   readonly byteLength: number
@@ -153,7 +153,7 @@ export function recordTranspose<T extends ElementType>(
     })
   }
 
-  /** One device reads the tile where it lies and writes it where it belongs: the sender where its kernels write the receiver's memory, else the receiver. */
+  /** One device reads the tile in place and writes it to its destination: the sender if its kernels write the receiver's memory, else the receiver. */
   function recordInPlace(read: readonly RecordedTile[], workgroups?: number): void {
     for (const tile of read)
       transposeTile(
@@ -200,12 +200,12 @@ export function recordTranspose<T extends ElementType>(
     return transport === 'copy' && ranks[0] !== ranks[1] && !group.canAccessPeer(receiver, sender)
   }
 
-  /** The tile as it lies in the sender's slice. */
+  /** The tile in the sender's slice. */
   function sourceOf({ sender, receiver, rows, columns }: PeerTile): BufferView<T> {
     return input.slices[sender]!.view.block(0, output.slices[receiver]!.row, rows, columns)
   }
 
-  /** Where the transposed tile lies in the receiver's slice. */
+  /** The position of the transposed tile in the receiver's slice. */
   function targetOf({ sender, receiver, rows, columns }: PeerTile): BufferView<T> {
     return output.slices[receiver]!.view.block(0, input.slices[sender]!.row, columns, rows)
   }
@@ -233,7 +233,7 @@ export function recordTranspose<T extends ElementType>(
   }
 }
 
-/** Tiles from this size on move in two parts. More parts leave less beside which nothing moves, but messages of 256 MiB and less use half of NCCL's blocks. */
+/** Tiles from this size on move in two parts. With more parts, less work is done while nothing moves, but messages of 256 MiB and less use half of NCCL's blocks. */
 const leastByteLengthInParts = 64 * 1024 * 1024
 
 const nameOf = ({ receiver, sender }: PeerTile) => `tile (${receiver}, ${sender})`

@@ -11,7 +11,7 @@ import { panelColumns } from './panel-columns.ts'
  */
 export interface MatmulModel {
   readonly source: 'measured' | 'assumed'
-  /** Multiplications and additions a second on one physical device. */
+  /** Multiplications and additions per second on one physical device. */
   readonly flopsPerSecond: number
   /** Between host memory and one device, each way. */
   readonly hostBytesPerSecond: number

@@ -103,7 +103,7 @@ export function planStream(
   )
 }
 
-/** The plan with memory for A transposed beside every block of rows of A; undefined where that exceeds `memoryLimitBytes`. */
+/** The plan with additional memory for the transpose of every block of rows of A; undefined if that exceeds `memoryLimitBytes`. */
 export function withTransposedRows(
   plan: StreamPlan,
   k: number,
