@@ -7,7 +7,7 @@ const packagesFolder = fileURLToPath(new URL('../packages/', import.meta.url))
 export const packageSources: readonly (readonly [name: string, path: string])[] = readdirSync(
   packagesFolder,
 ).flatMap((folder) =>
-  ['', '/testing', '/native', '/reference'].flatMap((subpath): [string, string][] => {
+  ['', '/backend', '/testing', '/native', '/reference'].flatMap((subpath): [string, string][] => {
     const path = `${packagesFolder}${folder}/src${subpath}/index.ts`
     return existsSync(path) ? [[`@tandem-gpu/${folder}${subpath}`, path]] : []
   }),

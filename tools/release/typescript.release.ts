@@ -17,6 +17,7 @@ const types = [[], ['node'], ['@webgpu/types'], ['node', '@webgpu/types']]
 /** Every entry point, and options that are given as undefined. */
 const everything = `
 export * as core from '@tandem-gpu/core'
+export * as coreBackend from '@tandem-gpu/core/backend'
 export * as coreNative from '@tandem-gpu/core/native'
 export * as coreTesting from '@tandem-gpu/core/testing'
 export * as cuda from '@tandem-gpu/backend-cuda'

@@ -1,4 +1,5 @@
-import { type Backend, type DeviceGroup, type OpenedRuntime, openGroup, type Runtime } from '@tandem-gpu/core'
+import { type Backend, type DeviceGroup, openGroup } from '@tandem-gpu/core'
+import type { OpenedRuntime, Runtime } from '@tandem-gpu/core/backend'
 import { imaginedRanks, referenceBackend } from '@tandem-gpu/core/testing'
 
 /** What an H200 offers, as the CUDA backend reports it: choices of the algorithms depend on it. */

@@ -1,4 +1,4 @@
-import { isMessage } from '@tandem-gpu/core'
+import { isMessage } from '@tandem-gpu/core/backend'
 import { byteLengthOf, copyCost, kernelSeconds } from './command-cost.ts'
 import { constants as c, type Transport } from './machine.ts'
 import type { Recorded, RecordedPlan } from './programs.ts'

@@ -1,28 +1,36 @@
-import { type DeviceGroup, describedValue, GpuError, requireCount } from '@tandem-gpu/core'
+import {
+  type DeviceGroup,
+  describedValue,
+  GpuError,
+  type OptionType,
+  requireCount,
+  requireOptions,
+} from '@tandem-gpu/core'
 
-/** The type that an option must have, checked for callers from JavaScript; ranges are checked where the values are used. */
-export type OptionType =
-  | 'number'
-  | 'string'
-  | 'boolean'
-  | 'function'
-  | 'elements'
-  | 'number or auto'
-  | 'model'
-  | 'any'
+/** A typed array, host memory, or a function that moves elements. */
+export const elementsOption = {
+  wanted: 'a typed array or a function',
+  fits: (value: unknown) =>
+    typeof value === 'function' ||
+    (isObject(value) &&
+      typeof (value as { length?: unknown }).length === 'number' &&
+      (ArrayBuffer.isView(value) || 'array' in value)),
+}
 
-const kinds: Readonly<Record<Exclude<OptionType, 'any'>, string>> = {
-  number: 'a number',
-  string: 'a name',
-  'number or auto': "a number or 'auto'",
-  model: "'measure' or an object of rates",
-  boolean: 'true or false',
-  function: 'a function',
-  elements: 'a typed array or a function',
+/** How many devices a product uses, and the rates by which that is chosen. */
+export const devicesOptions = {
+  devices: {
+    wanted: "a number or 'auto'",
+    fits: (value: unknown) => typeof value === 'number' || value === 'auto',
+  },
+  model: {
+    wanted: "'measure' or an object of rates",
+    fits: (value: unknown) => value === 'measure' || (isObject(value) && 'flopsPerSecond' in value),
+  },
 }
 
 /** Options that every algorithm has. */
-const common: Readonly<Record<string, OptionType | readonly unknown[]>> = {
+const common: Readonly<Record<string, OptionType>> = {
   schedule: ['overlapped', 'serial'],
   verify: 'boolean',
   compareSchedules: 'boolean',
@@ -33,40 +41,35 @@ const common: Readonly<Record<string, OptionType | readonly unknown[]>> = {
   trace: 'function',
   onProgram: 'function',
   onRun: 'function',
-  // Checked below.
-  signal: 'any',
-  tuning: 'any',
+  signal: { wanted: 'an AbortSignal', fits: (value) => value instanceof AbortSignal },
+  tuning: {
+    wanted: 'a store with get and set, or false',
+    fits: (value) => value === false || (isObject(value) && 'get' in value && 'set' in value),
+  },
 }
 
 /**
- * Throws `validation` where `group` is not a group, and for an option that does not exist or has a wrong type. A list names the values that an
- * option may have. Returns the options, in which the caller's functions for elements heed the caller's signal.
+ * Throws `validation` where `group` is not a group, and where the options of the algorithm `of` are wrong, as `requireOptions` of core does. Returns
+ * the options, in which the caller's functions for elements heed the caller's signal.
  */
 export function requireArguments<O extends object>(
   group: DeviceGroup,
+  of: string,
   options: O,
-  types: Readonly<Record<string, OptionType | readonly unknown[]>>,
+  types: Readonly<Record<string, OptionType>>,
   required: readonly string[],
 ): O {
   requireGroup(group)
-  const given = requireObject(options)
   const known = { ...types, ...common }
-  for (const name of Object.keys(given))
-    if (!Object.hasOwn(known, name))
-      throw new GpuError(
-        'validation',
-        `There is no option ${name}; the options are ${Object.keys(known).join(', ')}.`,
-      )
-  for (const name of required)
-    if (given[name] === undefined) throw new GpuError('validation', `The option ${name} is missing.`)
-  requireTypes(given, types)
-  requireCommonOptions(given)
+  requireOptions(options, of, known, required)
+  requireCounts(options)
+  const given = options as Readonly<Record<string, unknown>>
   const { signal } = given
   if (!(signal instanceof AbortSignal)) return options
   const heeding: Record<string, unknown> = { ...given }
   for (const [name, type] of Object.entries(types)) {
     const value = given[name]
-    if (type === 'elements' && typeof value === 'function')
+    if (type === elementsOption && typeof value === 'function')
       heeding[name] = interruptible(value as (...args: unknown[]) => unknown, signal, `The option ${name}`)
   }
   return heeding as O
@@ -82,44 +85,16 @@ export function requireGroup(group: unknown): void {
 }
 
 /** Throws `validation` if an option that every algorithm has is wrong; ignores other options. */
-export function requireCommonOptions(options: object): void {
-  const given = requireObject(options)
-  requireTypes(given, common)
-  const { signal, tuning } = given
-  if (signal !== undefined && !(signal instanceof AbortSignal))
-    throw new GpuError(
-      'validation',
-      `The option signal is ${describedValue(signal)}; it must be an AbortSignal.`,
-    )
-  if (tuning !== undefined && tuning !== false && !(isObject(tuning) && 'get' in tuning && 'set' in tuning))
-    throw new GpuError(
-      'validation',
-      `The option tuning is ${describedValue(tuning)}; it must be a store with get and set, or false.`,
-    )
+export function requireCommonOptions(options: object, of: string): void {
+  const given = isObject(options) ? Object.entries(options) : undefined
+  requireOptions(given ? Object.fromEntries(given.filter(([name]) => name in common)) : options, of, common)
+  requireCounts(options)
+}
+
+function requireCounts(options: object): void {
+  const given = options as Readonly<Record<string, number | undefined>>
   for (const name of ['warmup', 'samples', 'repetitions'])
-    if (given[name] !== undefined) requireCount(given[name] as number, `The option ${name}`)
-}
-
-/** Throws `validation` if the options are not an object. */
-export function requireObject(options: unknown): Readonly<Record<string, unknown>> {
-  if (!isObject(options))
-    throw new GpuError('validation', `The options are ${describedValue(options)}; they must be an object.`)
-  return options as Readonly<Record<string, unknown>>
-}
-
-function requireTypes(
-  given: Readonly<Record<string, unknown>>,
-  types: Readonly<Record<string, OptionType | readonly unknown[]>>,
-): void {
-  for (const [name, type] of Object.entries(types)) {
-    const value = given[name]
-    if (value === undefined || type === 'any' || fits(value, type)) continue
-    const wanted =
-      typeof type === 'string'
-        ? kinds[type as Exclude<OptionType, 'any'>]
-        : `one of ${type.map(quoted).join(', ')}`
-    throw new GpuError('validation', `The option ${name} is ${describedValue(value)}; it must be ${wanted}.`)
-  }
+    if (given[name] !== undefined) requireCount(given[name], `The option ${name}`)
 }
 
 /** The caller's function, which may never settle: once the signal fires, a call rejects with `aborted`. `what` names it. */
@@ -145,21 +120,6 @@ function interruptible<A extends unknown[]>(
   }
 }
 
-function fits(value: unknown, type: OptionType | readonly unknown[]): boolean {
-  if (typeof type !== 'string') return type.includes(value)
-  if (type === 'number or auto') return typeof value === 'number' || value === 'auto'
-  if (type === 'model') return value === 'measure' || (isObject(value) && 'flopsPerSecond' in value)
-  if (type !== 'elements') return typeof value === type
-  return (
-    typeof value === 'function' ||
-    (isObject(value) &&
-      typeof (value as { length?: unknown }).length === 'number' &&
-      (ArrayBuffer.isView(value) || 'array' in value))
-  )
-}
-
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
-
-const quoted = (value: unknown) => (typeof value === 'string' ? `'${value}'` : String(value))

@@ -83,7 +83,7 @@ describe('a caller who forgets to await', () => {
     [
       'the options of a reduction, which are none',
       () => compileReduction(group, undefined as never),
-      'The options are undefined; they must be an object.',
+      'The options of compileReduction are undefined; they must be an object.',
     ],
   ])('is told so of %s', async (_, call, message) => {
     const error = await Promise.resolve()

@@ -61,7 +61,7 @@ export async function measurePrograms(
   options: RunMeasuredOptions,
 ): Promise<MeasuredRun> {
   requireGroup(group)
-  requireCommonOptions(options)
+  requireCommonOptions(options, 'runMeasured')
   const { schedule = 'overlapped' } = options
   const owned = new OwnedResources()
   const keep = (program: Program) => owned.keep(program)

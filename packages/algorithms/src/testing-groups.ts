@@ -1,5 +1,6 @@
-import type { Backend, DeviceGroup, Runtime } from '@tandem-gpu/core'
+import type { Backend, DeviceGroup } from '@tandem-gpu/core'
 import { openGroup } from '@tandem-gpu/core'
+import type { Runtime } from '@tandem-gpu/core/backend'
 import { afterAll, describe, expect } from 'vitest'
 
 /**

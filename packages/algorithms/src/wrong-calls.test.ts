@@ -270,23 +270,23 @@ it.each([
   [
     'a number as a string',
     () => matmul(group, { m: 2, n: 2, k: '2' as never }),
-    "The option k is '2', a string; it must be a number.",
+    "The option k of matmul is '2', a string; it must be a number.",
   ],
   [
     'no options',
     () => reduce(group, undefined as never),
-    'The options are undefined; they must be an object.',
+    'The options of reduce are undefined; they must be an object.',
   ],
-  ['a missing option', () => jacobi(group, { rows: 3 } as never), 'The option columns is missing.'],
+  ['a missing option', () => jacobi(group, { rows: 3 } as never), 'The option columns of jacobi is missing.'],
   [
     'an option that does not exist',
     () => reduce(group, { elements: 6, type: 'f32', op: 'max' } as never),
-    'There is no option op; the options are elements, type, kernel, operation, input, timeUploads, schedule, verify, compareSchedules, warmup, samples, repetitions, seed, trace, onProgram, onRun, signal, tuning.',
+    'There is no option op of reduce; perhaps operation is meant.',
   ],
   [
     'an option of products of f16 where the type is f32',
     () => matmul(group, { m: 2, n: 2, k: 2, resultType: 'f32' } as never),
-    'There is no option resultType; the options are m, n, k, type, a, b, output, streamWidth, memoryLimitBytes, mode, devices, model, precision, schedule, verify, compareSchedules, warmup, samples, repetitions, seed, trace, onProgram, onRun, signal, tuning.',
+    'There is no option resultType of matmul; its options are m, n, k, type, a, b, output, streamWidth, memoryLimitBytes, mode, devices, model, precision, schedule, verify, compareSchedules, warmup, samples, repetitions, seed, trace, onProgram, onRun, signal, tuning.',
   ],
   [
     'an array of another type that takes the result',
@@ -330,12 +330,12 @@ it.each([
   [
     'an array that is not typed',
     () => jacobi(group, { rows: 3, columns: 3, input: [1, 2, 3, 4, 5, 6, 7, 8, 9] as never }),
-    'The option input is an array; it must be a typed array or a function.',
+    'The option input of jacobi is an array; it must be a typed array or a function.',
   ],
   [
     'a value that does not exist',
     () => jacobi(group, { rows: 3, columns: 3, transport: 'copies' as never }),
-    "The option transport is 'copies', a string; it must be one of 'auto', 'copy', 'direct'.",
+    "The option transport of jacobi is 'copies', a string; it must be one of 'auto', 'copy', 'direct'.",
   ],
 ])('name %s', async (_, call, message) => {
   await expect(call()).rejects.toMatchObject({ code: 'validation', message })

@@ -1,4 +1,4 @@
-import type { Span } from '@tandem-gpu/core'
+import type { Span } from '@tandem-gpu/core/backend'
 import { internalNode } from './command-nodes.ts'
 import type { CudaPlan } from './cuda-plan.ts'
 import { encodeNodes } from './graph-nodes.ts'

@@ -1,4 +1,5 @@
-import { type ByteRegion, GpuError, type PlanBinding } from '@tandem-gpu/core'
+import { GpuError } from '@tandem-gpu/core'
+import type { ByteRegion, PlanBinding } from '@tandem-gpu/core/backend'
 import type { CudaKernel } from './cuda-kernel.ts'
 import type { CudaCommand, CudaPlan } from './cuda-plan.ts'
 import type { CopyNode, CopySide, KernelNode, NodeBody } from './graph-nodes.ts'
@@ -7,7 +8,7 @@ import type { Links } from './link-copies.ts'
 import { trapRecordByteLength } from './trap-record.ts'
 
 /** Addresses of the buffers of a plan and of the arena, and ids of kernels. */
-export interface PlanMemory extends Links {
+export interface PlanAddresses extends Links {
   /** Whether this process has the GPU: only such GPUs get nodes. */
   isHere(gpu: number): boolean
   /** Start of a plan buffer. */
@@ -36,7 +37,11 @@ export const peerKernelByteLength = 512 * 1024
 const maxPitch = 2 ** 31 - 1
 
 /** The nodes of one command; each follows the one before it. */
-export function commandNodes(plan: CudaPlan, command: CudaCommand, memory: PlanMemory): readonly NodeBody[] {
+export function commandNodes(
+  plan: CudaPlan,
+  command: CudaCommand,
+  memory: PlanAddresses,
+): readonly NodeBody[] {
   const gpu = memory.gpuOf(command.device)
   switch (command.kind) {
     case 'dispatch': {
@@ -106,16 +111,16 @@ export function commandNodes(plan: CudaPlan, command: CudaCommand, memory: PlanM
 }
 
 /** Size of the page-locked memory that a command needs as a copy between GPUs that cannot reach each other; 0 for all other commands. */
-export function bounceByteLength(command: CudaCommand, memory: PlanMemory): number {
+export function bounceByteLength(command: CudaCommand, memory: PlanAddresses): number {
   if (command.kind !== 'copy') return 0
   const source = memory.addressOf(command.source.buffer)
   const target = memory.addressOf(command.target.buffer)
   return needsBounce(source, target, memory) ? command.source.rowByteLength * command.source.rows : 0
 }
 
-type Place = ReturnType<PlanMemory['addressOf']>
+type Place = ReturnType<PlanAddresses['addressOf']>
 
-function needsBounce(source: Place, target: Place, memory: PlanMemory): boolean {
+function needsBounce(source: Place, target: Place, memory: PlanAddresses): boolean {
   return !source.onHost && !target.onHost && !memory.reachable(target.gpu, source.gpu)
 }
 
@@ -149,7 +154,7 @@ function copyNode(
 }
 
 /** The same copy by a kernel, where addresses, pitches and lengths are multiples of 16 or 4 bytes. */
-function copyKernelNode(node: CopyNode, memory: PlanMemory): KernelNode | undefined {
+function copyKernelNode(node: CopyNode, memory: PlanAddresses): KernelNode | undefined {
   const { gpu, source, target, rowByteLength, rows } = node
   const values = [
     source.address,
@@ -167,7 +172,7 @@ function copyKernelNode(node: CopyNode, memory: PlanMemory): KernelNode | undefi
 
 /** A node of one thread that runs one of the runtime's own kernels. */
 export function internalNode(
-  kernels: Pick<PlanMemory, 'internalKernel'>,
+  kernels: Pick<PlanAddresses, 'internalKernel'>,
   gpu: number,
   entry: string,
   parameters: readonly number[],
@@ -196,7 +201,7 @@ function kernelParameters(
   bindings: readonly PlanBinding[],
   commandIndex: number,
   gpu: number,
-  memory: PlanMemory,
+  memory: PlanAddresses,
 ): number[] {
   const byPosition = new Map(bindings.map((binding) => [`${binding.group}:${binding.binding}`, binding]))
   // A view has four consecutive parameters, all of one kind.

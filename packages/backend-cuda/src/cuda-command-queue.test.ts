@@ -1,14 +1,13 @@
 // What a command queue on CUDA does beyond its contract, which the conformance suite tests: on the fake driver.
 import { setTimeout } from 'node:timers/promises'
+import { type DeviceGroup, openGroup } from '@tandem-gpu/core'
 import {
   commandWords,
   type DeviceCommands,
-  type DeviceGroup,
   type KernelSource,
   openDeviceCommands,
-  openGroup,
   type QueueMessage,
-} from '@tandem-gpu/core'
+} from '@tandem-gpu/core/backend'
 import { lower, parseWgsl, reflect } from '@tandem-gpu/wgsl'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { fakeCudaBackend } from './testing/fake-backend.ts'

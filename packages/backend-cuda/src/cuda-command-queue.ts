@@ -1,5 +1,5 @@
-import type { CommandQueue, CommandQueueOptions, KernelForm, KernelSource } from '@tandem-gpu/core'
 import { GpuError } from '@tandem-gpu/core'
+import type { CommandQueue, CommandQueueOptions, KernelForm, KernelSource } from '@tandem-gpu/core/backend'
 import type { Translated } from './cuda-kernel.ts'
 import type { CudaAllocation, CudaHandles } from './cuda-plan.ts'
 import type { NativeQueue, NativeQueueListener } from './native-addon.ts'

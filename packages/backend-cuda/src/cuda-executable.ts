@@ -1,6 +1,6 @@
-import type { Executable } from '@tandem-gpu/core'
+import type { Executable } from '@tandem-gpu/core/backend'
 import { Arena } from './arena.ts'
-import { bounceByteLength, type PlanMemory } from './command-nodes.ts'
+import { bounceByteLength, type PlanAddresses } from './command-nodes.ts'
 import type { CudaCommand, CudaPlan, RecordedPlan } from './cuda-plan.ts'
 import { GraphCache, type GraphHandles, keptGraphSets } from './graph-cache.ts'
 import type { NodeBody } from './graph-nodes.ts'
@@ -53,7 +53,7 @@ export abstract class CudaExecutable implements Executable {
   commandCount: number
   protected readonly physical: PhysicalGpus
   protected readonly lowered: LoweredPlan
-  protected readonly memory: PlanMemory
+  protected readonly memory: PlanAddresses
   protected readonly cache: GraphCache
   /** The contents of the uniform block on the GPUs; undefined before the first run, and after a run that failed. */
   #uniformsHeld: Uint8Array<ArrayBuffer> | undefined

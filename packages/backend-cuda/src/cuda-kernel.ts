@@ -1,4 +1,5 @@
-import type { Bounds, KernelForm, KernelHandle, KernelSource } from '@tandem-gpu/core'
+import type { Bounds } from '@tandem-gpu/core'
+import type { KernelForm, KernelHandle, KernelSource } from '@tandem-gpu/core/backend'
 import type { Binding, CudaKernel as TranslatedKernel } from '@tandem-gpu/wgsl'
 
 /** A kernel loaded on every GPU of its runtime. */

@@ -1,4 +1,5 @@
-import type { Allocation, Handles, Plan, PlanCommand, PlanPart } from '@tandem-gpu/core'
+import type { Plan } from '@tandem-gpu/core'
+import type { Allocation, Handles, PlanCommand, PlanPart } from '@tandem-gpu/core/backend'
 import type { CudaKernel } from './cuda-kernel.ts'
 import type { CudaHostAllocation } from './host-memory.ts'
 

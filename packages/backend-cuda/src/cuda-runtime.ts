@@ -1,19 +1,17 @@
+import type { Adapter, LiveHandles, LostInfo } from '@tandem-gpu/core'
+import { GpuError, isGpuError } from '@tandem-gpu/core'
 import type {
-  Adapter,
   AllocationRegion,
   CommandQueueOptions,
   ExecutionOptions,
   ExecutionResult,
   KernelForm,
   KernelSource,
-  LiveHandles,
-  LostInfo,
   PlanCommand,
   PlanPart,
   Runtime,
   Span,
-} from '@tandem-gpu/core'
-import { GpuError, isGpuError } from '@tandem-gpu/core'
+} from '@tandem-gpu/core/backend'
 import { type ClockOffsets, measureClocks, spansFrom, stampWords } from './clock-calibration.ts'
 import { CudaCommandQueue, type QueueRuntime } from './cuda-command-queue.ts'
 import type { CudaExecutable } from './cuda-executable.ts'

@@ -1,5 +1,6 @@
-import type { Adapter, Backend, Link, Runtime } from '@tandem-gpu/core'
+import type { Adapter, Backend } from '@tandem-gpu/core'
 import { GpuError, requireOptions } from '@tandem-gpu/core'
+import type { Link, Runtime } from '@tandem-gpu/core/backend'
 import { emitCuda } from '@tandem-gpu/wgsl'
 import { findAdapters } from './adapters.ts'
 import type { Translate } from './cuda-kernel.ts'

@@ -1,5 +1,5 @@
-import type { HostAllocation } from '@tandem-gpu/core'
 import { GpuError } from '@tandem-gpu/core'
+import type { HostAllocation } from '@tandem-gpu/core/backend'
 import type { NativeGroup } from './native-addon.ts'
 
 /** Host memory, page-locked on the group's native thread, or locked still for one of its size that was freed: unlocking waits for the GPU. */

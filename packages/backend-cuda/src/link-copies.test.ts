@@ -1,4 +1,5 @@
-import type { Plan, PlanCommand } from '@tandem-gpu/core'
+import type { Plan } from '@tandem-gpu/core'
+import type { PlanCommand } from '@tandem-gpu/core/backend'
 import { describe, expect, it } from 'vitest'
 import { sendLinkCopies } from './link-copies.ts'
 

@@ -1,4 +1,5 @@
-import type { Handles, Plan, PlanCommand } from '@tandem-gpu/core'
+import type { Plan } from '@tandem-gpu/core'
+import type { Handles, PlanCommand } from '@tandem-gpu/core/backend'
 
 /** Which GPUs the devices are, and which of them reach each other. */
 export interface Links {

@@ -1,5 +1,5 @@
-import type { ExecutionOptions, LinkedProcesses, PlanPart } from '@tandem-gpu/core'
-import { isMessage } from '@tandem-gpu/core'
+import type { ExecutionOptions, LinkedProcesses, PlanPart } from '@tandem-gpu/core/backend'
+import { isMessage } from '@tandem-gpu/core/backend'
 import { arenaOf, CudaExecutable, type ExecutableParts, lengthName } from './cuda-executable.ts'
 import type { CudaCommand, RecordedPlan } from './cuda-plan.ts'
 import { type GraphHandles, keptGraphSets } from './graph-cache.ts'

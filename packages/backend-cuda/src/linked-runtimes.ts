@@ -1,3 +1,4 @@
+import { GpuError, isGpuError } from '@tandem-gpu/core'
 import type {
   ExecutionOptions,
   LinkedProcesses,
@@ -7,8 +8,7 @@ import type {
   RepeatedOptions,
   RepeatedRun,
   SharingRuntime,
-} from '@tandem-gpu/core'
-import { GpuError, isGpuError } from '@tandem-gpu/core'
+} from '@tandem-gpu/core/backend'
 import type { RecordedPlan } from './cuda-plan.ts'
 import { CudaRuntime, type CudaRuntimeOptions, type RuntimeHandles } from './cuda-runtime.ts'
 import { ConnectedExecutable, type LinkedExecutable, SharedExecutable } from './linked-executables.ts'

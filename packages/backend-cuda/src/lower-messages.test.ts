@@ -1,4 +1,5 @@
-import { type BufferView, openGroup, type PlanPart } from '@tandem-gpu/core'
+import { type BufferView, openGroup } from '@tandem-gpu/core'
+import type { PlanPart } from '@tandem-gpu/core/backend'
 import { imaginedRanks, seededRandom } from '@tandem-gpu/core/testing'
 import { describe, expect, it } from 'vitest'
 import type { CudaCommand, RecordedPlan } from './cuda-plan.ts'

@@ -1,4 +1,4 @@
-import { type ByteRegion, isMessage, type PlanMessage, type PlanPart } from '@tandem-gpu/core'
+import { type ByteRegion, isMessage, type PlanMessage, type PlanPart } from '@tandem-gpu/core/backend'
 import type { CudaCommand, CudaPlan, ExchangedMessage, RecordedPlan } from './cuda-plan.ts'
 
 /** A plan without messages but with exchanges. */

@@ -1,6 +1,6 @@
 import { seededRandom } from '@tandem-gpu/core/testing'
 import { describe, expect, it } from 'vitest'
-import { bounceByteLength, commandNodes, type PlanMemory } from './command-nodes.ts'
+import { bounceByteLength, commandNodes, type PlanAddresses } from './command-nodes.ts'
 import type { CudaKernel } from './cuda-kernel.ts'
 import type { CudaAllocation, CudaCommand, RecordedPlan } from './cuda-plan.ts'
 import type { CopySide, GraphNode, NodeBody } from './graph-nodes.ts'
@@ -16,7 +16,7 @@ const kernelId = (entry: string) => 1000 + entries.indexOf(entry as never)
 const syncId = kernelId(syncKernels.sync)
 
 /** Every device is a GPU of its own; buffer i starts at (i + 1) · 2^20. */
-function memoryOf(program: RecordedPlan, reachable = true): PlanMemory {
+function memoryOf(program: RecordedPlan, reachable = true): PlanAddresses {
   return {
     gpuOf: (device) => device,
     isHere: () => true,

@@ -1,4 +1,4 @@
-import { commandNodes, internalNode, type PlanMemory } from './command-nodes.ts'
+import { commandNodes, internalNode, type PlanAddresses } from './command-nodes.ts'
 import type { CudaCommand, CudaPlan } from './cuda-plan.ts'
 import type { CopySide, GraphNode, NodeBody } from './graph-nodes.ts'
 import { flagsPerNode, syncKernels } from './internal-kernels.ts'
@@ -49,7 +49,7 @@ export function flagsPerRepetition(plan: CudaPlan, gpuOf: (device: number) => nu
 export function lowerPerGpu(
   plan: CudaPlan,
   repetitions: number,
-  memory: PlanMemory,
+  memory: PlanAddresses,
   sync: SyncMemory,
   { nodesOf = (command) => commandNodes(plan, command, memory), largeCopies = false }: PerGpuOptions = {},
 ): GraphSet {
@@ -141,7 +141,7 @@ function assignFlags(items: readonly UnrolledCommand[], gpuOfItem: readonly numb
 class GpuGraph {
   readonly gpu: number
   readonly nodes: GraphNode[] = []
-  readonly #memory: PlanMemory
+  readonly #memory: PlanAddresses
   readonly #sync: SyncMemory
   readonly #begin: number
   /** Nodes that signal, and the positions of their commands, in order. */
@@ -158,7 +158,7 @@ class GpuGraph {
       }
     | undefined
 
-  constructor(gpu: number, memory: PlanMemory, sync: SyncMemory) {
+  constructor(gpu: number, memory: PlanAddresses, sync: SyncMemory) {
     this.gpu = gpu
     this.#memory = memory
     this.#sync = sync

@@ -1,4 +1,4 @@
-import { commandNodes, internalNode, type PlanMemory } from './command-nodes.ts'
+import { commandNodes, internalNode, type PlanAddresses } from './command-nodes.ts'
 import type { CudaCommand, CudaPlan } from './cuda-plan.ts'
 import type { GraphNode, NodeBody } from './graph-nodes.ts'
 import { internalKernels } from './internal-kernels.ts'
@@ -14,7 +14,7 @@ export type GraphSet = readonly { readonly mainGpu: number; readonly nodes: read
 export function lowerToOneGraph(
   plan: CudaPlan,
   repetitions: number,
-  memory: PlanMemory,
+  memory: PlanAddresses,
   nodesOf: (command: CudaCommand) => readonly NodeBody[] = (command) => commandNodes(plan, command, memory),
 ): GraphSet {
   const bodies = plan.commands.map(nodesOf)
@@ -35,7 +35,7 @@ export function lowerToOneGraph(
 export function stampedNodes(
   plan: CudaPlan,
   command: CudaCommand,
-  memory: PlanMemory,
+  memory: PlanAddresses,
   stampAddress: (gpu: number, slot: number) => number,
 ): NodeBody[] {
   const gpu = memory.gpuOf(command.device)
@@ -44,6 +44,6 @@ export function stampedNodes(
 }
 
 /** A node that writes its GPU's clock to eight bytes at `address`. */
-export function stampNode(memory: PlanMemory, gpu: number, address: number): NodeBody {
+export function stampNode(memory: PlanAddresses, gpu: number, address: number): NodeBody {
   return internalNode(memory, gpu, internalKernels.stamp, [address])
 }

@@ -1,5 +1,6 @@
 // Messages between GPUs of several ranks, by a fake NCCL. The ranks are in one process here; @tandem-gpu/backend-mpi tests processes.
-import { type Handles, isGpuError, type LinkedRuntime, type PlanPart } from '@tandem-gpu/core'
+import { isGpuError } from '@tandem-gpu/core'
+import type { Handles, LinkedRuntime, PlanPart } from '@tandem-gpu/core/backend'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { CudaOptions } from './cuda.ts'
 import type { RecordedPlan } from './cuda-plan.ts'

@@ -1,4 +1,5 @@
-import { allOrNone, type FreedMemory, GpuError, type LinkedProcesses } from '@tandem-gpu/core'
+import { GpuError } from '@tandem-gpu/core'
+import { allOrNone, type FreedMemory, type LinkedProcesses } from '@tandem-gpu/core/backend'
 import { toGpuError } from './driver-error.ts'
 import type { NativeGroup } from './native-addon.ts'
 

@@ -1,19 +1,15 @@
-import {
-  type Adapter,
-  type Executable,
-  type ExecutionOptions,
-  type ExecutionResult,
-  GpuError,
-  type Handles,
-  type HostAllocation,
-  type KernelHandle,
-  type KernelSource,
-  type LiveHandles,
-  type LostInfo,
-  type Plan,
-  type PlanCommand,
-  type Runtime,
-} from '@tandem-gpu/core'
+import { type Adapter, GpuError, type LiveHandles, type LostInfo, type Plan } from '@tandem-gpu/core'
+import type {
+  Executable,
+  ExecutionOptions,
+  ExecutionResult,
+  Handles,
+  HostAllocation,
+  KernelHandle,
+  KernelSource,
+  PlanCommand,
+  Runtime,
+} from '@tandem-gpu/core/backend'
 
 interface HostExecutable extends Executable {
   readonly plan: Plan<HostHandles>

@@ -1,17 +1,14 @@
-import {
-  type Adapter,
-  type Executable,
-  GpuError,
-  type Handles,
-  type Link,
-  type LinkedProcesses,
-  type LinkedRuntime,
-  type Plan,
-  type PlanCommand,
-  type PlanPart,
-  type SharingRuntime,
-  type Transport,
-} from '@tandem-gpu/core'
+import { type Adapter, GpuError, type Plan, type Transport } from '@tandem-gpu/core'
+import type {
+  Executable,
+  Handles,
+  Link,
+  LinkedProcesses,
+  LinkedRuntime,
+  PlanCommand,
+  PlanPart,
+  SharingRuntime,
+} from '@tandem-gpu/core/backend'
 import { innerAdapter } from './adapters.ts'
 import { LinkedRuns } from './linked-runs.ts'
 import { ProgramMemory } from './message-memory.ts'

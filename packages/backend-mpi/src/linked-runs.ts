@@ -1,12 +1,12 @@
-import {
-  type AgreedRun,
-  type ExecutionOptions,
-  type ExecutionResult,
-  isGpuError,
-  type KeyedMessage,
-  type LinkedRuntime,
-  type RepeatedOptions,
-} from '@tandem-gpu/core'
+import { isGpuError } from '@tandem-gpu/core'
+import type {
+  AgreedRun,
+  ExecutionOptions,
+  ExecutionResult,
+  KeyedMessage,
+  LinkedRuntime,
+  RepeatedOptions,
+} from '@tandem-gpu/core/backend'
 import type { MpiExecutable } from './mpi-executable.ts'
 import { MpiRuns, type RunningRank, type Schedule } from './mpi-runs.ts'
 import { settled } from './native-addon.ts'

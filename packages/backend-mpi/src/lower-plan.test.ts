@@ -1,4 +1,5 @@
-import type { ByteRegion, Plan, PlanPart } from '@tandem-gpu/core'
+import type { Plan } from '@tandem-gpu/core'
+import type { ByteRegion, PlanPart } from '@tandem-gpu/core/backend'
 import { expect, it } from 'vitest'
 import { lowerPlan } from './lower-plan.ts'
 import type { DeviceMemory } from './native-addon.ts'

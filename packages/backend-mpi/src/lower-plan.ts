@@ -1,16 +1,16 @@
+import type { Plan } from '@tandem-gpu/core'
 import {
   type ByteRegion,
   type Handles,
   isMessage,
-  type Plan,
   type PlanBuffer,
   type PlanCommand,
   type PlanMessage,
   type PlanPart,
-} from '@tandem-gpu/core'
+} from '@tandem-gpu/core/backend'
 import type { MessageMemory } from './message-memory.ts'
 import type { NativeMessage } from './native-addon.ts'
-import { type LoweredPlan, placeInSegments, type Step } from './segments.ts'
+import { placeInSegments, type SegmentedPlan, type Step } from './segments.ts'
 import { type StagedPiece, stagedPieces } from './staged-pieces.ts'
 
 /** Messages of a pair of ranks with the same tag are matched in order, which an edge keeps. MPI grants 32,767 tags, of which programs have these (engine.cpp). */
@@ -28,7 +28,7 @@ export async function lowerPlan(
   plan: Plan<Handles, PlanPart>,
   localDevice: (ordinal: number) => number,
   memory: MessageMemory,
-): Promise<LoweredPlan> {
+): Promise<SegmentedPlan> {
   const parts = plan.commands
   const buffers: PlanBuffer[] = plan.buffers.map((buffer) =>
     buffer.kind === 'host' ? buffer : { ...buffer, device: localDevice(buffer.device) },

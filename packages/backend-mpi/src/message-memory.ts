@@ -1,4 +1,4 @@
-import type { Allocation, HostAllocation, NativeAccess, PlanBuffer, Runtime } from '@tandem-gpu/core'
+import type { Allocation, HostAllocation, NativeAccess, PlanBuffer, Runtime } from '@tandem-gpu/core/backend'
 import type { DeviceMemory } from './native-addon.ts'
 
 /** The part of the inner backend's runtime that does not depend on plans. */

@@ -1,11 +1,11 @@
+import type { Plan } from '@tandem-gpu/core'
 import {
   type Executable,
   type Handles,
   type HostAllocation,
   isMessage,
-  type Plan,
   type PlanPart,
-} from '@tandem-gpu/core'
+} from '@tandem-gpu/core/backend'
 import type { ProgramMemory } from './message-memory.ts'
 import type { PreparedNodes } from './native-addon.ts'
 import type { Segment } from './segments.ts'

@@ -1,14 +1,14 @@
+import { GpuError } from '@tandem-gpu/core'
 import {
   type AgreedRun,
   type Executable,
   type ExecutionOptions,
   type ExecutionResult,
-  GpuError,
   type KeyedMessage,
   keepAwake,
   type RepeatedOptions,
   type Span,
-} from '@tandem-gpu/core'
+} from '@tandem-gpu/core/backend'
 import type { InnerRuntime } from './message-memory.ts'
 import type { MpiExecutable } from './mpi-executable.ts'
 import { type PreparedNodes, toGpuError } from './native-addon.ts'

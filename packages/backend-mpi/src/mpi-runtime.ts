@@ -1,25 +1,21 @@
 import { availableParallelism } from 'node:os'
+import { type Adapter, GpuError, type LiveHandles, type LostInfo, type Plan } from '@tandem-gpu/core'
 import {
-  type Adapter,
   type Allocation,
   type AllocationOptions,
   type AllocationRegion,
   type Executable,
   type ExecutionOptions,
   type ExecutionResult,
-  GpuError,
   type Handles,
   type HostAllocation,
   type KernelHandle,
   type KernelSource,
   keepAwake,
-  type LiveHandles,
-  type LostInfo,
-  type Plan,
   type PlanPart,
   type RankedRuntime,
   type Ranks,
-} from '@tandem-gpu/core'
+} from '@tandem-gpu/core/backend'
 import type { InnerRuntime } from './message-memory.ts'
 import type { MpiExecutable } from './mpi-executable.ts'
 import type { MpiRuns } from './mpi-runs.ts'

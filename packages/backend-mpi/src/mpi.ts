@@ -4,10 +4,9 @@ import {
   describedValue,
   GpuError,
   isGpuError,
-  type RankedRuntime,
-  type Runtime,
   requireOptions,
 } from '@tandem-gpu/core'
+import type { RankedRuntime, Runtime } from '@tandem-gpu/core/backend'
 import { gatherAdapters, openingOf } from './adapters.ts'
 import { openRuntime } from './open-runtime.ts'
 import { mpiSession } from './session.ts'

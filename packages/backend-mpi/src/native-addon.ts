@@ -1,4 +1,5 @@
-import { GpuError, type GpuErrorCode, type RankMessage } from '@tandem-gpu/core'
+import { GpuError, type GpuErrorCode } from '@tandem-gpu/core'
+import type { RankMessage } from '@tandem-gpu/core/backend'
 import { type AddonPackage, addonFailure, addonLoader } from '@tandem-gpu/core/native'
 import type { MpiFamily } from './launcher.ts'
 

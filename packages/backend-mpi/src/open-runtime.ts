@@ -1,4 +1,5 @@
-import { type Adapter, allOrNone, GpuError, isGpuError, type RankedRuntime } from '@tandem-gpu/core'
+import { type Adapter, GpuError, isGpuError } from '@tandem-gpu/core'
+import { allOrNone, type RankedRuntime } from '@tandem-gpu/core/backend'
 import { MpiRuntime } from './mpi-runtime.ts'
 import { settled } from './native-addon.ts'
 import type { GroupOpening } from './opening.ts'

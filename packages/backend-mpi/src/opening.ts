@@ -1,4 +1,4 @@
-import type { RankMessage } from '@tandem-gpu/core'
+import type { RankMessage } from '@tandem-gpu/core/backend'
 
 /** What openings need of the session. */
 export interface GatheringSession {

@@ -1,4 +1,5 @@
-import type { Adapter, FreedMemory, Handles, Plan, PlanPart, Transport } from '@tandem-gpu/core'
+import type { Adapter, Plan, Transport } from '@tandem-gpu/core'
+import type { FreedMemory, Handles, PlanPart } from '@tandem-gpu/core/backend'
 import type { InnerRuntime } from './message-memory.ts'
 import type { MpiExecutable } from './mpi-executable.ts'
 import type { MpiRuns, RunningRank } from './mpi-runs.ts'

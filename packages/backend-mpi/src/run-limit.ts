@@ -1,4 +1,5 @@
-import { type ExecutionOptions, isGpuError } from '@tandem-gpu/core'
+import { isGpuError } from '@tandem-gpu/core'
+import type { ExecutionOptions } from '@tandem-gpu/core/backend'
 
 /** What the inner backend gets once the limit has come, where 0 would be no limit. */
 const shortestSeconds = 1e-3

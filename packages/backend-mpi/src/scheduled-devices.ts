@@ -1,16 +1,12 @@
+import { type Adapter, type Backend, GpuError, type Plan, type Transport } from '@tandem-gpu/core'
 import {
-  type Adapter,
   allOrNone,
-  type Backend,
   type Executable,
-  GpuError,
   type Handles,
   type Link,
-  type Plan,
   type PlanPart,
   type Runtime,
-  type Transport,
-} from '@tandem-gpu/core'
+} from '@tandem-gpu/core/backend'
 import { innerAdapter } from './adapters.ts'
 import { HostRuntime } from './host-runtime.ts'
 import { lowerPlan } from './lower-plan.ts'

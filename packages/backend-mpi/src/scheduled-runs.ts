@@ -1,4 +1,4 @@
-import type { ExecutionOptions, NativeAccess } from '@tandem-gpu/core'
+import type { ExecutionOptions, NativeAccess } from '@tandem-gpu/core/backend'
 import type { InnerRuntime } from './message-memory.ts'
 import type { MpiExecutable } from './mpi-executable.ts'
 import { MpiRuns, type RunningRank, type Schedule } from './mpi-runs.ts'

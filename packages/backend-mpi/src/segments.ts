@@ -1,4 +1,5 @@
-import type { Plan, PlanCommand } from '@tandem-gpu/core'
+import type { Plan } from '@tandem-gpu/core'
+import type { PlanCommand } from '@tandem-gpu/core/backend'
 import type { NativeMessage } from './native-addon.ts'
 
 /** A command of the inner backend, or a message between memory of two ranks. */
@@ -23,7 +24,7 @@ interface MessageStep extends StepBase {
 }
 
 /** A rank's plan as the native progress thread runs it: plans for the inner backend, and messages. */
-export interface LoweredPlan {
+export interface SegmentedPlan {
   /** The first nodes, in an order of issue that suits a queue. */
   readonly segments: readonly Segment[]
   readonly messages: readonly Omit<NativeMessage, 'after' | 'afterPrevious'>[]
@@ -46,7 +47,7 @@ export interface Segment {
  * A segment waits for all that its commands wait for, so some wait longer than they must. That holds up no message for ever: the first
  * message that is not done, in recorded order, depends on segments whose last message is an earlier one, so these run, and it is sent.
  */
-export function placeInSegments(steps: readonly Step[], plan: Plan): LoweredPlan {
+export function placeInSegments(steps: readonly Step[], plan: Plan): SegmentedPlan {
   const none = steps.length
   const lastBefore = steps.map(() => -1)
   const firstAfter = steps.map(() => none)

@@ -1,4 +1,4 @@
-import type { ByteRegion } from '@tandem-gpu/core'
+import type { ByteRegion } from '@tandem-gpu/core/backend'
 
 /** What the native thread sends and receives at a time (`Transfer::pieceByteLength`), of dense memory and of rows alike. */
 const wirePieceByteLength = 4 * 2 ** 20

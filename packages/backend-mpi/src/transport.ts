@@ -1,4 +1,5 @@
-import { type Adapter, type Backend, GpuError, isGpuError, type Link, type Runtime } from '@tandem-gpu/core'
+import { type Adapter, type Backend, GpuError, isGpuError } from '@tandem-gpu/core'
+import type { Link, Runtime } from '@tandem-gpu/core/backend'
 import { LinkedDevices } from './linked-devices.ts'
 import type { GroupOpening } from './opening.ts'
 import type { RankDevices } from './rank-devices.ts'

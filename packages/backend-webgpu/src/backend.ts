@@ -4,10 +4,9 @@ import {
   type Backend,
   describedValue,
   GpuError,
-  type OpenOptions,
-  type Runtime,
   requireOptions,
 } from '@tandem-gpu/core'
+import type { OpenOptions, Runtime } from '@tandem-gpu/core/backend'
 import { type AdapterOrigin, describeDevice, describeSource, openDevice } from './adapters.ts'
 import type { WebGpuOptions } from './options.ts'
 import { PhysicalDevice } from './physical-device.ts'

@@ -1,4 +1,4 @@
-import type { Runtime } from '@tandem-gpu/core'
+import type { Runtime } from '@tandem-gpu/core/backend'
 import { expect, test } from 'vitest'
 import { openDevice } from './adapters.ts'
 import { dawnPlatform } from './dawn-platform.ts'

@@ -1,5 +1,5 @@
-import type { DeviceBuffer, DeviceRegion } from './device-buffer.ts'
-import { createStorageBuffer } from './device-buffer.ts'
+import type { DeviceRegion, PaddedBuffer } from './padded-buffer.ts'
+import { createStorageBuffer } from './padded-buffer.ts'
 import type { PhysicalDevice } from './physical-device.ts'
 import type { RegionKernels } from './region-kernels.ts'
 import {
@@ -21,15 +21,15 @@ export type GpuStep =
     }
   | {
       readonly kind: 'copy'
-      readonly source: DeviceBuffer
+      readonly source: PaddedBuffer
       readonly sourceOffset: number
-      readonly target: DeviceBuffer
+      readonly target: PaddedBuffer
       readonly targetOffset: number
       readonly byteLength: number
     }
   | {
       readonly kind: 'clear'
-      readonly target: DeviceBuffer
+      readonly target: PaddedBuffer
       readonly targetOffset: number
       readonly byteLength: number
     }
@@ -46,8 +46,8 @@ export class GpuStepBuilder {
     steps: GpuStep[]
     at: number
     step: KernelStep
-    source: DeviceBuffer | undefined
-    target: DeviceBuffer
+    source: PaddedBuffer | undefined
+    target: PaddedBuffer
   }[] = []
   #scratchByteLength = 0
   #scratch: GPUBuffer | undefined
@@ -62,7 +62,7 @@ export class GpuStepBuilder {
   }
 
   /** `byteLength` bytes of scratch; its `gpu` exists once `build` has run. */
-  scratch(byteLength: number): DeviceBuffer {
+  scratch(byteLength: number): PaddedBuffer {
     this.#scratchByteLength = Math.max(this.#scratchByteLength, byteLength)
     const scratch = () => this.#scratch
     return {
@@ -113,8 +113,8 @@ export class GpuStepBuilder {
 
   #materialize(
     lowered: readonly RegionStep[],
-    source: DeviceBuffer | undefined,
-    target: DeviceBuffer,
+    source: PaddedBuffer | undefined,
+    target: PaddedBuffer,
     steps: GpuStep[],
   ): readonly GpuStep[] {
     for (const step of lowered) {

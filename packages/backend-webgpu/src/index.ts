@@ -1,4 +1,5 @@
-import type { Backend, Runtime } from '@tandem-gpu/core'
+import type { Backend } from '@tandem-gpu/core'
+import type { Runtime } from '@tandem-gpu/core/backend'
 import { createBackend } from './backend.ts'
 import { dawnPlatform } from './dawn-platform.ts'
 import type { WebGpuOptions } from './options.ts'

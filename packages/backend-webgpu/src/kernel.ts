@@ -1,4 +1,5 @@
-import { GpuError, isGpuError, type KernelHandle, type KernelSource } from '@tandem-gpu/core'
+import { GpuError, isGpuError } from '@tandem-gpu/core'
+import type { KernelHandle, KernelSource } from '@tandem-gpu/core/backend'
 import { computeStage } from './constants.ts'
 import type { PhysicalDevice } from './physical-device.ts'
 
@@ -9,7 +10,7 @@ export interface KernelPipeline {
 }
 
 /** A kernel compiled for every device of a runtime. */
-export interface CompiledKernel extends KernelHandle {
+export interface KernelPipelines extends KernelHandle {
   readonly pipelines: ReadonlyMap<PhysicalDevice, KernelPipeline>
 }
 
@@ -17,7 +18,7 @@ export interface CompiledKernel extends KernelHandle {
 export async function compileKernel(
   source: KernelSource,
   devices: readonly PhysicalDevice[],
-): Promise<CompiledKernel> {
+): Promise<KernelPipelines> {
   if (source.bounds === 'trap') {
     throw new GpuError(
       'unsupported',

@@ -1,18 +1,17 @@
-import {
-  type ByteRegion,
-  type Executable,
-  GpuError,
-  type Handles,
-  type HostAllocation,
-  type Plan,
-  type PlanCopy,
-  type PlanDispatch,
-} from '@tandem-gpu/core'
+import { GpuError, type Plan } from '@tandem-gpu/core'
+import type {
+  ByteRegion,
+  Executable,
+  Handles,
+  HostAllocation,
+  PlanCopy,
+  PlanDispatch,
+} from '@tandem-gpu/core/backend'
 import { bindingOffsetAlignment, bufferUsage } from './constants.ts'
-import { type DeviceAllocation, type DeviceRegion, denseRegion, padTo4 } from './device-buffer.ts'
 import { type GpuStep, GpuStepBuilder } from './gpu-step.ts'
-import type { CompiledKernel } from './kernel.ts'
+import type { KernelPipelines } from './kernel.ts'
 import { Pacing } from './pacing.ts'
+import { type DeviceAllocation, type DeviceRegion, denseRegion, padTo4 } from './padded-buffer.ts'
 import type { PhysicalDevice } from './physical-device.ts'
 import type { RegionKernels } from './region-kernels.ts'
 import {
@@ -59,7 +58,7 @@ export interface PreparedPlan extends Executable {
 export interface WebGpuHandles extends Handles {
   readonly allocation: DeviceAllocation
   readonly hostAllocation: HostAllocation
-  readonly kernel: CompiledKernel
+  readonly kernel: KernelPipelines
   readonly executable: PreparedPlan
 }
 

@@ -1,4 +1,4 @@
-import type { ByteRegion, Runtime } from '@tandem-gpu/core'
+import type { ByteRegion, Runtime } from '@tandem-gpu/core/backend'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { webgpu } from './index.ts'

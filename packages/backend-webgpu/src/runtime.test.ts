@@ -1,4 +1,5 @@
-import { type GpuError, isGpuError, type Runtime } from '@tandem-gpu/core'
+import { type GpuError, isGpuError } from '@tandem-gpu/core'
+import type { Runtime } from '@tandem-gpu/core/backend'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { webgpu } from './index.ts'
 import {

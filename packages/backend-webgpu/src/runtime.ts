@@ -1,22 +1,18 @@
-import {
-  type Adapter,
-  type AllocationOptions,
-  type AllocationRegion,
-  type ExecutionOptions,
-  type ExecutionResult,
-  GpuError,
-  type HostAllocation,
-  type KernelSource,
-  type LiveHandles,
-  type LostInfo,
-  type Plan,
-  type Runtime,
-} from '@tandem-gpu/core'
+import { type Adapter, GpuError, type LiveHandles, type LostInfo, type Plan } from '@tandem-gpu/core'
+import type {
+  AllocationOptions,
+  AllocationRegion,
+  ExecutionOptions,
+  ExecutionResult,
+  HostAllocation,
+  KernelSource,
+  Runtime,
+} from '@tandem-gpu/core/backend'
 import { CommandStream } from './command-stream.ts'
-import { createStorageBuffer, type DeviceAllocation, type DeviceRegion } from './device-buffer.ts'
 import { Execution } from './execution.ts'
 import { GpuStepBuilder } from './gpu-step.ts'
-import { type CompiledKernel, compileKernel } from './kernel.ts'
+import { compileKernel, type KernelPipelines } from './kernel.ts'
+import { createStorageBuffer, type DeviceAllocation, type DeviceRegion } from './padded-buffer.ts'
 import type { PhysicalDevice } from './physical-device.ts'
 import { type PreparedPlan, preparePlan, type WebGpuHandles } from './prepared-plan.ts'
 import { ReadbackRing } from './readback-ring.ts'
@@ -34,7 +30,7 @@ export class WebGpuRuntime implements Runtime<WebGpuHandles> {
   readonly #regionKernels: ReadonlyMap<PhysicalDevice, RegionKernels>
   readonly #allocations = new Set<DeviceAllocation>()
   readonly #hostAllocations = new Set<HostAllocation>()
-  readonly #kernels = new Set<CompiledKernel>()
+  readonly #kernels = new Set<KernelPipelines>()
   readonly #plans = new Set<PreparedPlan>()
   /** Calls whose work has not completed. */
   readonly #unfinished = new Set<Promise<unknown>>()
@@ -104,13 +100,13 @@ export class WebGpuRuntime implements Runtime<WebGpuHandles> {
     if (this.#hostAllocations.delete(allocation)) detach(allocation.arrayBuffer)
   }
 
-  async compile(source: KernelSource): Promise<CompiledKernel> {
+  async compile(source: KernelSource): Promise<KernelPipelines> {
     const kernel = await compileKernel(source, this.#distinct)
     this.#kernels.add(kernel)
     return kernel
   }
 
-  releaseKernel(kernel: CompiledKernel): void {
+  releaseKernel(kernel: KernelPipelines): void {
     this.#kernels.delete(kernel)
   }
 

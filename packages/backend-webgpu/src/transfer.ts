@@ -1,7 +1,7 @@
 import { GpuError } from '@tandem-gpu/core'
-import type { DeviceBuffer, DeviceRegion } from './device-buffer.ts'
-import { denseRegion, padTo4 } from './device-buffer.ts'
 import type { GpuStep, GpuStepBuilder } from './gpu-step.ts'
+import type { DeviceRegion, PaddedBuffer } from './padded-buffer.ts'
+import { denseRegion, padTo4 } from './padded-buffer.ts'
 import { prefersRowCommands } from './region-lowering.ts'
 
 /** Part of host memory, of the same rows as the device region that it goes to or comes from. */
@@ -16,7 +16,7 @@ export interface HostRegion {
 /** One piece of an upload: `writeBuffer` of `host`'s bytes to `target`, then `steps`. */
 export interface UploadChunk {
   readonly host: HostRegion
-  readonly target: DeviceBuffer
+  readonly target: PaddedBuffer
   readonly targetOffset: number
   readonly steps: readonly GpuStep[]
 }
@@ -26,7 +26,7 @@ export interface DownloadChunk {
   readonly host: HostRegion
   readonly steps: readonly GpuStep[]
   readonly copies: readonly {
-    readonly source: DeviceBuffer
+    readonly source: PaddedBuffer
     readonly sourceOffset: number
     readonly stagingOffset: number
     readonly byteLength: number

@@ -5,7 +5,7 @@ import { refuseIdleOptions } from './idle-options.ts'
 import { elementTypes, type NpyElementType } from './npy/element-conversion.ts'
 
 /** The options that the command of every algorithm takes besides its sizes and files. */
-export interface AlgorithmOptions extends GroupOptions {
+export interface AlgorithmCommandOptions extends GroupOptions {
   readonly schedule: Schedule
   readonly verify: boolean
   readonly warmup?: number | undefined
@@ -20,7 +20,7 @@ export interface AlgorithmOptions extends GroupOptions {
 }
 
 /** Options of commands that work on a vector, generated or from a file. */
-export interface VectorOptions extends AlgorithmOptions {
+export interface VectorOptions extends AlgorithmCommandOptions {
   readonly elements?: number
   readonly type?: NpyElementType
   readonly input?: string

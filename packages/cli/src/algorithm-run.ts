@@ -1,6 +1,6 @@
 import type { MeasureProgress, Report } from '@tandem-gpu/algorithms'
 import { type DeviceGroup, type Program, type ProgramSpan, printPlan } from '@tandem-gpu/core'
-import type { AlgorithmOptions } from './algorithm-options.ts'
+import type { AlgorithmCommandOptions } from './algorithm-options.ts'
 import type { CommandContext } from './command.ts'
 import { comparisonLine } from './comparison-line.ts'
 import { exitCode, UsageError } from './exit-code.ts'
@@ -28,7 +28,7 @@ export interface AlgorithmRun<R extends Report, Files> {
 /** Opens files and devices, runs, prints the report, and sets the exit code. */
 export async function runAlgorithm<R extends Report, Files>(
   context: CommandContext,
-  options: AlgorithmOptions,
+  options: AlgorithmCommandOptions,
   run: AlgorithmRun<R, Files>,
 ): Promise<void> {
   const { terminal } = context
@@ -115,7 +115,7 @@ export function showRuns({ progress }: Terminal, verify: boolean): (runs: Measur
 }
 
 function settingsOf(
-  options: AlgorithmOptions,
+  options: AlgorithmCommandOptions,
   terminal: Terminal,
   take: { spans(found: readonly ProgramSpan[]): void; program(program: Program): void },
 ) {

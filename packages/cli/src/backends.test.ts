@@ -1,4 +1,5 @@
-import type { Backend, Runtime } from '@tandem-gpu/core'
+import type { Backend } from '@tandem-gpu/core'
+import type { Runtime } from '@tandem-gpu/core/backend'
 import { expect, it } from 'vitest'
 import { backendsNamed, optionalBackend } from './backends.ts'
 import { examineMpi } from './commands/doctor.ts'

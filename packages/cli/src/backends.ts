@@ -1,4 +1,5 @@
-import type { Backend, Runtime } from '@tandem-gpu/core'
+import type { Backend } from '@tandem-gpu/core'
+import type { Runtime } from '@tandem-gpu/core/backend'
 import type { Job, RankTransport } from './job.ts'
 import { isNotInstalled, notInstalled } from './not-installed.ts'
 

@@ -1,5 +1,5 @@
 import { type ScalingFigure, scaleJacobi } from '@tandem-gpu/algorithms'
-import type { AlgorithmOptions } from './algorithm-options.ts'
+import type { AlgorithmCommandOptions } from './algorithm-options.ts'
 import type { CommandContext } from './command.ts'
 import { exitCode } from './exit-code.ts'
 import { withGroup } from './group-options.ts'
@@ -8,7 +8,7 @@ import { formatNumber, formatSeconds } from './quantity.ts'
 import { formatTable } from './table.ts'
 import { beginHandover } from './terminal.ts'
 
-interface ScalingOptions extends AlgorithmOptions {
+interface ScalingOptions extends AlgorithmCommandOptions {
   readonly rows?: number
   readonly cols?: number
   readonly iterations: number

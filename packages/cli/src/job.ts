@@ -1,4 +1,5 @@
-import { allOrNone, type Backend, isGpuError, type RankMessage, type Runtime } from '@tandem-gpu/core'
+import { type Backend, isGpuError } from '@tandem-gpu/core'
+import { allOrNone, type RankMessage, type Runtime } from '@tandem-gpu/core/backend'
 import { failureOf, UsageError } from './exit-code.ts'
 import { isNotInstalled, notInstalled } from './not-installed.ts'
 import { silentProgress } from './progress.ts'

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { expect, test, vi } from 'vitest'
 import { GpuError, isGpuError } from './errors.ts'
-import { openGroup } from './group.ts'
+import { openGroup } from './group/group.ts'
 import { referenceBackend } from './testing/reference-backend.ts'
 
 test('a module that is loaded twice knows the errors of its other copy, and refuses its objects with a sentence', async () => {

@@ -1,26 +1,13 @@
-export * from './adapter.ts'
-export type * from './ambient-types.ts'
-export type * from './backend.ts'
-export {
-  type CommandQueue,
-  type CommandQueueOptions,
-  commandWords,
-  type KernelForm,
-  type QueueMessage,
-} from './command-queue.ts'
-export { type CompiledKernels, compileAll } from './compile-all.ts'
+export * from './backend/adapter.ts'
+export type { Backend } from './backend/backend.ts'
+export type { Bounds } from './backend/kernel-source.ts'
+export type { LiveHandles, LostInfo } from './backend/runtime.ts'
+export * from './buffers/element-type.ts'
+export type { HostBuffer, HostView } from './buffers/host-buffer.ts'
+export { type Region, requireCount, type View } from './buffers/view.ts'
 export { describedValue } from './described-value.ts'
-export type * from './device.ts'
-export {
-  type AdoptedRange,
-  DeviceCommands,
-  type DeviceCommandsOptions,
-  openDeviceCommands,
-} from './device-commands.ts'
-export * from './dispatch-blocks.ts'
-export * from './element-type.ts'
 export { GpuError, type GpuErrorCode, type GpuErrorDetails, isGpuError } from './errors.ts'
-export type { ExecutionOptions, ExecutionResult, RepeatedOptions, Span } from './execution.ts'
+export type * from './group/device.ts'
 export {
   type AllocateHostOptions,
   type DeviceGroup,
@@ -28,25 +15,25 @@ export {
   type OpenGroupOptions,
   openGroup,
   type RecordOptions,
-} from './group.ts'
-export type * from './handles.ts'
-export type { HostBuffer, HostView } from './host-buffer.ts'
-export { keepAwake } from './keep-awake.ts'
-export type { CompileOptions, Kernel } from './kernel.ts'
-export type * from './kernel-source.ts'
-export type * from './links.ts'
-export type { SelectBy } from './load.ts'
+} from './group/group.ts'
+export type { SelectBy } from './group/load.ts'
+export { type Destroyable, OwnedResources } from './group/owned-resources.ts'
+export type * from './group/queue.ts'
+export type { Leak } from './group/resource.ts'
+export {
+  type RankedAdapter,
+  type Selection,
+  type SelectionOptions,
+  selectAdapters,
+} from './group/selection.ts'
+export type * from './kernels/ambient-types.ts'
+export { type CompiledKernels, compileAll } from './kernels/compile-all.ts'
+export type { CompileOptions, Kernel } from './kernels/kernel.ts'
+export type { Parameter, ParameterType, ParameterValue } from './kernels/parameter.ts'
 export { type OptionType, requireOptions } from './options.ts'
-export { type Destroyable, OwnedResources } from './owned-resources.ts'
-export type { Parameter, ParameterType, ParameterValue } from './parameter.ts'
-export * from './plan.ts'
-export { printPlan } from './print-plan.ts'
-export type { Program } from './program.ts'
-export type * from './queue.ts'
-export { type AllOrNoneOptions, allOrNone } from './ranks/all-or-none.ts'
-export type * from './ranks/ranks.ts'
-export type * from './recorder.ts'
-export type { Leak } from './resource.ts'
-export type * from './runtime.ts'
-export { type RankedAdapter, type Selection, type SelectionOptions, selectAdapters } from './selection.ts'
-export { type Region, requireCount, type View } from './view.ts'
+export type { Plan, Schedule } from './plan/plan.ts'
+export { printPlan } from './plan/print-plan.ts'
+export type { Transport } from './ranks/ranks.ts'
+export * from './recording/dispatch-blocks.ts'
+export type * from './recording/recorder.ts'
+export type { Program } from './running/program.ts'

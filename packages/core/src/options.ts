@@ -2,7 +2,15 @@ import { describedValue, isObject } from './described-value.ts'
 import { type GpuError, invalid } from './errors.ts'
 
 /** What an option must be; a list names the values that it may have, `any` is checked where the value is used. */
-export type OptionType = 'string' | 'number' | 'boolean' | 'function' | 'object' | 'any' | readonly string[]
+export type OptionType =
+  | 'string'
+  | 'number'
+  | 'boolean'
+  | 'function'
+  | 'object'
+  | 'any'
+  | readonly (string | boolean)[]
+  | { readonly wanted: string; fits(value: unknown): boolean }
 
 const wanted = {
   string: 'a string',
@@ -13,13 +21,14 @@ const wanted = {
 } as const
 
 /**
- * Throws `validation` unless `options` is an object whose members are named in `types` and have those types; undefined is as good as absent.
- * `of` names what takes the options, as in "The option label of openGroup".
+ * Throws `validation` unless `options` is an object whose members are named in `types` and have those types, and which has those of `required`;
+ * undefined is as good as absent. `of` names what takes the options, as in "The option label of openGroup".
  */
 export function requireOptions(
   options: unknown,
   of: string,
   types: Readonly<Record<string, OptionType>>,
+  required: readonly string[] = [],
 ): asserts options is object {
   if (typeof of !== 'string' || !isObject(types))
     throw invalid(
@@ -27,25 +36,30 @@ export function requireOptions(
     )
   if (!isObject(options) || Array.isArray(options) || options instanceof Promise)
     throw invalid(`The options of ${of} are ${describedValue(options)}; they must be an object.`)
-  for (const name in options) {
-    const value = (options as Readonly<Record<string, unknown>>)[name]
+  const given = options as Readonly<Record<string, unknown>>
+  for (const name in given) {
     if (!Object.hasOwn(types, name)) throw unknownOption(name, of, Object.keys(types))
-    const type = types[name]!
-    if (value === undefined || type === 'any') continue
-    if (typeof type !== 'string' && !Array.isArray(type))
-      throw invalid(
-        `The type of option ${name} is ${describedValue(type)}; it must be a name or a list of values.`,
-      )
-    const fits =
-      typeof type === 'string'
-        ? typeof value === type && value !== null
-        : typeof value === 'string' && type.includes(value)
-    if (fits) continue
-    const list = typeof type === 'string' ? '' : type.map((one) => `'${String(one)}'`).join(', ')
-    throw invalid(
-      `The option ${name} of ${of} is ${describedValue(value)}; it must be ${typeof type === 'string' ? wanted[type] : `one of ${list}`}.`,
-    )
+    const { wanted, fits } = ruleOf(name, types[name]!)
+    const value = given[name]
+    if (value !== undefined && !fits(value))
+      throw invalid(`The option ${name} of ${of} is ${describedValue(value)}; it must be ${wanted}.`)
   }
+  for (const name of required)
+    if (given[name] === undefined) throw invalid(`The option ${name} of ${of} is missing.`)
+}
+
+function ruleOf(name: string, type: OptionType): { wanted: string; fits(value: unknown): boolean } {
+  if (type === 'any') return { wanted: 'anything', fits: () => true }
+  if (typeof type === 'string')
+    return { wanted: wanted[type], fits: (value) => typeof value === type && value !== null }
+  if (Array.isArray(type)) {
+    const names = type.map((one) => (typeof one === 'string' ? `'${one}'` : String(one)))
+    return { wanted: `one of ${names.join(', ')}`, fits: (value) => type.includes(value) }
+  }
+  if (isObject(type) && 'fits' in type) return type
+  throw invalid(
+    `The type of option ${name} is ${describedValue(type)}; it must be a name, a list of values or a rule.`,
+  )
 }
 
 function unknownOption(name: string, of: string, known: readonly string[]): GpuError {

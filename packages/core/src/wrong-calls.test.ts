@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { compileAll } from './compile-all.ts'
-import type { DeviceBuffer } from './device.ts'
+import type { HostBuffer } from './buffers/host-buffer.ts'
+import { isGpuError } from './errors.ts'
+import type { DeviceBuffer } from './group/device.ts'
+import { type DeviceGroup, openGroup } from './group/group.ts'
+import { keepAwake } from './group/keep-awake.ts'
+import { OwnedResources } from './group/owned-resources.ts'
+import { elementArray, printPlan, requireCount, requireOptions, selectAdapters } from './index.ts'
+import { compileAll } from './kernels/compile-all.ts'
+import type { Kernel } from './kernels/kernel.ts'
 import {
   bindableByteLength,
   bindableRows,
@@ -9,14 +16,8 @@ import {
   dispatchBlocks,
   foldWorkgroups,
   ranges,
-} from './dispatch-blocks.ts'
-import { isGpuError } from './errors.ts'
-import { type DeviceGroup, openGroup } from './group.ts'
-import type { HostBuffer } from './host-buffer.ts'
-import { elementArray, keepAwake, printPlan, requireCount, requireOptions, selectAdapters } from './index.ts'
-import type { Kernel } from './kernel.ts'
-import { OwnedResources } from './owned-resources.ts'
-import type { Program } from './program.ts'
+} from './recording/dispatch-blocks.ts'
+import type { Program } from './running/program.ts'
 import { accumulate, scale } from './testing/conformance/kernels.ts'
 import { expectEveryEdgeToMatter } from './testing/edges-matter.ts'
 import { referenceBackend } from './testing/reference-backend.ts'

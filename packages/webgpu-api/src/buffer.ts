@@ -1,4 +1,4 @@
-import type { AdoptedRange } from '@tandem-gpu/core'
+import type { AdoptedRange } from '@tandem-gpu/core/backend'
 import { ApiObject, named, type ObjectState, stateOf } from './api-object.ts'
 import type { Channel } from './channel.ts'
 import { GPUBufferUsage, GPUMapMode } from './constants.ts'

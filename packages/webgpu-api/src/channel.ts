@@ -1,11 +1,11 @@
+import type { Device } from '@tandem-gpu/core'
 import {
   commandWords,
-  type Device,
   type DeviceCommands,
   type DeviceCommandsOptions,
   openDeviceCommands,
   type QueueMessage,
-} from '@tandem-gpu/core'
+} from '@tandem-gpu/core/backend'
 
 /** A write of more bytes than this goes out by itself, straight from the caller's memory. */
 const largestGathered = 65_536

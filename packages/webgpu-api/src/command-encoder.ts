@@ -1,4 +1,4 @@
-import { commandWords } from '@tandem-gpu/core'
+import { commandWords } from '@tandem-gpu/core/backend'
 import { ApiObject, named, stateOf, unusable } from './api-object.ts'
 import { type BufferState, GPUBuffer } from './buffer.ts'
 import { GPUCommandBuffer } from './command-buffer.ts'

@@ -1,4 +1,4 @@
-import { commandWords } from '@tandem-gpu/core'
+import { commandWords } from '@tandem-gpu/core/backend'
 import { ApiObject, named, type ObjectState, stateOf, unusable } from './api-object.ts'
 import { type BindGroupState, GPUBindGroup } from './bind-group.ts'
 import { GPUBuffer } from './buffer.ts'
@@ -132,8 +132,10 @@ export class GPUComputePassEncoder extends ApiObject<ComputePassState> {
     recorded.buffers.push(counts)
     recorded.kept.push(buffer)
     if (device.isLost) return undefined
-    const kernel = device.kernels.get(state.pipeline!.program!.source, 'indirect')
-    if (!kernel.isReady) recorded.kernels.add(kernel)
+    const pipeline = state.pipeline!
+    const kernel = pipeline.indirect ?? device.kernels.get(pipeline.program!.source, 'indirect')
+    if (kernel.isReady) pipeline.indirect = kernel
+    else recorded.kernels.add(kernel)
     const { maxComputeWorkgroupsPerDimension: most } = device.limits
     recorded.words.push(commandWords.dispatchIndirect, kernel.number, counts.number, offset, most)
     pushBindings(state, recorded.words)
@@ -327,7 +329,10 @@ function indirectProblem(state: ComputePassState, buffer: GPUBuffer, offset: num
   if (offset % 4 !== 0) return `the offset ${offset} is not a multiple of 4.`
   if (offset + 12 > counts.size)
     return `bytes ${offset} to ${offset + 12} are out of range for ${named(buffer)}, which has ${counts.size} bytes.`
-  return dispatchProblem(state.pipeline!.program!, state.groups, { state: counts, offset, size: 12 })
+  return dispatchProblem(state.pipeline!.program!, state.groups, {
+    ...{ state: counts, offset, size: 12 },
+    writable: false,
+  })
 }
 
 function pushBindings({ pipeline, groups }: ComputePassState, words: number[]): void {

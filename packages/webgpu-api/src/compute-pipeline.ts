@@ -1,4 +1,4 @@
-import type { KernelSource } from '@tandem-gpu/core'
+import type { KernelSource } from '@tandem-gpu/core/backend'
 import { type Binding, type Reflection, reflect, WgslError } from '@tandem-gpu/wgsl'
 import { ApiObject, named, type ObjectState, stateOf, unusable } from './api-object.ts'
 import {
@@ -39,6 +39,8 @@ export interface PipelineProgram {
 export interface ComputePipelineState extends ObjectState {
   readonly program: PipelineProgram | undefined
   readonly kernel: KernelEntry | undefined
+  /** The form for indirect dispatches, once it has compiled. */
+  indirect?: KernelEntry
 }
 
 interface GivenPipeline {

@@ -2,11 +2,11 @@ import {
   type Device,
   type DeviceGroup,
   type LeakReport,
-  openDeviceCommands,
   openGroup,
   requireOptions,
   type SelectionOptions,
 } from '@tandem-gpu/core'
+import { openDeviceCommands } from '@tandem-gpu/core/backend'
 import { GPU as ApiGpu } from './gpu.ts'
 import { creation } from './interfaces.ts'
 

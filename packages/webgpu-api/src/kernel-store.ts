@@ -1,4 +1,4 @@
-import type { KernelForm, KernelSource } from '@tandem-gpu/core'
+import type { KernelForm, KernelSource } from '@tandem-gpu/core/backend'
 import type { Channel } from './channel.ts'
 
 /** A kernel as commands name it: from the call on that compiles it, while it compiles. */

@@ -165,9 +165,9 @@ describeOnBackends('fft', (backend) => {
   })
 
   it.each<[string, object]>([
-    ['The option shape is missing.', {}],
+    ['The option shape of fft is missing.', {}],
     ['There is no option size', { shape: [4], size: 3 }],
-    ["The option direction is 'up'", { shape: [4], direction: 'up' }],
+    ["The option direction of fft is 'up'", { shape: [4], direction: 'up' }],
     ['The input has 3 elements, but the shape needs 8.', { shape: [4], input: new Float32Array(3) }],
     ['The output has 3 elements, but the shape needs 8.', { shape: [4], output: new Float32Array(3) }],
     [

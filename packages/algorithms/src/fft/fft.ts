@@ -6,7 +6,7 @@ import {
   generatedElements,
   requireElements,
 } from '../element-source.ts'
-import { requireArguments } from '../option-types.ts'
+import { elementsOption, requireArguments } from '../option-types.ts'
 import { notVerified, type Report } from '../report.ts'
 import { describeRun, runMeasured } from '../run-measured.ts'
 import { allocateSharded, readSharded, writeSharded } from '../sharded-matrix.ts'
@@ -48,8 +48,8 @@ const optionTypes = {
   direction: ['forward', 'inverse'],
   norm: ['backward', 'ortho', 'forward'],
   order: ['natural', 'transposed'],
-  input: 'elements',
-  output: 'elements',
+  input: elementsOption,
+  output: elementsOption,
 } as const
 
 /**
@@ -58,7 +58,7 @@ const optionTypes = {
  * are about 10^-7 in the L2 norm. The result has the same bits on any number of devices.
  */
 export async function fft(group: DeviceGroup, given: FftOptions): Promise<FftReport> {
-  const options = requireArguments(group, given, optionTypes, ['shape'])
+  const options = requireArguments(group, 'fft', given, optionTypes, ['shape'])
   const { verify = true, seed } = options
   const owned = new OwnedResources()
   try {

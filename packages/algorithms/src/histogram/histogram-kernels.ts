@@ -5,10 +5,11 @@ import {
   GpuError,
   type Kernel,
   OwnedResources,
+  requireOptions,
 } from '@tandem-gpu/core'
 import { compileTerminating } from '../compile-terminating.ts'
 import { characterOf } from '../device-character.ts'
-import { requireGroup, requireObject } from '../option-types.ts'
+import { requireGroup } from '../option-types.ts'
 import addRowsWgsl from './add-rows.part.wgsl.ts'
 import { type BinEdges, evenEdges, givenEdges, type HistogramType } from './bin-edges.ts'
 import binOfWgsl from './bin-of.part.wgsl.ts'
@@ -52,7 +53,14 @@ export async function compileHistogram(
   options: CompileHistogramOptions,
 ): Promise<HistogramKernels> {
   requireGroup(group)
-  requireObject(options)
+  requireOptions(options, 'compileHistogram', {
+    type: 'string',
+    bins: 'number',
+    low: 'number',
+    high: 'number',
+    edges: 'any',
+    variant: 'string',
+  })
   const bins = binsOf(options)
   const { type } = options
   const count = bins.edges.length - 1

@@ -6,7 +6,7 @@ import {
   generatedElements,
   requireElements,
 } from '../element-source.ts'
-import { requireArguments } from '../option-types.ts'
+import { elementsOption, requireArguments } from '../option-types.ts'
 import { recordReduction } from '../reduction/record-reduction.ts'
 import { compileReduction, leafLength } from '../reduction/reduction-kernels.ts'
 import { notVerified, type Report } from '../report.ts'
@@ -60,8 +60,8 @@ const optionTypes = {
   low: 'number',
   high: 'number',
   edges: 'any',
-  input: 'elements',
-  output: 'elements',
+  input: elementsOption,
+  output: elementsOption,
 } as const
 
 /**
@@ -74,7 +74,7 @@ export async function histogram<T extends HistogramType>(
   group: DeviceGroup,
   given: HistogramOptions<T>,
 ): Promise<HistogramReport> {
-  const options = requireArguments(group, given, optionTypes, ['elements', 'type'])
+  const options = requireArguments(group, 'histogram', given, optionTypes, ['elements', 'type'])
   const { elements, type, bins, low, high, edges } = options
   requireRange(options)
   const source = options.input ?? generatedElements(type, options.seed)

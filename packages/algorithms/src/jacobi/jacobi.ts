@@ -10,7 +10,7 @@ import {
   streamChunkLength,
 } from '../element-source.ts'
 import { countRuns, median } from '../measure.ts'
-import { requireArguments } from '../option-types.ts'
+import { elementsOption, requireArguments } from '../option-types.ts'
 import { describeGroup, gigaRate, notVerified, type Report, type ScheduleComparison } from '../report.ts'
 import { comparePrograms } from '../run-measured.ts'
 import { type Decomposition, decompose, type JacobiBlock } from './decomposition.ts'
@@ -78,9 +78,9 @@ export interface JacobiReport extends Report {
 const optionTypes = {
   rows: 'number',
   columns: 'number',
-  input: 'elements',
-  source: 'elements',
-  output: 'elements',
+  input: elementsOption,
+  source: elementsOption,
+  output: elementsOption,
   iterations: 'number',
   startIteration: 'number',
   tolerance: 'number',
@@ -97,7 +97,7 @@ const optionTypes = {
  * depend on neither the number of devices nor the decomposition.
  */
 export async function jacobi(group: DeviceGroup, given: JacobiOptions): Promise<JacobiReport> {
-  const options = requireArguments(group, given, optionTypes, ['rows', 'columns'])
+  const options = requireArguments(group, 'jacobi', given, optionTypes, ['rows', 'columns'])
   const { rows, columns, iterations = 1000, startIteration = 0, residualEvery = 100, tolerance } = options
   const { schedule = 'overlapped', verify = true, warmup = characterOf(group).warmup, samples = 1 } = options
   for (const [name, value] of Object.entries({ rows, columns, iterations, startIteration }))

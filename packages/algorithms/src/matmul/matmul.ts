@@ -1,7 +1,7 @@
 import type { DeviceGroup, HostBuffer } from '@tandem-gpu/core'
 import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
 import type { ElementSink, ElementSource } from '../element-source.ts'
-import { requireArguments } from '../option-types.ts'
+import { devicesOptions, requireArguments } from '../option-types.ts'
 import type { Report } from '../report.ts'
 import { describeRun } from '../run-measured.ts'
 import { type ChooseProductOptions, chooseProduct, type ProductChoice } from './choose/choose-product.ts'
@@ -53,8 +53,7 @@ const optionTypes = {
   streamWidth: 'number',
   memoryLimitBytes: 'number',
   mode: ['resident', 'streamed'],
-  devices: 'number or auto',
-  model: 'model',
+  ...devicesOptions,
   precision: ['ieee', 'split', 'auto'],
 } as const
 
@@ -83,7 +82,7 @@ async function matmulWhole<T extends MatmulType>(
   group: DeviceGroup,
   given: MatmulOptions<T>,
 ): Promise<MatmulReport> {
-  const options = requireArguments(group, given, optionTypes, ['m', 'n', 'k'])
+  const options = requireArguments(group, 'matmul', given, optionTypes, ['m', 'n', 'k'])
   const { m, n, k, verify = true } = options
   const { type, shape, a, b } = productOperands<T, ElementSource<T> | HostBuffer<T>>(options, true)
 

@@ -6,6 +6,7 @@ import {
   generatedElements,
   requireElements,
 } from '../element-source.ts'
+import { elementsOption } from '../option-types.ts'
 import type { MatmulShape, MatmulType } from './matmul-shape.ts'
 
 /** `S`: in which forms operands come. */
@@ -23,9 +24,9 @@ export const productOptionTypes = {
   n: 'number',
   k: 'number',
   type: ['f32', 'i32', 'u32'],
-  a: 'elements',
-  b: 'elements',
-  output: 'elements',
+  a: elementsOption,
+  b: elementsOption,
+  output: elementsOption,
 } as const
 
 /**

@@ -2,7 +2,7 @@ import { type BufferView, type DeviceGroup, type HostBuffer, OwnedResources, ran
 import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
 import { type ElementSource, generatedElements, readIntoHost, requireElements } from '../element-source.ts'
 import { gatherNumbers } from '../gather-numbers.ts'
-import { requireArguments } from '../option-types.ts'
+import { elementsOption, requireArguments } from '../option-types.ts'
 import { notVerified, type Report } from '../report.ts'
 import { describeRun, runMeasured } from '../run-measured.ts'
 import { allocateSharded, type ShardedMatrix, writeSharded } from '../sharded-matrix.ts'
@@ -65,7 +65,7 @@ const optionTypes = {
   type: 'string',
   kernel: 'string',
   operation: 'string',
-  input: 'elements',
+  input: elementsOption,
   timeUploads: 'boolean',
 } as const
 
@@ -80,7 +80,7 @@ export async function reduce<T extends ReductionType>(
   group: DeviceGroup,
   given: ReduceOptions<T>,
 ): Promise<ReductionReport> {
-  const options = requireArguments(group, given, optionTypes, ['elements', 'type'])
+  const options = requireArguments(group, 'reduce', given, optionTypes, ['elements', 'type'])
   const { elements, type, kernel = 'best', operation = 'sum' } = options
   const owned = new OwnedResources()
   try {

@@ -1,7 +1,13 @@
-import { type CompileOptions, type DeviceGroup, GpuError, type Kernel } from '@tandem-gpu/core'
+import {
+  type CompileOptions,
+  type DeviceGroup,
+  GpuError,
+  type Kernel,
+  requireOptions,
+} from '@tandem-gpu/core'
 import { compileTerminating } from '../compile-terminating.ts'
 import { characterOf } from '../device-character.ts'
-import { requireGroup, requireObject } from '../option-types.ts'
+import { requireGroup } from '../option-types.ts'
 import atomicWgsl from './atomic.wgsl.ts'
 import bestScalarsWgsl from './best-scalars.wgsl.ts'
 import bestSerialWgsl from './best-serial.wgsl.ts'
@@ -80,7 +86,12 @@ export async function compileReduction(
   },
 ): Promise<ReductionKernels> {
   requireGroup(group)
-  requireObject(options)
+  requireOptions(options, 'compileReduction', {
+    kernel: 'string',
+    operation: 'string',
+    type: 'string',
+    variant: 'string',
+  })
   const { kernel: name, operation, type } = options
   if (!reductionKernelNames.includes(name))
     throw new GpuError(

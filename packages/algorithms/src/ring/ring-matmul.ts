@@ -77,7 +77,7 @@ export async function ringMatmul<T extends MatmulType = 'f32'>(
   group: DeviceGroup,
   given: RingMatmulOptions<T>,
 ): Promise<RingReport> {
-  const options = requireArguments(group, given, optionTypes, ['m', 'n', 'k'])
+  const options = requireArguments(group, 'ringMatmul', given, optionTypes, ['m', 'n', 'k'])
   const { m, n, k, verify = true } = options
   const { scheme = 'interleaved', pieces = 16 } = options
   const { type, shape, a, b } = productOperands<T, ElementSource<T>>(options, false)

@@ -1,7 +1,13 @@
-import { type CompileOptions, type DeviceGroup, GpuError, type Kernel } from '@tandem-gpu/core'
+import {
+  type CompileOptions,
+  type DeviceGroup,
+  GpuError,
+  type Kernel,
+  requireOptions,
+} from '@tandem-gpu/core'
 import { compileTerminating } from '../compile-terminating.ts'
 import { characterOf } from '../device-character.ts'
-import { requireGroup, requireObject } from '../option-types.ts'
+import { requireGroup } from '../option-types.ts'
 import operationsWgsl from '../reduction/operations.wgsl.ts'
 import { hasSubgroupsOf32, requireSubgroupsOf32 } from '../subgroup-size.ts'
 import climbSubgroupsWgsl from './climb-subgroups.part.wgsl.ts'
@@ -70,7 +76,7 @@ export interface CompileScanOptions {
 /** Compiles what `recordScan` needs. Rejects with `unsupported` for subgroups on a device whose subgroups may be of another size than 32. */
 export async function compileScan(group: DeviceGroup, options: CompileScanOptions): Promise<ScanKernels> {
   requireGroup(group)
-  requireObject(options)
+  requireOptions(options, 'compileScan', { type: 'string', operation: 'string', variant: 'string' })
   const { type, operation = 'sum', variant = scanVariant(group) } = options
   if (!['f32', 'i32', 'u32'].includes(type))
     throw new GpuError('unsupported', `A scan needs elements of f32, i32 or u32, not ${type}.`)

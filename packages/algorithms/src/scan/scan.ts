@@ -6,7 +6,7 @@ import {
   generatedElements,
   requireElements,
 } from '../element-source.ts'
-import { requireArguments } from '../option-types.ts'
+import { elementsOption, requireArguments } from '../option-types.ts'
 import { notVerified, type Report } from '../report.ts'
 import { describeRun, runMeasured } from '../run-measured.ts'
 import { allocateSharded, readSharded, type ShardedMatrix, writeSharded } from '../sharded-matrix.ts'
@@ -51,8 +51,8 @@ const optionTypes = {
   type: 'string',
   operation: 'string',
   exclusive: 'boolean',
-  input: 'elements',
-  output: 'elements',
+  input: elementsOption,
+  output: elementsOption,
 } as const
 
 /**
@@ -68,7 +68,7 @@ export async function scan<T extends ScanType>(
   group: DeviceGroup,
   given: ScanOptions<T>,
 ): Promise<ScanReport> {
-  const options = requireArguments(group, given, optionTypes, ['elements', 'type'])
+  const options = requireArguments(group, 'scan', given, optionTypes, ['elements', 'type'])
   const { elements, type, operation = 'sum', exclusive = false } = options
   const owned = new OwnedResources()
   try {

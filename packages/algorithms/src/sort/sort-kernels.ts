@@ -4,10 +4,11 @@ import {
   GpuError,
   type Kernel,
   OwnedResources,
+  requireOptions,
 } from '@tandem-gpu/core'
 import { compileTerminating } from '../compile-terminating.ts'
 import { characterOf } from '../device-character.ts'
-import { requireGroup, requireObject } from '../option-types.ts'
+import { requireGroup } from '../option-types.ts'
 import { hasSubgroupsOf32, requireSubgroupsOf32 } from '../subgroup-size.ts'
 import countSerialWgsl from './count-serial.part.wgsl.ts'
 import countWorkgroupWgsl from './count-workgroup.part.wgsl.ts'
@@ -85,7 +86,12 @@ const serialForm: SortForm = { variant: 'serial', bits: 8, threads: 1, each: 409
 /** Compiles what `recordSort` needs. Rejects with `unsupported` for subgroups on a device whose subgroups may be of another size than 32. */
 export async function compileSort(group: DeviceGroup, options: CompileSortOptions): Promise<SortKernels> {
   requireGroup(group)
-  requireObject(options)
+  requireOptions(options, 'compileSort', {
+    type: 'string',
+    values: 'string',
+    valueType: 'string',
+    variant: 'string',
+  })
   const { type, values = 'none', valueType = 'u32', variant } = options
   for (const wanted of [type, valueType])
     if (!['f32', 'i32', 'u32'].includes(wanted))

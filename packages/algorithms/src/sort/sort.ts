@@ -6,7 +6,7 @@ import {
   generatedElements,
   requireElements,
 } from '../element-source.ts'
-import { requireArguments } from '../option-types.ts'
+import { elementsOption, requireArguments } from '../option-types.ts'
 import { notVerified, type Report } from '../report.ts'
 import { describeRun, runMeasured } from '../run-measured.ts'
 import { allocateSharded, readSharded, type ShardedMatrix, writeSharded } from '../sharded-matrix.ts'
@@ -56,12 +56,12 @@ const optionTypes = {
   elements: 'number',
   type: 'string',
   descending: 'boolean',
-  input: 'elements',
-  output: 'elements',
-  values: 'elements',
+  input: elementsOption,
+  output: elementsOption,
+  values: elementsOption,
   valueType: 'string',
-  valuesOutput: 'elements',
-  indices: 'elements',
+  valuesOutput: elementsOption,
+  indices: elementsOption,
 } as const
 
 /**
@@ -73,7 +73,7 @@ export async function sort<T extends SortType, V extends SortType = 'u32'>(
   group: DeviceGroup,
   given: SortOptions<T, V>,
 ): Promise<SortReport> {
-  const options = requireArguments(group, given, optionTypes, ['elements', 'type'])
+  const options = requireArguments(group, 'sort', given, optionTypes, ['elements', 'type'])
   const values = requireSortOptions(options as unknown as SortOptions)
   const { elements, type, descending = false, valueType = 'u32' as V } = options
   const owned = new OwnedResources()

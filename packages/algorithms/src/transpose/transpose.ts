@@ -7,7 +7,7 @@ import {
   generatedElements,
   requireElements,
 } from '../element-source.ts'
-import { requireArguments } from '../option-types.ts'
+import { elementsOption, requireArguments } from '../option-types.ts'
 import { notVerified, type Report } from '../report.ts'
 import { describeRun, runMeasured } from '../run-measured.ts'
 import { allocateSharded, readSharded, writeSharded } from '../sharded-matrix.ts'
@@ -73,8 +73,8 @@ const optionTypes = {
   rows: 'number',
   columns: 'number',
   type: 'string',
-  input: 'elements',
-  output: 'elements',
+  input: elementsOption,
+  output: elementsOption,
   kernel: 'string',
   transport: ['auto', 'copy', 'direct', 'scatter'],
   chooseTransport: 'function',
@@ -90,7 +90,7 @@ export async function transpose<T extends TransposeType>(
   group: DeviceGroup,
   given: TransposeOptions<T>,
 ): Promise<TransposeReport> {
-  const options = requireArguments(group, given, optionTypes, ['rows', 'columns', 'type'])
+  const options = requireArguments(group, 'transpose', given, optionTypes, ['rows', 'columns', 'type'])
   const { rows, columns, type, verify = true } = options
   const source = options.input ?? generatedElements(type, options.seed)
   const owned = new OwnedResources()

@@ -1,4 +1,5 @@
-import type { Backend, Handles, Link, LinkedRuntime, PlanPart } from '@tandem-gpu/core'
+import type { Backend } from '@tandem-gpu/core'
+import type { Handles, Link, LinkedRuntime, PlanPart } from '@tandem-gpu/core/backend'
 import { simulateProcesses } from '@tandem-gpu/core/testing'
 import { type CudaOptions, cudaBackend } from '../cuda.ts'
 import { fakeLibraries } from './fake-driver.ts'

@@ -1,4 +1,5 @@
-import { commandWords, isGpuError } from '@tandem-gpu/core'
+import { isGpuError } from '@tandem-gpu/core'
+import { commandWords } from '@tandem-gpu/core/backend'
 import { findAdapters } from '../adapters.ts'
 import { toGpuError } from '../driver-error.ts'
 import { encodeNodes } from '../graph-nodes.ts'

@@ -1,4 +1,4 @@
-import type { ByteRegion, PlanCommand } from '@tandem-gpu/core'
+import type { ByteRegion, PlanCommand } from '@tandem-gpu/core/backend'
 import type { CudaKernel } from '../cuda-kernel.ts'
 import type { CudaAllocation, RecordedPlan } from '../cuda-plan.ts'
 import type { CudaHostAllocation } from '../host-memory.ts'

@@ -1,4 +1,4 @@
-import type { ByteRegion, PlanCommand } from '@tandem-gpu/core'
+import type { ByteRegion, PlanCommand } from '@tandem-gpu/core/backend'
 import { seededRandom } from '@tandem-gpu/core/testing'
 import type { CudaAllocation } from '../cuda-plan.ts'
 import type { LocalRuntime } from '../local-runtime.ts'

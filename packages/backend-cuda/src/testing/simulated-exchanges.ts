@@ -1,4 +1,4 @@
-import type { ByteRegion } from '@tandem-gpu/core'
+import type { ByteRegion } from '@tandem-gpu/core/backend'
 import type { CudaCommand, ExchangedMessage } from '../cuda-plan.ts'
 import type { PlanOfExchanges } from '../lower-messages.ts'
 import { unroll } from '../unrolling.ts'

@@ -1,4 +1,4 @@
-import type { KernelSource } from '@tandem-gpu/core'
+import type { KernelSource } from '@tandem-gpu/core/backend'
 import type { CudaParameter } from '@tandem-gpu/wgsl'
 import type { Translated } from '../cuda-kernel.ts'
 

@@ -1,4 +1,5 @@
-import type { Backend, Runtime } from '@tandem-gpu/core'
+import type { Backend } from '@tandem-gpu/core'
+import type { Runtime } from '@tandem-gpu/core/backend'
 import { observeRuntimes } from '@tandem-gpu/core/testing'
 
 /** The backend, and how often its runtimes have been asked to run something. */

@@ -1,5 +1,6 @@
 import { webgpu } from '@tandem-gpu/backend-webgpu'
-import type { Backend, Runtime } from '@tandem-gpu/core'
+import type { Backend } from '@tandem-gpu/core'
+import type { Runtime } from '@tandem-gpu/core/backend'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { detectLaunch } from '../launcher.ts'
 import { fakeGpuAwareMpi } from './fake-gpu-aware-mpi.ts'

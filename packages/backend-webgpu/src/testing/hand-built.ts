@@ -1,15 +1,15 @@
+import type { Plan } from '@tandem-gpu/core'
 import type {
   Allocation,
   ByteRegion,
   HostAllocation,
   KernelHandle,
   KernelSource,
-  Plan,
   PlanBinding,
   PlanBuffer,
   PlanCommand,
   Runtime,
-} from '@tandem-gpu/core'
+} from '@tandem-gpu/core/backend'
 
 type Binding = { name: string; space: 'storage' | 'uniform'; access: 'read' | 'read_write' }
 

@@ -1,10 +1,5 @@
-import {
-  type Backend,
-  type DeviceGroup,
-  openDeviceCommands,
-  openGroup,
-  type Transport,
-} from '@tandem-gpu/core'
+import { type Backend, type DeviceGroup, openGroup, type Transport } from '@tandem-gpu/core'
+import { openDeviceCommands } from '@tandem-gpu/core/backend'
 import { type BackendName, backendsNamed } from '../backends.ts'
 import type { CommandModule } from '../command.ts'
 import { exitCode, failureOf } from '../exit-code.ts'

@@ -7,7 +7,7 @@ import {
   fftShapes,
 } from '@tandem-gpu/algorithms'
 import { InvalidArgumentError, Option } from 'commander'
-import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
+import { type AlgorithmCommandOptions, addAlgorithmOptions } from '../algorithm-options.ts'
 import { runAlgorithm } from '../algorithm-run.ts'
 import { bothSinks, npySink } from '../array-files.ts'
 import { benchWork } from '../bench/case.ts'
@@ -19,7 +19,7 @@ import { parseCount } from '../quantity.ts'
 import type { ReportLine } from '../report-text.ts'
 import { SpectrumPicture } from '../spectrum-picture.ts'
 
-interface FftCommandOptions extends AlgorithmOptions {
+interface FftCommandOptions extends AlgorithmCommandOptions {
   readonly shape?: readonly number[]
   readonly axes?: readonly number[]
   readonly inverse?: boolean

@@ -6,7 +6,7 @@ import {
   type MeasureProgress,
 } from '@tandem-gpu/algorithms'
 import { Option } from 'commander'
-import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
+import { type AlgorithmCommandOptions, addAlgorithmOptions } from '../algorithm-options.ts'
 import { runAlgorithm, showRuns } from '../algorithm-run.ts'
 import { bothSinks, type InputFile, npySink } from '../array-files.ts'
 import { benchWork } from '../bench/case.ts'
@@ -21,7 +21,7 @@ import { formatNumber } from '../quantity.ts'
 import type { ReportLine } from '../report-text.ts'
 import type { Terminal } from '../terminal.ts'
 
-interface JacobiCommandOptions extends AlgorithmOptions {
+interface JacobiCommandOptions extends AlgorithmCommandOptions {
   readonly rows?: number
   readonly cols?: number
   readonly input?: string

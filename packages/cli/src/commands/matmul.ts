@@ -5,7 +5,7 @@ import {
   matmul,
 } from '@tandem-gpu/algorithms'
 import { Option } from 'commander'
-import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
+import { type AlgorithmCommandOptions, addAlgorithmOptions } from '../algorithm-options.ts'
 import { runAlgorithm } from '../algorithm-run.ts'
 import { type InputFile, npySink } from '../array-files.ts'
 import { benchWork } from '../bench/case.ts'
@@ -19,7 +19,7 @@ import { formatBytes } from '../quantity.ts'
 import type { ReportLine } from '../report-text.ts'
 import { addTuneOption, type TuneOption, tuningOptions } from '../tune-option.ts'
 
-interface MatmulCommandOptions extends AlgorithmOptions, TuneOption, ProductShapeOptions {
+interface MatmulCommandOptions extends AlgorithmCommandOptions, TuneOption, ProductShapeOptions {
   readonly type?: MatrixElementType
   readonly resultType?: 'f16' | 'f32'
   readonly output?: string

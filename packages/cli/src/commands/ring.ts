@@ -8,7 +8,7 @@ import {
 } from '@tandem-gpu/algorithms'
 import { selectAdapters } from '@tandem-gpu/core'
 import { Option } from 'commander'
-import { type AlgorithmOptions, addAlgorithmOptions } from '../algorithm-options.ts'
+import { type AlgorithmCommandOptions, addAlgorithmOptions } from '../algorithm-options.ts'
 import { runAlgorithm } from '../algorithm-run.ts'
 import { npySink } from '../array-files.ts'
 import type { CommandContext, CommandModule } from '../command.ts'
@@ -22,7 +22,7 @@ import type { ReportLine } from '../report-text.ts'
 import { formatTable } from '../table.ts'
 import { beginHandover } from '../terminal.ts'
 
-interface RingCommandOptions extends AlgorithmOptions, ProductShapeOptions {
+interface RingCommandOptions extends AlgorithmCommandOptions, ProductShapeOptions {
   readonly output?: string
   readonly scheme: RingScheme
   readonly pieces: number

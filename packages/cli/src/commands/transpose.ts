@@ -1,7 +1,7 @@
 import { type TileTransport, type TransposeReport, transpose } from '@tandem-gpu/algorithms'
 import { Option } from 'commander'
 import {
-  type AlgorithmOptions,
+  type AlgorithmCommandOptions,
   acceptedTypes,
   addAlgorithmOptions,
   typeOption,
@@ -16,7 +16,7 @@ import type { NpyElementType } from '../npy/element-conversion.ts'
 import type { ReportLine } from '../report-text.ts'
 import { addTuneOption, type TuneOption, tuningOptions } from '../tune-option.ts'
 
-interface TransposeCommandOptions extends AlgorithmOptions, TuneOption {
+interface TransposeCommandOptions extends AlgorithmCommandOptions, TuneOption {
   readonly rows?: number
   readonly cols?: number
   readonly type?: NpyElementType

@@ -1,4 +1,5 @@
-import type { Backend, Runtime } from '@tandem-gpu/core'
+import type { Backend } from '@tandem-gpu/core'
+import type { Runtime } from '@tandem-gpu/core/backend'
 import { openedOnce } from '@tandem-gpu/core/testing'
 
 let first: Backend<Runtime> | undefined

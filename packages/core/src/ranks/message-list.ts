@@ -1,5 +1,5 @@
-import { regionByteLength } from '../byte-region.ts'
-import type { ByteRegion, PlanMessage } from '../plan.ts'
+import { regionByteLength } from '../plan/byte-region.ts'
+import type { ByteRegion, PlanMessage } from '../plan/plan.ts'
 import { emptyHash, type Hash, hashDigits, hashText } from './rolling-hash.ts'
 
 /** What both ranks of a message must record alike. */

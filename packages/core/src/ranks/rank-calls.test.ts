@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { isGpuError } from '../errors.ts'
-import type { DeviceGroup } from '../group.ts'
+import type { DeviceGroup } from '../group/group.ts'
 import { accumulate, scale } from '../testing/conformance/kernels.ts'
 import { type OpenRanks, openRanks } from '../testing/open-ranks.ts'
 import { expectErrors, outcomes } from '../testing/rank-outcomes.ts'

@@ -1,9 +1,15 @@
-import type { GroupDevice } from '../group-device.ts'
-import type { GroupState } from '../group-state.ts'
-import type { CommandAccesses } from '../hazards.ts'
-import type { ByteRegion } from '../plan.ts'
-import { type CommandDraft, PlanBuilder } from '../plan-builder.ts'
-import { type AnyView, type CheckedCopy, copyCommand, firstLocal, type Recording } from '../recording.ts'
+import type { GroupDevice } from '../group/group-device.ts'
+import type { GroupState } from '../group/group-state.ts'
+import type { CommandAccesses } from '../plan/hazards.ts'
+import type { ByteRegion } from '../plan/plan.ts'
+import { type CommandDraft, PlanBuilder } from '../plan/plan-builder.ts'
+import {
+  type AnyView,
+  type CheckedCopy,
+  copyCommand,
+  firstLocal,
+  type Recording,
+} from '../recording/recording.ts'
 import { MessageList } from './message-list.ts'
 
 /**

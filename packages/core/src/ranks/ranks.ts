@@ -1,5 +1,5 @@
-import type { RepeatedOptions } from '../execution.ts'
-import type { Executable } from '../handles.ts'
+import type { RepeatedOptions } from '../backend/execution.ts'
+import type { Executable } from '../backend/handles.ts'
 
 /**
  * What a runtime over several processes offers in addition. Each process is a rank; every rank runs the same program, opens the

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { type DeviceGroup, openGroup } from '../group.ts'
-import { printPlan } from '../print-plan.ts'
-import type { Recorder } from '../recorder.ts'
+import { type DeviceGroup, openGroup } from '../group/group.ts'
+import { printPlan } from '../plan/print-plan.ts'
+import type { Recorder } from '../recording/recorder.ts'
 import { accumulate } from '../testing/conformance/kernels.ts'
 import { imaginedRanks } from '../testing/imagined-ranks.ts'
 

@@ -1,10 +1,10 @@
-import type { OwnedDeviceBuffer } from '../device-buffer.ts'
-import type { GroupDevice } from '../group-device.ts'
-import type { GroupState } from '../group-state.ts'
-import { OwnedHostBuffer } from '../host-buffer.ts'
-import type { ByteRegion, PlanCopy } from '../plan.ts'
-import type { AnyBuffer } from '../plan-builder.ts'
-import { type AnyView, type CheckedCopy, copyRegions, LocalRecording } from '../recording.ts'
+import type { OwnedDeviceBuffer } from '../buffers/device-buffer.ts'
+import { OwnedHostBuffer } from '../buffers/host-buffer.ts'
+import type { GroupDevice } from '../group/group-device.ts'
+import type { GroupState } from '../group/group-state.ts'
+import type { ByteRegion, PlanCopy } from '../plan/plan.ts'
+import type { AnyBuffer } from '../plan/plan-builder.ts'
+import { type AnyView, type CheckedCopy, copyRegions, LocalRecording } from '../recording/recording.ts'
 
 /** Of a group whose devices share their memory: every rank gets the commands of all devices. */
 export class WholeRecording extends LocalRecording {

@@ -1,4 +1,4 @@
-import type { Backend } from '../backend.ts'
+import type { Backend } from '../backend/backend.ts'
 import { GpuError } from '../errors.ts'
 
 /** Options of `describeBackend`. */

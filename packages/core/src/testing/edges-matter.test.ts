@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { openGroup } from '../group.ts'
+import { openGroup } from '../group/group.ts'
 import { expectEveryEdgeToMatter } from './edges-matter.ts'
 import { withoutEdge } from './plan-edges.ts'
 import { referenceBackend } from './reference-backend.ts'

@@ -1,8 +1,8 @@
+import { requireCount } from '../buffers/view.ts'
 import { describedValue, isObject } from '../described-value.ts'
 import { invalid } from '../errors.ts'
 import { requireOptions } from '../options.ts'
-import type { Program } from '../program.ts'
-import { requireCount } from '../view.ts'
+import type { Program } from '../running/program.ts'
 import { removableEdges, withoutEdge } from './plan-edges.ts'
 import type { ReferenceBackend } from './reference-backend.ts'
 

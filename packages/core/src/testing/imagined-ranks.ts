@@ -1,6 +1,6 @@
-import type { Backend } from '../backend.ts'
+import type { Backend } from '../backend/backend.ts'
 import { GpuError } from '../errors.ts'
-import type { PlanPart } from '../plan.ts'
+import type { PlanPart } from '../plan/plan.ts'
 import type { Ranks } from '../ranks/ranks.ts'
 import { referenceAdapter } from './reference-backend.ts'
 import { executeInRandomOrder } from './reference-execution.ts'

@@ -1,4 +1,4 @@
-export type * from '../ambient-types.ts'
+export type * from '../kernels/ambient-types.ts'
 export {
   type ConformanceOptions,
   describeBackend,

@@ -1,6 +1,6 @@
-import type { Backend } from '../backend.ts'
-import type { Link, LinkOf } from '../links.ts'
-import type { OpenedRuntime } from '../runtime.ts'
+import type { Backend } from '../backend/backend.ts'
+import type { Link, LinkOf } from '../backend/links.ts'
+import type { OpenedRuntime } from '../backend/runtime.ts'
 
 /** The backend; `opened` is called with each runtime that it opens, those of its links too. */
 export function observeRuntimes<R extends OpenedRuntime>(

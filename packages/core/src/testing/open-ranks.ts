@@ -1,4 +1,4 @@
-import { type DeviceGroup, type OpenGroupOptions, openGroup } from '../group.ts'
+import { type DeviceGroup, type OpenGroupOptions, openGroup } from '../group/group.ts'
 import { type SimulatedRanks, type SimulatedRanksOptions, simulateRanks } from './simulated-ranks.ts'
 
 /** A group over simulated ranks, as each rank has it. */

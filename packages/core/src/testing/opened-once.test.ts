@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { openGroup } from '../group.ts'
-import type { OpenedRuntime } from '../runtime.ts'
+import type { OpenedRuntime } from '../backend/runtime.ts'
+import { openGroup } from '../group/group.ts'
 import { observeRuntimes } from './observe-runtimes.ts'
 import { openedOnce } from './opened-once.ts'
 import { referenceBackend } from './reference-backend.ts'

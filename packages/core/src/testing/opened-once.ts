@@ -1,5 +1,5 @@
-import type { Backend } from '../backend.ts'
-import type { LiveHandles, LostInfo, Runtime } from '../runtime.ts'
+import type { Backend } from '../backend/backend.ts'
+import type { LiveHandles, LostInfo, Runtime } from '../backend/runtime.ts'
 
 /** As many virtual devices are opened of one adapter, so that groups of different numbers of devices share a runtime. */
 const virtualDevices = 16

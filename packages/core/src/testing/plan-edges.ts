@@ -1,5 +1,5 @@
-import type { Handles } from '../handles.ts'
-import type { Plan, PlanPart } from '../plan.ts'
+import type { Handles } from '../backend/handles.ts'
+import type { Plan, PlanPart } from '../plan/plan.ts'
 
 /** One dependency of a plan: `to` waits for `from`, of the same repetition or of the previous one. */
 export interface PlanEdge {

@@ -1,5 +1,5 @@
-import type { Handles } from '../handles.ts'
-import type { Plan, PlanPart } from '../plan.ts'
+import type { Handles } from '../backend/handles.ts'
+import type { Plan, PlanPart } from '../plan/plan.ts'
 
 /** One command of one repetition. */
 export interface Instance {

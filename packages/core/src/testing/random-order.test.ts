@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { openGroup } from '../group.ts'
-import type { Plan, PlanCommand } from '../plan.ts'
+import { openGroup } from '../group/group.ts'
+import type { Plan, PlanCommand } from '../plan/plan.ts'
 import { removableEdges, withoutEdge } from './plan-edges.ts'
 import { seededRandom } from './random.ts'
 import { RandomOrder } from './random-order.ts'

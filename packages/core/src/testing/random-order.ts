@@ -1,5 +1,5 @@
-import type { Handles } from '../handles.ts'
-import type { Plan, PlanPart } from '../plan.ts'
+import type { Handles } from '../backend/handles.ts'
+import type { Plan, PlanPart } from '../plan/plan.ts'
 import type { WeakenedPlan } from './plan-edges.ts'
 import { type Instance, PlanProgress } from './plan-progress.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { type GpuErrorCode, isGpuError } from '../errors.ts'
-import type { DeviceGroup } from '../group.ts'
+import type { DeviceGroup } from '../group/group.ts'
 import type { OpenRanks } from './open-ranks.ts'
 
 /** What each rank's `body` ends with: its value, or the error. */

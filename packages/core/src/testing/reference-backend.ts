@@ -5,13 +5,13 @@ import {
   type DeviceFeature,
   type DeviceLimits,
   portableLimits,
-} from '../adapter.ts'
-import type { Backend } from '../backend.ts'
-import type { Handles } from '../handles.ts'
+} from '../backend/adapter.ts'
+import type { Backend } from '../backend/backend.ts'
+import type { Handles } from '../backend/handles.ts'
+import type { Runtime } from '../backend/runtime.ts'
+import { requireCount } from '../buffers/view.ts'
 import { requireOptions } from '../options.ts'
-import type { Plan, PlanPart } from '../plan.ts'
-import type { Runtime } from '../runtime.ts'
-import { requireCount } from '../view.ts'
+import type { Plan, PlanPart } from '../plan/plan.ts'
 import { executeInRandomOrder } from './reference-execution.ts'
 import { ReferenceRuntime } from './reference-runtime.ts'
 

@@ -4,9 +4,9 @@ import {
   commandWords,
   type KernelForm,
   type QueueMessage,
-} from '../command-queue.ts'
+} from '../backend/command-queue.ts'
+import type { KernelSource } from '../backend/kernel-source.ts'
 import { GpuError, isGpuError } from '../errors.ts'
-import type { KernelSource } from '../kernel-source.ts'
 import { sliceMilliseconds } from './reference-execution.ts'
 import type { ReferenceAllocation, ReferenceHandles, ReferenceKernelHandle } from './reference-handles.ts'
 

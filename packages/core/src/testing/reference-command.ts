@@ -1,7 +1,7 @@
-import { regionEnd } from '../byte-region.ts'
+import type { KernelSource } from '../backend/kernel-source.ts'
 import { GpuError } from '../errors.ts'
-import type { KernelSource } from '../kernel-source.ts'
-import type { Extent, Plan, PlanBinding, PlanCommand, PlanDispatch, PlanPart } from '../plan.ts'
+import { regionEnd } from '../plan/byte-region.ts'
+import type { Extent, Plan, PlanBinding, PlanCommand, PlanDispatch, PlanPart } from '../plan/plan.ts'
 import type { ReferenceHandles } from './reference-handles.ts'
 
 /** The memory that one run of a plan works on. */

@@ -1,6 +1,6 @@
+import { abortedError, type ExecutionOptions, type ExecutionResult, type Span } from '../backend/execution.ts'
 import { GpuError } from '../errors.ts'
-import { abortedError, type ExecutionOptions, type ExecutionResult, type Span } from '../execution.ts'
-import type { PlanCommand } from '../plan.ts'
+import type { PlanCommand } from '../plan/plan.ts'
 import { seededRandom } from './random.ts'
 import { RandomOrder } from './random-order.ts'
 import { executeCommand, type PlanMemory } from './reference-command.ts'

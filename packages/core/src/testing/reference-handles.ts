@@ -1,7 +1,7 @@
 import type { ReferenceKernel } from '@tandem-gpu/wgsl/reference'
-import type { Allocation, Executable, Handles, HostAllocation, KernelHandle } from '../handles.ts'
-import type { KernelSource } from '../kernel-source.ts'
-import type { Plan, PlanPart } from '../plan.ts'
+import type { Allocation, Executable, Handles, HostAllocation, KernelHandle } from '../backend/handles.ts'
+import type { KernelSource } from '../backend/kernel-source.ts'
+import type { Plan, PlanPart } from '../plan/plan.ts'
 
 /** What the reference runtime lends to core. */
 export interface ReferenceHandles extends Handles {

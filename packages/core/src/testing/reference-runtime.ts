@@ -1,12 +1,18 @@
 import { compileReference, type ReferenceKernel } from '@tandem-gpu/wgsl/reference'
-import type { Adapter } from '../adapter.ts'
-import type { CommandQueue, CommandQueueOptions } from '../command-queue.ts'
+import type { Adapter } from '../backend/adapter.ts'
+import type { CommandQueue, CommandQueueOptions } from '../backend/command-queue.ts'
+import type { ExecutionOptions, ExecutionResult } from '../backend/execution.ts'
+import type { HostAllocation } from '../backend/handles.ts'
+import type { KernelSource } from '../backend/kernel-source.ts'
+import type {
+  AllocationOptions,
+  AllocationRegion,
+  LiveHandles,
+  LostInfo,
+  Runtime,
+} from '../backend/runtime.ts'
 import { GpuError } from '../errors.ts'
-import type { ExecutionOptions, ExecutionResult } from '../execution.ts'
-import type { HostAllocation } from '../handles.ts'
-import type { KernelSource } from '../kernel-source.ts'
-import type { Extent, Plan, PlanCommand, PlanPart } from '../plan.ts'
-import type { AllocationOptions, AllocationRegion, LiveHandles, LostInfo, Runtime } from '../runtime.ts'
+import type { Extent, Plan, PlanCommand, PlanPart } from '../plan/plan.ts'
 import { copyRows, type PlanMemory } from './reference-command.ts'
 import { type QueueHost, ReferenceCommandQueue } from './reference-command-queue.ts'
 import type {

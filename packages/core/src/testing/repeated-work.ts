@@ -1,6 +1,6 @@
-import type { BufferView } from '../device.ts'
-import type { DeviceGroup } from '../group.ts'
-import type { Recorder } from '../recorder.ts'
+import type { BufferView } from '../group/device.ts'
+import type { DeviceGroup } from '../group/group.ts'
+import type { Recorder } from '../recording/recorder.ts'
 
 const incrementWgsl = `
 struct Params { data_base: u32, data_length: u32 }

@@ -1,9 +1,9 @@
 import { lower, parseWgsl, reflect } from '@tandem-gpu/wgsl'
 import { fillBuffer, type KernelBuffer, parseKernelTest } from '@tandem-gpu/wgsl/testing'
-import type { Allocation } from '../handles.ts'
-import type { Bounds } from '../kernel-source.ts'
-import type { PlanBinding, PlanBuffer } from '../plan.ts'
-import type { OpenedRuntime } from '../runtime.ts'
+import type { Allocation } from '../backend/handles.ts'
+import type { Bounds } from '../backend/kernel-source.ts'
+import type { OpenedRuntime } from '../backend/runtime.ts'
+import type { PlanBinding, PlanBuffer } from '../plan/plan.ts'
 
 /** What a writable buffer of a test kernel holds after the kernel ran. */
 export interface KernelTestResult {

@@ -1,4 +1,4 @@
-import type { PlanMessage } from '../plan.ts'
+import type { PlanMessage } from '../plan/plan.ts'
 
 /** A rule of messages that a run does not keep, to show that it is needed. */
 export type MessageRule =

@@ -1,6 +1,6 @@
+import { abortedError, type ExecutionOptions, type ExecutionResult, type Span } from '../backend/execution.ts'
 import { GpuError } from '../errors.ts'
-import { abortedError, type ExecutionOptions, type ExecutionResult, type Span } from '../execution.ts'
-import type { ByteRegion, PlanCommand, PlanMessage } from '../plan.ts'
+import type { ByteRegion, PlanCommand, PlanMessage } from '../plan/plan.ts'
 import { type Instance, PlanProgress } from './plan-progress.ts'
 import { seededRandom } from './random.ts'
 import { isDeferred } from './random-order.ts'

@@ -27,7 +27,8 @@ export interface AsyncCopies {
   /** `tile[i] = buffer[j]`, to be written as an asynchronous copy. */
   readonly copies: ReadonlySet<Assign>
   /**
-   * Barriers before which the invocation waits for its copies, except those of so many groups: the copies before a barrier, since the one before it, are a group.
+   * The barriers before which the invocation waits for its copies, each with the number of the latest groups that may stay under way. A group
+   * is the copies between one barrier and the next.
    */
   readonly waits: ReadonlyMap<BuiltinCall, number>
   /** Some copies stay under way across a barrier, so barriers end groups. */

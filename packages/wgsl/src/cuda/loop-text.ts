@@ -5,7 +5,6 @@ import { cast, operand } from './cxx-expression.ts'
 import type { FunctionWriter } from './function-writer.ts'
 import { stopWordName } from './kernel.ts'
 import type { Look } from './loop-looks.ts'
-import { writeBraced, writeStatement, writeStatements } from './statement-text.ts'
 
 /** What counts the rounds of a loop between looks: the names of what is declared before it. */
 interface RoundCount {
@@ -68,13 +67,13 @@ export function writeLoop(writer: FunctionWriter, s: Loop): void {
     writeGuard(writer, s, count)
     if (label !== undefined) declareAhead(writer, s)
     writer.loopScopes.push({ label })
-    if (label === undefined) writeStatements(writer, s.body)
+    if (label === undefined) writer.statements(s.body)
     else {
-      writeBraced(writer, '', s.body)
+      writer.braced('', s.body)
       writer.line(`${label}:;`)
     }
     writer.loopScopes.pop()
-    if (s.continuing !== undefined) writeStatements(writer, s.continuing)
+    if (s.continuing !== undefined) writer.statements(s.continuing)
     if (s.breakIf !== undefined) writer.line(`if (${writer.value(s.breakIf).text}) break;`)
   })
   writer.close()
@@ -122,7 +121,7 @@ export function writeFor(writer: FunctionWriter, loop: For | While): void {
     writer.loopScopes.push({ label: undefined })
     writer.indented(() => {
       writeGuard(writer, loop, count)
-      writeStatements(writer, s.body)
+      writer.statements(s.body)
     })
     writer.loopScopes.pop()
     writer.close()
@@ -130,7 +129,7 @@ export function writeFor(writer: FunctionWriter, loop: For | While): void {
   }
   writer.line('{')
   writer.indented(() => {
-    if (s.initial !== undefined) writeStatement(writer, s.initial)
+    if (s.initial !== undefined) writer.statement(s.initial)
     const count = declareCount(writer, loop)
     const label = s.update !== undefined && hasContinue(s.body) ? writer.label() : undefined
     writer.line('while (true) {')
@@ -139,10 +138,10 @@ export function writeFor(writer: FunctionWriter, loop: For | While): void {
       writer.at(s.loc)
       if (s.condition !== undefined) writer.line(`if (!(${writer.value(s.condition).text})) break;`)
       writer.loopScopes.push({ label })
-      writeBraced(writer, '', s.body)
+      writer.braced('', s.body)
       writer.loopScopes.pop()
       if (label !== undefined) writer.line(`${label}:;`)
-      if (s.update !== undefined) writeStatement(writer, s.update)
+      if (s.update !== undefined) writer.statement(s.update)
     })
     writer.close()
   })
@@ -171,7 +170,7 @@ function writeChunks(
       writer.line(`if (${left}++ >= ${rounds}u) { ${left} = ${rounds}u; ${lookText(writer, clock)} }`)
       writer.line(`for (; ${left} != 0u; ${left}--, ${update}) {`)
       writer.loopScopes.push({ label: undefined })
-      writer.indented(() => writeStatements(writer, s.body))
+      writer.indented(() => writer.statements(s.body))
       writer.loopScopes.pop()
       writer.close()
       if (hasBreak(s.body)) writer.line(`if (${left} != 0u) break;`)
@@ -205,7 +204,7 @@ interface NativeHead {
 function nativeHead(writer: FunctionWriter, s: For): NativeHead | undefined {
   const part = (statement: Statement | undefined): string | undefined => {
     if (statement === undefined) return ''
-    const { lines } = writer.capture(() => writeStatement(writer, statement))
+    const { lines } = writer.capture(() => writer.statement(statement))
     return lines.length === 1 ? lines[0]!.simple : undefined
   }
   const initial = part(s.initial)

@@ -1,5 +1,5 @@
 import type { IrModule, ModuleVariable, Place } from '../ir.ts'
-import { sizeOf } from '../layout.ts'
+import { sizeOf, strideOf } from '../layout.ts'
 import { walk } from '../walk.ts'
 
 /** Bytes that one vector load takes. */
@@ -63,13 +63,7 @@ function extentOf(
           : p.index.kind === 'literal'
             ? Number(p.index.value)
             : undefined
-      const stride =
-        p.base.type.kind === 'array'
-          ? p.base.type.stride
-          : p.base.type.kind === 'matrix'
-            ? sizeOf(p.base.type) / p.base.type.columns
-            : sizeOf(p.type)
-      offset = index === undefined ? undefined : offset + index * stride
+      offset = index === undefined ? undefined : offset + index * strideOf(p.base.type)
     }
     p = p.base
   }

@@ -1,5 +1,6 @@
 import { roundToHalf } from '../half-float.ts'
 import type { ArrayType, SubgroupMatrixType, Type } from '../ir.ts'
+import { scalarByteLength } from '../layout.ts'
 import { scalarType, u32Type } from '../types.ts'
 import { BoundMemory, type Value } from './memory.ts'
 import { type MatrixValue, tensorCoreSums } from './tensor-core.ts'
@@ -12,10 +13,6 @@ export interface MatrixMemory {
   readonly stride: number
   load(byte: number): number
   store(byte: number, value: number): void
-}
-
-function componentByteLength({ component }: SubgroupMatrixType): number {
-  return component === 'f16' ? 2 : component === 'i8' || component === 'u8' ? 1 : 4
 }
 
 function isInteger({ component }: SubgroupMatrixType): boolean {
@@ -38,7 +35,7 @@ function layoutOf(
   isColumnMajor: boolean,
 ): MatrixLayout | undefined {
   const { columns, rows } = type
-  const size = componentByteLength(type)
+  const size = scalarByteLength[type.component]
   const [slices, slice] = isColumnMajor ? [columns, rows * size] : [rows, columns * size]
   const step = Math.max(stride >>> 0, Math.ceil(slice / memory.stride)) * memory.stride
   const start = (offset >>> 0) * memory.stride
@@ -220,7 +217,7 @@ export function plainArray(
 ): MatrixMemory {
   const isSame =
     (element.kind === 'scalar' || element.kind === 'vector') && element.scalar === matrix.component
-  const size = componentByteLength(matrix)
+  const size = scalarByteLength[matrix.component]
   const at = (byte: number) => Math.floor(byte / stride)
   // The bytes of one element, where its components are of another type than the matrix's.
   let bytes: BoundMemory | undefined

@@ -9,7 +9,7 @@ import {
 } from '@tandem-gpu/core'
 import type { AlgorithmOptions, GeneratedInputOptions } from '../../algorithm-options.ts'
 import { type ElementSink, type ElementSource, readElements, requireElements } from '../../element-source.ts'
-import { requireArguments } from '../../option-types.ts'
+import { devicesOptions, requireArguments } from '../../option-types.ts'
 import { notVerified, type Report } from '../../report.ts'
 import { describeRun, runMeasured } from '../../run-measured.ts'
 import { type ChooseDevicesOptions, chooseDevices } from '../choose/choose-devices.ts'
@@ -59,7 +59,7 @@ export interface HalfMatmulReport extends Report {
 
 /** C = A · B of f16; see `matmul`. */
 export async function matmulHalf(group: DeviceGroup, given: HalfMatmulOptions): Promise<HalfMatmulReport> {
-  const options = requireArguments(group, given, optionTypes, ['m', 'n', 'k'])
+  const options = requireArguments(group, 'matmul', given, optionTypes, ['m', 'n', 'k'])
   const { m, n, k, resultType = 'f16', verify = true, seed = 1 } = options
   for (const [name, value] of Object.entries({ m, n, k })) requireCount(value, `The option ${name}`)
   const named = options as unknown as Readonly<Record<string, unknown>>
@@ -125,8 +125,7 @@ const optionTypes = {
   ...productOptionTypes,
   type: ['f16'],
   resultType: ['f16', 'f32'],
-  devices: 'number or auto',
-  model: 'model',
+  ...devicesOptions,
   mode: ['resident', 'streamed'],
   // Refused, with a sentence that says why.
   streamWidth: 'any',

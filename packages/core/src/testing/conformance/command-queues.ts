@@ -1,10 +1,10 @@
 import { lower, parseWgsl, reflect } from '@tandem-gpu/wgsl'
 import { describe, expect, type TestContext } from 'vitest'
-import { commandWords, type QueueMessage } from '../../command-queue.ts'
-import { type DeviceCommands, openDeviceCommands } from '../../device-commands.ts'
+import { commandWords, type QueueMessage } from '../../backend/command-queue.ts'
+import type { KernelSource } from '../../backend/kernel-source.ts'
 import { type GpuError, isGpuError } from '../../errors.ts'
-import type { DeviceGroup } from '../../group.ts'
-import type { KernelSource } from '../../kernel-source.ts'
+import type { DeviceGroup } from '../../group/group.ts'
+import { type DeviceCommands, openDeviceCommands } from '../../running/device-commands.ts'
 import { expectElements, expectGpuError, type Suite } from './suite.ts'
 
 /** y = 2 y + x, so that the order of dispatches shows. */

@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import type { Backend } from '../../backend.ts'
+import type { Backend } from '../../backend/backend.ts'
 import { describeCommandQueues } from './command-queues.ts'
 import { describeCommands } from './commands.ts'
 import { describeDebug } from './debug.ts'

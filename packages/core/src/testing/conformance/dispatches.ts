@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import type { BufferView } from '../../device.ts'
+import type { BufferView } from '../../group/device.ts'
 import {
   accumulate,
   addVectors,

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { type ElementType, elementArray } from '../../element-type.ts'
+import { type ElementType, elementArray } from '../../buffers/element-type.ts'
 import { expectElements, expectGpuError, type Suite } from './suite.ts'
 
 const types = ['f32', 'i32', 'u32', 'f16', 'u8', 'i8'] as const

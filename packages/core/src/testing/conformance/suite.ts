@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, type TestContext, test } from 'vitest'
-import type { Backend } from '../../backend.ts'
-import type { ElementArray } from '../../element-type.ts'
+import type { Backend } from '../../backend/backend.ts'
+import type { ElementArray } from '../../buffers/element-type.ts'
 import { type GpuErrorCode, isGpuError } from '../../errors.ts'
-import { type DeviceGroup, type OpenGroupOptions, openGroup } from '../../group.ts'
+import { type DeviceGroup, type OpenGroupOptions, openGroup } from '../../group/group.ts'
 
 /** What a test gets: one process's side of a group that the tests of a suite share. */
 export class SuiteRank {

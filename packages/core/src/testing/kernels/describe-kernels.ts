@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Backend } from '../../backend.ts'
-import { type DeviceGroup, openGroup } from '../../group.ts'
+import type { Backend } from '../../backend/backend.ts'
+import { type DeviceGroup, openGroup } from '../../group/group.ts'
 import { floatBatches } from './float-batches.ts'
 import { type Batch, runBatch } from './kernel-batch.ts'
 import { robustAccessBatches } from './robust-access.ts'

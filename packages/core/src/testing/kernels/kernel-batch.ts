@@ -1,5 +1,5 @@
 import { isGpuError } from '../../errors.ts'
-import type { DeviceGroup } from '../../group.ts'
+import type { DeviceGroup } from '../../group/group.ts'
 
 /** A case that gave something else than expected. */
 export interface KernelFailure {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { openGroup } from '../../group.ts'
+import { openGroup } from '../../group/group.ts'
 import { referenceBackend } from '../reference-backend.ts'
 import { kernelBatches } from './describe-kernels.ts'
 import { type Batch, runBatch } from './kernel-batch.ts'

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Adapter } from '../../adapter.ts'
-import type { Backend } from '../../backend.ts'
+import type { Adapter } from '../../backend/adapter.ts'
+import type { Backend } from '../../backend/backend.ts'
+import type { Handles } from '../../backend/handles.ts'
+import type { LinkedRuntime } from '../../backend/links.ts'
+import type { Runtime } from '../../backend/runtime.ts'
 import { GpuError, isGpuError } from '../../errors.ts'
-import type { Handles } from '../../handles.ts'
-import type { LinkedRuntime } from '../../links.ts'
-import type { ByteRegion, Plan, PlanBuffer, PlanCommand, PlanPart } from '../../plan.ts'
-import type { Runtime } from '../../runtime.ts'
+import type { ByteRegion, Plan, PlanBuffer, PlanCommand, PlanPart } from '../../plan/plan.ts'
 import { type SimulatedProcesses, simulateProcesses } from './simulated-processes.ts'
 
 /** Bytes that travel: more than what a transport might hold back. */

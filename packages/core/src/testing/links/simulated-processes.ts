@@ -1,4 +1,4 @@
-import type { LinkedProcesses } from '../../links.ts'
+import type { LinkedProcesses } from '../../backend/links.ts'
 
 /** The processes of a link, all of them in this process. */
 export interface SimulatedProcesses {

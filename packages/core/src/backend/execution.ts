@@ -1,0 +1,45 @@
+import { GpuError } from '../errors.ts'
+
+/** How a runtime runs an executable. */
+export interface ExecutionOptions {
+  /** At least 1. */
+  readonly times: number
+  /** Checked between launches; an abort rejects with `aborted` after the work in flight has completed. */
+  readonly signal?: AbortSignal | undefined
+  /** Over several ranks: whether any of them gives the run a signal. Where it is false, nothing aborts the run. */
+  readonly abortable?: boolean | undefined
+  /** Ends the run inside its kernels after so many seconds: it rejects with `timeout`. Only for an executable that is `stoppable`. */
+  readonly timeoutSeconds?: number | undefined
+  /** An abort also ends the kernels that run. Only for an executable that is `stoppable`. */
+  readonly stopsKernels?: boolean | undefined
+  /** One span per command (where the device has timestamps for it) of the last repetition. */
+  readonly profile?: boolean | undefined
+  /** Replaces `Plan.uniformBlock` for this run; same length. */
+  readonly uniformBlock?: Uint8Array<ArrayBuffer> | undefined
+}
+
+/** The options of a run that is neither aborted nor profiled. */
+export type RepeatedOptions = Pick<ExecutionOptions, 'times' | 'uniformBlock'>
+
+/** How long that took. */
+export interface ExecutionResult {
+  /** From the first launch to completion, by the device clock where there is one, else by the host's. */
+  readonly seconds: number
+  readonly clock: 'device' | 'host'
+  readonly spans?: readonly Span[]
+}
+
+/** When a command ran, on one clock for all devices of the group; seconds from the start of the run. */
+export interface Span {
+  readonly command: number
+  readonly repetition: number
+  readonly device: number
+  readonly startSeconds: number
+  readonly endSeconds: number
+}
+
+export function abortedError(signal: AbortSignal, completed: number, times: number): GpuError {
+  return new GpuError('aborted', `The run was aborted after ${completed} of ${times} repetitions.`, {
+    cause: signal.reason,
+  })
+}

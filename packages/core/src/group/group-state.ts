@@ -1,0 +1,268 @@
+import type { Executable, Handles } from '../backend/handles.ts'
+import type { LostInfo, OpenedRuntime } from '../backend/runtime.ts'
+import { GpuError, invalid, isGpuError } from '../errors.ts'
+import { isMessage, type Plan, type PlanPart } from '../plan/plan.ts'
+import type { MessageList } from '../ranks/message-list.ts'
+import { type NumberedCall, RankCalls } from '../ranks/rank-calls.ts'
+import type { Resource } from './resource.ts'
+import { Turns } from './turns.ts'
+
+/** Timers of JavaScript count at most 2^31 − 1 milliseconds. */
+const longestTimeoutSeconds = 2_147_483
+
+/**
+ * So long after its limit a run whose kernels are told to leave is given up: what was launched behind the kernel that runs ends first, and a kernel may take
+ * longer than estimated to look.
+ */
+const graceSeconds = 60
+
+/** How many agreements a call of `settleWithMemory` is numbered with. */
+export const memoryAgreements = 3
+
+/** What the objects of one group share: the runtime, whether it still runs, and what has not been destroyed. */
+export class GroupState {
+  readonly label: string
+  readonly runtime: OpenedRuntime
+  /** This process, and how many there are: 0 of 1 in a group of one process. */
+  readonly rank: number
+  readonly rankCount: number
+  /** The calls that are compared between ranks; absent in a group of one process. */
+  readonly calls: RankCalls | undefined
+  /** Whether the devices of all ranks reach each other's memory: see `Ranks.sharesMemory`. */
+  readonly sharesMemory: boolean
+  readonly resources = new Set<Resource>()
+  /** Take back the timers of runs with limits. */
+  readonly #limits = new Set<() => void>()
+  /** Of the calls of the queue. */
+  readonly turns: Turns
+  readonly #pending = new Map<Promise<unknown>, (error: GpuError) => void>()
+  /** The group is destroyed: it takes no new work, and what is pending goes on. */
+  #closed: GpuError | undefined
+  /** The devices are lost, or the ranks no longer agree: nothing goes on. */
+  #ended: GpuError | undefined
+  #runtimeEnded = false
+
+  constructor(label: string, runtime: OpenedRuntime) {
+    this.label = label
+    this.runtime = runtime
+    const { ranks } = runtime
+    this.rank = ranks?.rank ?? 0
+    this.rankCount = ranks?.count ?? 1
+    this.sharesMemory = ranks?.sharesMemory ?? false
+    this.turns = new Turns(this)
+    this.calls = ranks && new RankCalls(ranks, (error) => this.#end(error))
+    void runtime.lost.then((info) => {
+      this.#runtimeEnded = true
+      if (info.reason !== 'destroyed') ranks?.leave(info.message)
+      this.#end(lostError(label, info))
+    })
+  }
+
+  /** Makes this process's part of a program ready. In a group of one process there are no messages. */
+  instantiate(plan: Plan<Handles, PlanPart>): Promise<Executable> {
+    const { runtime } = this
+    return this.guard(() =>
+      runtime.ranks === undefined
+        ? runtime.instantiate({ ...plan, commands: plan.commands.filter((part) => !isMessage(part)) })
+        : runtime.instantiate(plan),
+    )
+  }
+
+  /** The group takes no new work; what is pending goes on. */
+  close(): void {
+    this.#closed ??= destroyedError(this.label)
+  }
+
+  /** True once the devices are lost or closed: the runtime frees what it holds by itself and takes no more calls. */
+  get runtimeEnded(): boolean {
+    return this.#runtimeEnded
+  }
+
+  /** Whether the group takes new work. */
+  get alive(): boolean {
+    return (this.#ended ?? this.#closed) === undefined
+  }
+
+  /** Throws `device-lost` once the devices are lost or the group is destroyed, `validation` once the ranks have diverged. */
+  requireAlive(): void {
+    const error = this.#ended ?? this.#closed
+    if (error !== undefined) throw error
+  }
+
+  /** Calls the runtime; rejects with `device-lost` as soon as the devices are lost. */
+  guard<R>(call: () => Promise<R>): Promise<R> {
+    if (this.#ended !== undefined) return Promise.reject(this.#ended)
+    let lose!: (error: GpuError) => void
+    const promise = new Promise<R>((resolve, reject) => {
+      lose = reject
+      call().then(resolve, reject)
+    })
+    this.#pending.set(promise, lose)
+    const forget = () => this.#pending.delete(promise)
+    promise.then(forget, forget)
+    return promise
+  }
+
+  /**
+   * Calls the runtime and, over several ranks, agrees on the outcome: rejects on every rank where it fails on one. `undo` takes
+   * back what succeeded here alone.
+   */
+  async settle<R>(
+    call: NumberedCall | undefined,
+    work: () => Promise<R>,
+    undo?: (done: R) => void,
+    messages?: MessageList,
+    agreement = 0,
+  ): Promise<R> {
+    if (call === undefined) return this.guard(work)
+    let done: { readonly result: R } | undefined
+    let error: unknown
+    try {
+      done = { result: await this.guard(work) }
+    } catch (caught) {
+      error = caught
+    }
+    try {
+      await this.guard(() => this.calls!.agree(call, { error, messages }, agreement))
+    } catch (failure) {
+      if (done !== undefined && !this.runtimeEnded) undo?.(done.result)
+      throw failure
+    }
+    return done!.result
+  }
+
+  /** As `settle`, for a call with `memoryAgreements` that needs memory: where that is missing on any rank, once more when all have given back what they have freed. */
+  async settleWithMemory<R>(
+    call: NumberedCall | undefined,
+    work: () => Promise<R>,
+    undo?: (done: R) => void,
+    messages?: MessageList,
+  ): Promise<R> {
+    const earlier = this.turns.pending
+    try {
+      return await this.settle(call, work, undo, messages)
+    } catch (error) {
+      if (call === undefined || !(await this.memoryComesBack(call, error, 1, earlier))) throw error
+    }
+    return this.settle(call, work, undo, messages, 2)
+  }
+
+  /** After a call that all ranks know to have failed with `error`: true where they had freed memory to give back, and it is to be tried again. */
+  async memoryComesBack(
+    call: NumberedCall,
+    error: unknown,
+    agreement: number,
+    earlier: readonly Promise<unknown>[],
+  ): Promise<boolean> {
+    if (!isGpuError(error, 'out-of-memory')) return false
+    return this.guard(() => this.calls!.giveBackMemory(call, agreement, earlier))
+  }
+
+  /** This rank cannot go on, so the group ends on all ranks: `error` is why. */
+  abandon(error: unknown): void {
+    const message = error instanceof Error ? error.message : String(error)
+    this.runtime.ranks?.leave(message)
+    this.#end(
+      new GpuError('device-lost', `The group "${this.label}" has ended: ${message}`, { cause: error }),
+    )
+  }
+
+  /** Throws `validation` if the limit is not a positive number, and `unsupported` if the runtime cannot enforce one. */
+  requireTimeLimit(seconds: number, label: string): void {
+    if (typeof seconds !== 'number' || !(seconds > 0) || seconds > longestTimeoutSeconds)
+      throw invalid(
+        `The time limit of program "${label}" is ${String(seconds)} seconds; it must be a number above 0 and at most ${longestTimeoutSeconds}.`,
+      )
+    const { ranks, abandon } = this.runtime
+    if (ranks === undefined ? abandon === undefined : !ranks.limitsTime)
+      throw new GpuError(
+        'unsupported',
+        `The backend of group "${this.label}" cannot limit the time of a run${this.#overTransport()}.`,
+      )
+  }
+
+  #overTransport(): string {
+    const name = this.runtime.ranks?.transport?.name
+    return name === undefined ? '' : ` over the transport ${name}`
+  }
+
+  /**
+   * `running`, or `timeout` and the loss of the devices so many seconds after `earlier` have settled. Where the runtime ends the run itself (`isEnded`) that
+   * is `timeout` too, and the devices are lost only if it has not done so long after.
+   */
+  withinSeconds<R>(
+    running: Promise<R>,
+    seconds: number,
+    earlier: readonly Promise<unknown>[],
+    label: string,
+    isEnded: boolean,
+  ): Promise<R> {
+    let timer: ReturnType<typeof setTimeout> | undefined
+    let isSettled = false
+    const settle = () => {
+      isSettled = true
+      clearTimeout(timer)
+      this.#limits.delete(settle)
+    }
+    // Nothing of a lost group settles by itself.
+    if (this.#ended === undefined) this.#limits.add(settle)
+    const ended = running.catch((error: unknown) => {
+      if (!isEnded || !isGpuError(error, 'timeout')) throw error
+      throw endedError(label, seconds, error)
+    })
+    ended.then(settle, settle)
+    const abandon = this.runtime.abandon?.bind(this.runtime)
+    if (abandon === undefined) return ended
+    const limit = new Promise<never>((_, reject) => {
+      const lose = () => {
+        const message = `${tooLongText(label, seconds)}, and work that runs on the devices cannot be stopped.`
+        reject(new GpuError('timeout', `${message} Group "${this.label}" is lost.`))
+        this.#ended ??= lostError(this.label, { reason: 'unknown', message })
+        // The run itself has rejected by then.
+        setTimeout(abandon, 0)
+      }
+      const wait = Math.min(seconds + (isEnded ? graceSeconds : 0), longestTimeoutSeconds)
+      void Promise.allSettled(earlier).then(() => {
+        if (!isSettled) timer = setTimeout(lose, wait * 1000)
+      })
+    })
+    return Promise.race([ended, limit])
+  }
+
+  #end(error: GpuError): void {
+    this.#ended ??= error
+    for (const forget of this.#limits) forget()
+    for (const reject of this.#pending.values()) reject(this.#ended)
+  }
+
+  /** Resolves when no call of the runtime is pending. */
+  async idle(): Promise<void> {
+    while (this.#pending.size > 0) await Promise.allSettled(this.#pending.keys())
+  }
+}
+
+function destroyedError(label: string): GpuError {
+  return new GpuError('device-lost', `The group "${label}" has been destroyed.`)
+}
+
+/** Where an object of `owner` is used in another group. */
+export function belongsElsewhere(owner: GroupState, here: GroupState): string {
+  return owner.label === here.label
+    ? `belongs to another group, which is also named "${here.label}".`
+    : `belongs to group "${owner.label}", not to "${here.label}".`
+}
+
+function tooLongText(label: string, seconds: number): string {
+  return `Program "${label}" ran longer than its limit of ${seconds} s`
+}
+
+/** A run that the runtime has ended at its limit. */
+export function endedError(label: string, seconds: number, cause: unknown): GpuError {
+  const message = `${tooLongText(label, seconds)}. It was stopped, and the memory it writes is undefined.`
+  return new GpuError('timeout', message, { cause })
+}
+
+function lostError(label: string, { reason, message }: LostInfo): GpuError {
+  if (reason === 'destroyed') return destroyedError(label)
+  return new GpuError('device-lost', `The devices of group "${label}" were lost: ${message}`)
+}

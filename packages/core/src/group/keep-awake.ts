@@ -1,0 +1,48 @@
+import { describedValue, isObject } from '../described-value.ts'
+import { invalid } from '../errors.ts'
+
+declare const setImmediate: (turn: () => void) => unknown
+
+/** JavaScript's thread, one that waits for devices, one for messages, and one to spare. */
+const coresOfProcess = 4
+
+/** How many promises have not settled, and until when the event loop turns for them. */
+let waiting = 0
+let end = 0
+let turning = false
+
+/**
+ * For backends in Node. Keeps the event loop turning until `pending` settles, for so many milliseconds at most: a thread that sleeps is woken 30 to 100 µs late, and
+ * runs slowly at first, since its core has slept too. Each turn calls `yieldCore`, which lets other threads go first that wait for the core. `cores` is how many the
+ * process has for itself: with fewer than four it does nothing and returns false, since the loop would take them from others. Many promises share one callback a turn.
+ */
+export function keepAwake(
+  pending: Promise<unknown>,
+  milliseconds: number,
+  cores: number,
+  yieldCore: () => void,
+): boolean {
+  if (!isObject(pending) || !('then' in pending) || typeof pending.then !== 'function')
+    throw invalid(`The argument of keepAwake is ${describedValue(pending)}; it must be a Promise.`)
+  if (typeof milliseconds !== 'number' || typeof cores !== 'number' || typeof yieldCore !== 'function')
+    throw invalid(
+      `The milliseconds, cores and yieldCore of keepAwake are ${[milliseconds, cores, yieldCore].map(describedValue).join('; ')}; they must be two numbers and a function.`,
+    )
+  if (cores < coresOfProcess) return false
+  const settle = () => {
+    waiting--
+  }
+  waiting++
+  pending.then(settle, settle)
+  end = Math.max(end, performance.now() + milliseconds)
+  if (!turning) {
+    const turn = () => {
+      yieldCore()
+      turning = waiting > 0 && performance.now() < end
+      if (turning) setImmediate(turn)
+    }
+    turning = true
+    setImmediate(turn)
+  }
+  return true
+}

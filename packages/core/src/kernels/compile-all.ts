@@ -1,0 +1,45 @@
+import { describedValue, isObject } from '../described-value.ts'
+import { invalid } from '../errors.ts'
+import type { DeviceGroup } from '../group/group.ts'
+import { OwnedResources } from '../group/owned-resources.ts'
+import type { CompileOptions, Kernel } from './kernel.ts'
+
+/** What `compileAll` makes: a kernel for each source, by its name. */
+export interface CompiledKernels<T extends Readonly<Record<string, CompileOptions | undefined>>> {
+  /** Where a source may be undefined, so may its kernel. */
+  readonly kernels: {
+    readonly [K in keyof T]:
+      | (T[K] extends CompileOptions<infer A> | undefined ? Kernel<A> : Kernel)
+      | (undefined extends T[K] ? undefined : never)
+  }
+  /** Destroys all of them. */
+  destroy(): void
+}
+
+/**
+ * Compiles several kernels at once, by name. Where one fails, none is left behind, and the promise rejects as `compile` does. A source
+ * that is undefined, as a variant of an algorithm may have it, gives a kernel that is undefined.
+ */
+export async function compileAll<T extends Readonly<Record<string, CompileOptions | undefined>>>(
+  group: DeviceGroup,
+  sources: T,
+): Promise<CompiledKernels<T>> {
+  if (!isObject(group) || !('compile' in group))
+    throw invalid(
+      `The group of compileAll is ${describedValue(group)}; it must be a group that openGroup returned.`,
+    )
+  if (!isObject(sources))
+    throw invalid(
+      `The sources of compileAll are ${describedValue(sources)}; they must be an object with one source per name.`,
+    )
+  const owned = new OwnedResources()
+  const wanted = Object.entries(sources).filter(([, source]) => source !== undefined)
+  try {
+    const compiled = await owned.keepAll(wanted.map(([, source]) => group.compile(source!)))
+    const kernels = Object.fromEntries(wanted.map(([name], index) => [name, compiled[index]]))
+    return { kernels: kernels as CompiledKernels<T>['kernels'], destroy: () => owned.destroy() }
+  } catch (error) {
+    owned.destroy()
+    throw error
+  }
+}
