@@ -15,7 +15,7 @@ export interface Constant {
 const table = '`4xh200-table.json`'
 const proofs = '`4xh200-proofs.txt`'
 const graphsPage = '[graphs](performance/graphs.md)'
-const transposePage = '[transpose](performance/transpose.md#what-bounds-it)'
+const transposePage = '[transpose](performance/transpose.md#what-limits-it)'
 const streamedPage = '[streamed products](performance/matmul.md#products-streamed-from-host-memory)'
 
 export const constants = {
