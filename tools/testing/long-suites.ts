@@ -22,6 +22,7 @@ export const longSuites: readonly Suite[] = [
   suite('facts of random kernels', 'wgsl', 'testing/random-facts.test.ts', '.', 16),
   suite('kernels of the corpus on the CPU', 'wgsl', 'cuda/execution.test.ts', '.', 1),
   suite('the corpus in nvcc', 'wgsl', 'cuda/golden.test.ts', '.', 1),
+  suite('simulations of ranks', 'core', 'testing/simulated-ranks.test.ts', '.', 1),
   suite('edges of plans of ranks', 'core', 'ranks/rank-parts.test.ts', '.', 1),
   suite('wrong calls', 'core', 'wrong-calls.test.ts', '.', 1),
   suite('wrong calls of algorithms', 'algorithms', 'wrong-calls.test.ts', '.', 1),

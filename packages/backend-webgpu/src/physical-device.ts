@@ -11,7 +11,7 @@ export interface Scoped<T> {
 export class PhysicalDevice {
   readonly gpu: GPUDevice
   readonly name: string
-  /** True where the "GPU" is the CPU. */
+  /** True if the "GPU" is the CPU. */
   readonly software: boolean
   /** Resolves when the device is lost, destroyed by `close` or by its owner. */
   readonly lost: Promise<LostInfo>

@@ -30,7 +30,7 @@ if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
   target_compile_options(${PROJECT_NAME} PRIVATE -ffunction-sections -fdata-sections)
   # Node unloads an addon when its last environment ends, while native threads of the addon may still run: the code stays in memory.
   target_link_options(${PROJECT_NAME} PRIVATE -static-libstdc++ -Wl,--gc-sections -Wl,-z,nodelete
-                      -Wl,--version-script=${CMAKE_CURRENT_LIST_DIR}/addon.map)
+                      -Wl,--version-script=${CMAKE_CURRENT_LIST_DIR}/addon.version-script)
 endif()
 target_link_libraries(${PROJECT_NAME} PRIVATE ${CMAKE_JS_LIB} ${CMAKE_DL_LIBS} Threads::Threads)
 target_link_options(${PROJECT_NAME} PRIVATE -s)

@@ -35,7 +35,9 @@ export function alignOf(type: Type): number {
   }
 }
 
-/** The size of a type in bytes (WGSL, "Alignment and Size"); a runtime-sized array or buffer counts as empty. */
+/**
+ * The size of a type in bytes (WGSL, "Alignment and Size"); a runtime-sized array or buffer counts as empty.
+ */
 export function sizeOf(type: Type): number {
   switch (type.kind) {
     case 'scalar':
@@ -76,7 +78,9 @@ export function runtimeArrayOf(type: Type): { offset: number; stride: number } |
   return inside && { offset: last.offset + inside.offset, stride: inside.stride }
 }
 
-/** The least bytes of a buffer that a view of a type takes: up to the first element of a runtime-sized array. */
+/**
+ * The least bytes of a buffer that a view of a type takes: up to the first element of a runtime-sized array.
+ */
 export function leastViewSize(type: Type): number {
   const array = runtimeArrayOf(type)
   return array === undefined ? sizeOf(type) : array.offset + array.stride

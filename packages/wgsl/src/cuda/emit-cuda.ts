@@ -360,11 +360,9 @@ function expandedStatements(module: IrModule): number {
     walk(fn, {
       statement() {
         count++
-        return undefined
       },
       expression(e) {
         if (e.kind === 'call') count += counts.get(e.function) ?? 0
-        return undefined
       },
     })
     counts.set(fn, count)

@@ -22,8 +22,8 @@ import type { WorkgroupText } from './workgroup-rounds.ts'
 /** The module and the facts about it that its functions are written with. */
 export interface ModuleContext extends Analyses {
   /**
-   * What writes expressions and what writes statements. Places, calls and loops hold more of both, so what writes those calls these through
-   * the writer.
+   * What writes expressions and what writes statements. Places, calls and loops hold more of both, so what
+   * writes those calls these through the writer.
    */
   readonly valueText: (writer: FunctionWriter, e: Expression) => CxxExpression
   readonly writeStatement: (writer: FunctionWriter, s: Statement) => void
@@ -33,7 +33,10 @@ export interface ModuleContext extends Analyses {
   readonly unrolledLoops: ReadonlySet<For>
   /** Conditions that the compiler is kept from seeing through. */
   readonly exitConditions: ReadonlySet<Expression>
-  /** Subgroup operations in divergent control flow; all invocations of a subgroup reach every other one together. */
+  /**
+   * Subgroup operations in divergent control flow; all invocations of a subgroup reach every other one
+   * together.
+   */
   readonly divergentCalls: ReadonlySet<BuiltinCall>
   /** Workgroup variables that are zeroed at the start. */
   readonly zeroed: ReadonlySet<ModuleVariable>
@@ -73,7 +76,10 @@ export interface FunctionNeeds {
   readonly variables: Set<ModuleVariable>
   /** Runtime-sized storage whose number of elements is used. */
   readonly lengths: Set<ModuleVariable>
-  /** Whether it uses the mask of the lanes that exist, where the size of the block is not a multiple of the subgroup size. */
+  /**
+   * Whether it uses the mask of the lanes that exist, where the size of the block is not a multiple of the
+   * subgroup size.
+   */
   usesLanes: boolean
   /** Whether it looks at the stop word. */
   usesStopWord: boolean
@@ -101,7 +107,9 @@ export interface Operand {
   readonly text: () => CxxExpression
 }
 
-/** Collects the statements of one function. To write an expression may add statements that must run before it. */
+/**
+ * Collects the statements of one function. To write an expression may add statements that must run before it.
+ */
 export class FunctionWriter {
   readonly context: ModuleContext
   readonly needs: FunctionNeeds = {
@@ -146,7 +154,9 @@ export class FunctionWriter {
     this.close()
   }
 
-  /** Operands in WGSL's order: one whose value C++ might evaluate after it has changed goes into a temporary. */
+  /**
+   * Operands in WGSL's order: one whose value C++ might evaluate after it has changed goes into a temporary.
+   */
   values(expressions: readonly Expression[]): CxxExpression[] {
     return this.ordered(expressions.map((e) => ({ expression: e, text: () => this.value(e) })))
   }

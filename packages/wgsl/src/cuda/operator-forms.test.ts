@@ -40,7 +40,6 @@ function typeOf(expression: string): Type | undefined {
     walk(kernel(`let x = ${expression};`), {
       statement(s) {
         if (s.kind === 'let') found = s.variable.type
-        return undefined
       },
     })
     return found

@@ -46,7 +46,6 @@ export function writeStatement(writer: FunctionWriter, s: Statement): void {
       writeLoop(writer, s)
       return
     case 'for':
-    case 'while':
       writeFor(writer, s)
       return
     case 'break':
@@ -114,7 +113,9 @@ function writeAssign(writer: FunctionWriter, target: Place, value: Expression): 
   writeStore(writer, target, place, writer.value(value))
 }
 
-/** Neither place stands under conditions: workgroup memory has none, and `min` brings indices of loads inside. */
+/**
+ * Neither place stands under conditions: workgroup memory has none, and `min` brings indices of loads inside.
+ */
 function writeAsyncCopy(writer: FunctionWriter, target: Place, source: Place): void {
   const to = targetText(writer, target).value
   const copy = call(writer.context.names.prelude('async_copy'), [to, placeText(writer, source).value])

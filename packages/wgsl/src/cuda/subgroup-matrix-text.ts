@@ -11,8 +11,9 @@ import { swizzledParts } from './swizzle-text.ts'
 import { viewLengthText, viewText } from './view-text.ts'
 
 /**
- * A call of a built-in function of subgroup matrices, and the conditions under which an access may happen. The arguments are uniform in the subgroup;
- * so are the conditions, and a call under them stays one of all lanes.
+ * A call of a built-in function of subgroup matrices, and the conditions under which an access may happen.
+ * The arguments are uniform in the subgroup; so are the conditions, and a call under them stays one of all
+ * lanes.
  */
 export function subgroupMatrixText(writer: FunctionWriter, e: BuiltinCall): Omit<PlaceText, 'component'> {
   const { features, names } = writer.context

@@ -36,7 +36,9 @@ const attributeArguments: Record<string, readonly [number, number]> = {
 /** The token stream and the grammar of expressions, types and attributes. */
 export class ExpressionParser {
   readonly source: SourceText
-  /** The rules of `diagnostic` filters that are not known; those of other tools, `tool.rule`, may be anything. */
+  /**
+   * The rules of `diagnostic` filters that are not known; those of other tools, `tool.rule`, may be anything.
+   */
   readonly unknownRules: { readonly rule: string; readonly at: number }[] = []
   readonly #tokens: Token[]
   /** The depths of expressions; a name or a literal alone has depth 0. */
@@ -175,7 +177,10 @@ export class ExpressionParser {
     return this.allowed(this.anyAttributes(), names, what)
   }
 
-  /** The severity that @diagnostic before `what` gives to the rule `subgroup_uniformity`; no other attribute may stand there. */
+  /**
+   * The severity that @diagnostic before `what` gives to the rule `subgroup_uniformity`; no other attribute
+   * may stand there.
+   */
   severity(what: string): Severity | undefined {
     const attributes = this.anyAttributes()
     this.allowed(attributes, ['diagnostic'], what)
@@ -214,8 +219,8 @@ export class ExpressionParser {
   }
 
   /**
-   * `(severity, rule)` of a diagnostic, checked against the `severities` given beside it. With `mayRepeat` the same may be
-   * said again.
+   * `(severity, rule)` of a diagnostic, checked against the `severities` given beside it. With `mayRepeat`
+   * the same may be said again.
    */
   diagnosticControl(
     from: number,

@@ -26,8 +26,8 @@ export class FunctionLowering extends FunctionScope {
   }
 
   /**
-   * The function with its parameters, so that it can be called; its body stays empty until `lowerBody`. That functions are not
-   * lowered inside one another keeps a long chain of calls from using up the stack.
+   * The function with its parameters, so that it can be called; its body stays empty until `lowerBody`. That
+   * functions are not lowered inside one another keeps a long chain of calls from using up the stack.
    */
   declareFunction(): IrFunction {
     const { name, at } = this.declaration

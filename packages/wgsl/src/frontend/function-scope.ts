@@ -13,7 +13,10 @@ export interface Surroundings {
   subgroupUniformity: Severity
   /** Whether a continuing block surrounds the statement. */
   continuing: boolean
-  /** The names of the innermost loop's body, when it is a `loop`; `visible` is how many the first `continue` saw. */
+  /**
+   * The names of the innermost loop's body, when it is a `loop`; `visible` is how many the first `continue`
+   * saw.
+   */
   loopScope: { readonly names: ReadonlyMap<string, Binding>; visible: number | undefined } | undefined
   /** Names that a continuing block must not use, since a `continue` may have bypassed their declarations. */
   bypassed: { readonly names: ReadonlyMap<string, Binding>; readonly hidden: ReadonlySet<string> } | undefined

@@ -53,7 +53,10 @@ export interface Overload {
   readonly result: Type | undefined
 }
 
-/** Finds the overload for argument types. With `concrete`, abstract results are not allowed (an argument is not constant). */
+/**
+ * Finds the overload for argument types. With `concrete`, abstract results are not allowed (an argument is
+ * not constant).
+ */
 export function resolveOverload(
   name: BuiltinFunction,
   args: readonly Type[],
@@ -66,7 +69,10 @@ export function resolveOverload(
   return undefined
 }
 
-/** Which types a parameter takes whose scalar is one of the class. All but S have the shape that the first one has. */
+/**
+ * Which types a parameter takes whose scalar is one of the class. All but S have the shape that the first one
+ * has.
+ */
 const shapes: Readonly<Record<string, (type: Type) => boolean>> = {
   S: ({ kind }) => kind === 'scalar',
   T: ({ kind }) => kind === 'scalar' || kind === 'vector',

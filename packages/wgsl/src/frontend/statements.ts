@@ -419,12 +419,13 @@ function lowerFor(f: FunctionScope, node: ForNode): void {
     const initial = before.pop()
     const update: Statement | undefined =
       updates.length > 1 ? { kind: 'block', statements: updates, loc: f.loc(node.update!.at) } : updates[0]
-    const loop: Statement = { kind: 'for', initial, condition, update, body, loc }
+    const loop: Statement = { kind: 'for', keyword: 'for', initial, condition, update, body, loc }
     f.emit(before.length === 0 ? loop : { kind: 'block', statements: [...before, loop], loc })
   })
 }
 
 function lowerWhile(f: FunctionScope, node: WhileNode): void {
   const condition = f.condition(node.condition, 'the condition of while')
-  f.emit({ kind: 'while', condition, body: loopBody(f, node.body), loc: f.loc(node.at) })
+  const parts = { initial: undefined, condition, update: undefined, body: loopBody(f, node.body) }
+  f.emit({ kind: 'for', keyword: 'while', ...parts, loc: f.loc(node.at) })
 }

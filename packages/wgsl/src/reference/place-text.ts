@@ -129,7 +129,10 @@ export function byteOffset(writer: PlaceWriter, place: Place, memory: string, pr
   }
 }
 
-/** Where a view begins: one that does not fit is of the buffer's first bytes. Notes the length of the runtime-sized array in it. */
+/**
+ * Where a view begins: one that does not fit is of the buffer's first bytes. Notes the length of the
+ * runtime-sized array in it.
+ */
 function viewOffset(writer: PlaceWriter, view: ViewPlace, memory: string, prepare: string[]): string {
   const [offset, needed, seen] = [writer.temporary(), writer.temporary(), writer.temporary()]
   const bytes = byteLength(view, memory)

@@ -115,8 +115,9 @@ export function fillMatrix(type: SubgroupMatrixType, value: number): MatrixValue
 }
 
 /**
- * `sum + left · right`. Sums in f32 of 16 of k are those of a tensor core. Otherwise products and their sums over 16 of k are formed in f64, added to the component
- * of the sum, and rounded to it once. Other devices may add in any order and round in between, which only inputs with exact sums do not show.
+ * `sum + left · right`. Sums in f32 of 16 of k are those of a tensor core. Otherwise products and their sums
+ * over 16 of k are formed in f64, added to the component of the sum, and rounded to it once. Other devices
+ * may add in any order and round in between, which only inputs with exact sums do not show.
  */
 export function multiplyMatrices(
   type: SubgroupMatrixType,
