@@ -11,7 +11,7 @@ export class OwnedDeviceBuffer<T extends ElementType = ElementType>
   implements DeviceBuffer<T>
 {
   readonly device: Device
-  /** True for what a recorder made: it belongs to that one program. */
+  /** True if a recorder made it, so that it belongs to one program. */
   readonly isScratch: boolean
   /** Absent for length 0, for memory of another rank, and for scratch whose program is not prepared. */
   allocation: Allocation | undefined

@@ -49,7 +49,7 @@ export class RecordedParameter implements Parameter {
     const isArray = Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView))
     if (this.components > 1 && !(isArray && value.length === this.components)) {
       const given = isArray ? `an array of ${value.length}` : describedValue(value)
-      throw invalid(`${what} is ${given}; ${this.type} takes ${this.components} numbers.`)
+      throw invalid(`${what} is ${given}; ${this.type} needs ${this.components} numbers.`)
     }
     const numbers = this.components > 1 ? (value as ArrayLike<number>) : [value as number]
     for (let i = 0; i < numbers.length; i++) requireScalar(numbers[i]!, this.scalar, what)

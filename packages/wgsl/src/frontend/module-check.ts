@@ -131,7 +131,7 @@ function checkEntryPoint(scope: ModuleScope, entryPoint: FunctionRecord): void {
     for (const variable of record.variables) variables.add(variable)
     for (const { stages, what, at } of record.stageUses) {
       if (!stages.includes(stage))
-        throw source.error(at, `${what} is not for ${stage} shaders, as '${node.name}' is one`)
+        throw source.error(at, `${what} cannot be used in the ${stage} shader '${node.name}'`)
     }
   }
   checkBindings(source, [...variables])
