@@ -6,11 +6,10 @@ import { OwnedBuffer } from './owned-buffer.ts'
 import { shapeRegion, type View } from './view.ts'
 
 /**
- * Host memory that recorded uploads read and downloads write, page-locked where the backend can. Leave
- * `array` alone while a program that uses it runs. In a group over several processes each has a copy:
- * recorded uploads read the copy of the device's process, what is recorded to write it writes every copy, and
- * what the host writes it must write to all copies alike. With `allocateHost(type, length, { device })` that
- * device's process alone has the memory.
+ * Host memory that recorded uploads read and downloads write, page-locked where the backend can. Leave `array` alone while
+ * a program that uses it runs. In a group over several processes each has a copy: recorded uploads read the copy of the
+ * device's process, what is recorded to write it writes every copy, and what the host writes it must write to all copies
+ * alike. With `allocateHost(type, length, { device })` that device's process alone has the memory.
  */
 export interface HostBuffer<T extends ElementType = ElementType> extends View<HostBuffer<T>> {
   readonly type: T

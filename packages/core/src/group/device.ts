@@ -12,17 +12,14 @@ export interface Device {
   readonly local: boolean
   /** The adapter: names, driver, memory, identity. */
   readonly info: Adapter
-  /**
-   * The limits that recording enforces: those of the adapter, or WebGPU's defaults under `portableLimits`.
-   */
+  /** The limits that recording enforces: those of the adapter, or WebGPU's defaults under `portableLimits`. */
   readonly limits: DeviceLimits
   readonly features: ReadonlySet<DeviceFeature>
   /** Absent where the device has no sensors. */
   readonly telemetry?: () => Promise<Telemetry>
   /**
-   * Memory on this device: a length, or [rows, columns] (row-major, contiguous). Zeroed unless `zero` is
-   * false. Length 0 takes no memory. Rejects with `validation`, `too-large`, `out-of-memory` or
-   * `device-lost`; on every rank alike.
+   * Memory on this device: a length, or [rows, columns] (row-major, contiguous). Zeroed unless `zero` is false. Length 0
+   * takes no memory. Rejects with `validation`, `too-large`, `out-of-memory` or `device-lost`; on every rank alike.
    */
   allocate<T extends ElementType>(
     type: T,
@@ -39,10 +36,7 @@ export interface AllocateOptions {
   readonly zero?: boolean | undefined
 }
 
-/**
- * Memory of one device. Programs that use it keep the memory alive after `destroy`, until they are destroyed
- * themselves.
- */
+/** Memory of one device. Programs that use it keep the memory alive after `destroy`, until they are destroyed themselves. */
 export interface DeviceBuffer<T extends ElementType = ElementType> extends View<DeviceBuffer<T>> {
   readonly device: Device
   readonly type: T
