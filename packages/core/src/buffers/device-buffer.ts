@@ -5,7 +5,10 @@ import type { ElementType } from './element-type.ts'
 import { OwnedBuffer } from './owned-buffer.ts'
 import type { Region } from './view.ts'
 
-/** A device buffer as core implements it: made by `Device.allocate`, which registers it with the group, or by `Recorder.scratch` for one program. */
+/**
+ * A device buffer as core implements it: made by `Device.allocate`, which registers it with the group, or by
+ * `Recorder.scratch` for one program.
+ */
 export class OwnedDeviceBuffer<T extends ElementType = ElementType>
   extends OwnedBuffer<T>
   implements DeviceBuffer<T>

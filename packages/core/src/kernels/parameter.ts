@@ -2,7 +2,10 @@ import { describedValue } from '../described-value.ts'
 import { invalid } from '../errors.ts'
 import { requireScalar } from './scalar-bits.ts'
 
-/** A scalar or a vector of a program that `run({ parameters })` may change without recording again. Made by `Recorder.parameter`. */
+/**
+ * A scalar or a vector of a program that `run({ parameters })` may change without recording again. Made by
+ * `Recorder.parameter`.
+ */
 export interface Parameter {
   readonly name: string
   readonly type: ParameterType
