@@ -148,17 +148,19 @@ it('every quoted block is part of its file', async () => {
   }
 })
 
-it.each(['scan-serial.wgsl', 'scan-workgroup.wgsl', 'record-scan.ts', 'scan.ts', 'main.ts', 'scan.test.ts'])(
-  'the guide that adds an algorithm quotes every line of %s, in order',
-  async (name) => {
-    const path = `examples/scan/${name}`
-    const parts = blocks.filter(
-      ({ document, quoted }) => document === 'docs/guides/add-an-algorithm.md' && quoted === path,
-    )
-    const lines = (text: string) => text.split('\n').filter((line) => line.trim() !== '')
-    expect(parts.flatMap(({ text }) => lines(text))).toEqual(lines(await readFile(join(root, path), 'utf8')))
-  },
-)
+it.each([
+  ...['scan-serial.wgsl', 'scan-workgroup.wgsl', 'record-scan.ts', 'scan.ts', 'main.ts', 'scan.test.ts'].map(
+    (name) => ['add-an-algorithm', `scan/${name}`] as const,
+  ),
+  ...['cpu-backend.ts', 'cpu-backend.test.ts'].map((name) => ['write-a-backend', `backend/${name}`] as const),
+])('the guide %s quotes every line of %s, in order', async (guide, name) => {
+  const path = `examples/${name}`
+  const parts = blocks.filter(
+    ({ document, quoted }) => document === `docs/guides/${guide}.md` && quoted === path,
+  )
+  const lines = (text: string) => text.split('\n').filter((line) => line.trim() !== '')
+  expect(parts.flatMap(({ text }) => lines(text))).toEqual(lines(await readFile(join(root, path), 'utf8')))
+})
 
 describe('a document', () => {
   it.each(documents)('%s links to files that exist', async (document) => {

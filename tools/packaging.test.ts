@@ -1,5 +1,4 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -13,7 +12,6 @@ import {
   type Problem,
   type ResolutionKind,
 } from '@arethetypeswrong/core'
-import { type BuildOptions, build } from 'esbuild'
 import { publint } from 'publint'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packAll } from './release/pack.ts'
@@ -180,7 +178,6 @@ describe.skipIf(oldestNode === undefined)(
 
     beforeAll(async () => {
       project = join(folder, 'project')
-      bundling.stdin.resolveDir = project
       await mkdir(project)
       await writeFile(
         join(project, 'package.json'),
@@ -198,37 +195,6 @@ describe.skipIf(oldestNode === undefined)(
     })
     afterAll(() => registry.close())
 
-    it('installs by name what was packed here, and nothing of another registry', async () => {
-      const { packages: locked } = JSON.parse(await readFile(join(project, 'package-lock.json'), 'utf8'))
-      for (const name of packages) {
-        const bytes = await readFile(tarballOf.get(name)!)
-        const integrity = `sha512-${createHash('sha512').update(bytes).digest('base64')}`
-        expect(locked[`node_modules/@tandem-gpu/${name}`].integrity).toBe(integrity)
-      }
-    })
-
-    const bundling = {
-      bundle: true,
-      platform: 'node',
-      stdin: {
-        contents: `import { cuda } from '@tandem-gpu/backend-cuda'
-import { webgpu } from '@tandem-gpu/backend-webgpu'
-import { openGroup } from '@tandem-gpu/core'
-openGroup({ backends: [cuda(), webgpu()] }).then(
-  async (group) => {
-    console.log(group.devices.length)
-    await group.destroy()
-  },
-  (error) => {
-    console.error(error.message)
-    process.exitCode = 1
-  },
-)
-`,
-        resolveDir: '',
-      },
-    } satisfies BuildOptions
-
     it('runs every tandem command of the README', async () => {
       const readme = await readFile(join(root, 'README.md'), 'utf8')
       const commands = [...readme.matchAll(/^tandem (.*)$/gm)].map(([, line]) => line!)
@@ -241,38 +207,6 @@ openGroup({ backends: [cuda(), webgpu()] }).then(
         expect(status, `tandem ${line}\n${stdout}${stderr}`).toBe(0)
       }
       expect(await readdir(project)).toContain('solution.png')
-    })
-
-    it.each(['esm', 'cjs'] as const)(
-      'runs bundled by esbuild (%s) with the packages marked external',
-      async (format) => {
-        const output = join(project, `external.${format === 'esm' ? 'mjs' : 'cjs'}`)
-        await build({ ...bundling, format, outfile: output, external: ['@tandem-gpu/*', 'webgpu'] })
-        const { status, stdout, stderr } = node20(output)
-        expect(status, stderr).toBe(0)
-        expect(stdout).toBe('1\n')
-      },
-    )
-
-    it.each(['esm', 'cjs'] as const)(
-      'says how to bundle it where esbuild (%s) bundles it by mistake: CUDA is not skipped',
-      async (format) => {
-        const output = join(project, `mistaken.${format === 'esm' ? 'mjs' : 'cjs'}`)
-        await build({ ...bundling, format, outfile: output, logLevel: 'silent' })
-        const { status, stderr } = node20(output)
-        expect(status).toBe(1)
-        expect(stderr).toMatch(/@tandem-gpu\/backend-cuda is bundled into another file.* external/)
-      },
-    )
-
-    it('says the same of Dawn, and of SwiftShader, where only those are bundled', async () => {
-      const output = join(project, 'dawn.mjs')
-      const source = bundling.stdin.contents.replace('cuda(), ', '')
-      const stdin = { ...bundling.stdin, contents: source }
-      await build({ ...bundling, stdin, format: 'esm', outfile: output })
-      expect(node20(output).stderr).toMatch(/webgpu is bundled into another file.* external/)
-      await build({ ...bundling, stdin, format: 'esm', outfile: output, external: ['webgpu'] })
-      expect(node20(output).stderr).toMatch(/swiftshader-linux-x64 is bundled into another file.* external/)
     })
 
     it('removes a half-written output at Ctrl-C, and exits with 130', async () => {

@@ -45,9 +45,12 @@ function looksForBuildTools() {
 
 /** The packages support Node 20.19; vitest and TypeScript sources that run as they are need more. */
 function programOfTools() {
+  const own = join(toolsNode, 'bin/node')
+  // npm found it in node_modules/.bin: an earlier run linked it there.
+  if (process.execPath === own) return own
   const [major, minor] = process.versions.node.split('.').map(Number)
   if ((major === 22 && minor >= 18) || major === 24 || major >= 26) return process.execPath
-  if (process.platform === 'linux' && process.arch === 'x64') return join(toolsNode, 'bin/node')
+  if (process.platform === 'linux' && process.arch === 'x64') return own
   console.error(
     `The tools of this repository need Node 22.18 or newer of 22, 24, or 26 or newer; this is ${process.version}.`,
   )
@@ -59,7 +62,7 @@ function programOfTools() {
  * a newer Node than the one that runs npm, and those run on the Node of tools/node.
  */
 async function installDependencies() {
-  const folders = nodeProgram === process.execPath ? [root] : [root, dirname(dirname(toolsNode))]
+  const folders = nodeProgram.startsWith(toolsNode) ? [root, dirname(dirname(toolsNode))] : [root]
   const missing = folders.filter((folder) => !installed(folder))
   if (missing.length > 0) {
     console.error('Installing the packages that package-lock.json names (npm ci) …')
@@ -106,7 +109,7 @@ function linkNode() {
   const link = join(root, 'node_modules/.bin/node')
   if (existsSync(link) && realpathSync(link) === nodeProgram) return
   rmSync(link, { force: true })
-  if (nodeProgram !== process.execPath) symlinkSync(nodeProgram, link)
+  if (nodeProgram.startsWith(toolsNode)) symlinkSync(nodeProgram, link)
 }
 
 function installed(folder) {

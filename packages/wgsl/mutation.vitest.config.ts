@@ -1,17 +1,18 @@
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { mutantSwitches } from './src/testing/mutant-switches.test.setup.ts'
 
-/** The suite of mutation testing: a few seconds in one process, without C++ compilers and Dawn. `stryker.config.mjs` has the rest. */
+const home = fileURLToPath(new URL('.', import.meta.url))
+
+/** Mutation testing: one file, which loads tests that need neither C++ compilers nor Dawn, and judges the mutants of TANDEM_MUTATED with them. */
 export default defineConfig({
+  root: home,
+  plugins: [mutantSwitches(home, process.env.TANDEM_MUTATED)],
   test: {
-    include: [
-      ...['src/analysis/*.test.ts', 'src/validity/*.test.ts', 'src/testing/random-facts.test.ts'],
-      ...['async-copies', 'emit-cuda', 'golden', 'swizzles', 'uniform-copies', 'unrolling'].map(
-        (name) => `src/cuda/${name}.test.ts`,
-      ),
-    ],
+    include: ['src/testing/judge-mutants.test.setup.ts', 'src/testing/random-facts.test.ts'],
     setupFiles: ['src/testing/verify-lowered.test.setup.ts'],
-    // What compiles C++ or asks Dawn takes longer than all the rest, and the corpus as a whole too.
     testNamePattern: /^(?!.*(g\+\+|nvcc|CUDA toolkit|webgpu|random control flow|the emitter records))/,
+    testTimeout: 0,
     // `TANDEM_LONG=1 npx vitest run --config mutation.vitest.config.ts --coverage src/testing/random-facts.test.ts`: what random kernels reach.
     coverage: {
       provider: 'v8',
@@ -20,6 +21,8 @@ export default defineConfig({
       reporter: ['text', 'json'],
       reportsDirectory: '.cache/coverage',
     },
+    // The cache would give a file as another run of Vitest changed it.
+    fsModuleCache: false,
     isolate: false,
     fileParallelism: false,
   },

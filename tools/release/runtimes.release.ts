@@ -1,6 +1,6 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, inject, it } from 'vitest'
+import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import {
   expectDoctor,
   installed,
@@ -94,6 +94,20 @@ describe('the addons', () => {
     const library = await fakeDriver('c++', 'libfake_cuda.so')
     writeFileSync(join(project, 'cuda.mjs'), cudaProgram(library))
     expect((await mustRun(runtime, [...flags, 'cuda.mjs'], { cwd: project })).trim()).toBe('3 7')
+  })
+
+  it.each(['backend-cuda', 'backend-mpi'])('of %s builds from its tarball and that of core', async (name) => {
+    const folder = join(project, 'node_modules/@tandem-gpu', name)
+    // What builds it is not among what users install.
+    for (const tool of ['node-addon-api', 'node-api-headers'])
+      symlinkSync(join(root, 'node_modules', tool), join(project, 'node_modules', tool))
+    onTestFinished(() => {
+      for (const tool of ['node-addon-api', 'node-api-headers']) rmSync(join(project, 'node_modules', tool))
+    })
+    const cmakeJs = join(root, 'node_modules/cmake-js/bin/cmake-js')
+    await mustRun(tools.node24, [cmakeJs, 'compile', '--log-level', 'error'], { cwd: folder })
+    expect(existsSync(join(folder, 'build/Release', `${name}.node`))).toBe(true)
+    rmSync(join(folder, 'build'), { recursive: true })
   })
 
   it('of CUDA for linux-arm64 finds the devices of an arm64 driver, under qemu-user', async () => {

@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 it('every test file with a long form is in a suite of npm run test:long', () => {
   const files = globSync('packages/*/src/**/*.test.ts', { cwd: root }).filter((path) =>
-    /\bTANDEM_LONG\b|\/test-cases\.ts'/.test(readFileSync(`${root}${path}`, 'utf8')),
+    /\bTANDEM_LONG\b|\/(test-cases|testing-runs)\.ts'/.test(readFileSync(`${root}${path}`, 'utf8')),
   )
   const listed = longSuites.map(({ file: [folder, path] }) => `packages/${folder}/src/${path}`)
   // The test of what counts and shares out cases has none itself.

@@ -39,7 +39,7 @@ function workspace(): string {
   for (const name of ['.gitignore', 'nx.json', 'package.json', 'package-lock.json'])
     copyFileSync(join(root, name), join(folder, name))
   mkdirSync(join(folder, 'tools'))
-  for (const name of ['build-addon.mjs', 'build-addon.cmake', 'build-addon.map', 'build-tools.mjs'])
+  for (const name of ['build-addon.mjs', 'build-tools.mjs'])
     copyFileSync(join(root, 'tools', name), join(folder, 'tools', name))
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   return folder

@@ -116,6 +116,7 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
 
   openCommandQueue(device: number, options: CommandQueueOptions): CudaCommandQueue {
     const gpu = this.gpus.gpuOf(device)
+    this.options.compiler.prepare()
     const internal = [internalKernels.copy16, internalKernels.scatter, internalKernels.stamp]
     const runtime: QueueRuntime = {
       gpu,

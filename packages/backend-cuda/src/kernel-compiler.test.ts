@@ -65,6 +65,63 @@ describe('kernels', () => {
       expect((await compiler.compile(kernel, 'sm_90', label)).byteLength).toBeGreaterThan(0)
   })
 
+  it('loads NVRTC when a command queue opens, before it has a kernel', async () => {
+    const addon = nativeAddon()
+    if (addon instanceof Error) throw addon
+    let asked = 0
+    const compiler = new KernelCompiler({
+      addon: {
+        ...addon,
+        nvrtcVersion: (nvrtc) => {
+          asked++
+          return addon.nvrtcVersion(nvrtc)
+        },
+      },
+      nvrtc: libraries.nvrtc,
+      driverVersion: 13000,
+      fmad: true,
+      cache: undefined,
+      shippedKernels: undefined,
+    })
+    const runtime = await open([0], { compiler })
+    expect(asked).toBe(0)
+    const queue = runtime.openCommandQueue(0, { label: 'test', onMessage: () => {} })
+    expect(asked).toBe(1)
+    await queue.close()
+  })
+
+  it('leaves out declarations that kernels do not use where NVRTC knows how', async () => {
+    const addon = nativeAddon()
+    if (addon instanceof Error) throw addon
+    const optionsOf = async (version: [number, number]) => {
+      let given: readonly string[] = []
+      const compiler = new KernelCompiler({
+        addon: {
+          ...addon,
+          nvrtcVersion: async () => version,
+          nvrtcCompile: async (_, { options }) => {
+            given = options
+            return { compiled: true, image: new Uint8Array(1), log: '' }
+          },
+        },
+        nvrtc: libraries.nvrtc,
+        driverVersion: 13000,
+        fmad: true,
+        cache: undefined,
+        shippedKernels: undefined,
+      })
+      await compiler.compile({ source: '', lineMap: [] }, 'sm_90', 'empty')
+      return given
+    }
+    expect(await optionsOf([12, 3])).not.toContain('-minimal')
+    for (const version of [
+      [12, 4],
+      [12, 10],
+      [13, 0],
+    ] as const)
+      expect(await optionsOf([...version])).toContain('-minimal')
+  })
+
   it('takes a kernel from the disk cache where NVRTC would be slow', async () => {
     const runtime = await open([0])
     runtime.releaseKernel(await runtime.compile(testKernelSource('add')))

@@ -32,6 +32,11 @@ export class KernelCompiler {
     this.#nvrtc = nvrtcFor(options.nvrtc, options.driverVersion)
   }
 
+  /** Loads NVRTC, by whose version cached kernels are known: the first kernel need not wait for that. Failures are those of `compile`. */
+  prepare(): void {
+    this.#nvrtcVersion().catch(() => {})
+  }
+
   /** Rejects with `compilation` (line of the WGSL where the log tells it) or `unsupported`. `label` names the kernel. */
   async compile(
     kernel: Pick<CudaKernel, 'source' | 'lineMap'>,
@@ -51,28 +56,33 @@ export class KernelCompiler {
         cause: version,
       })
     }
-    const options = this.#compileOptions(architecture)
+    const options = this.#compileOptions(architecture, version)
     const { cache, driverVersion } = this.#options
     const key = KernelCache.key([cacheFormat, kernel.source, ...options, String(driverVersion), version])
     const cached = await cache?.get(key)
     if (cached !== undefined) return cached
-    const image = await this.#build(kernel, options, label)
+    const image = await this.#build(kernel, options, version, label)
     await cache?.set(key, image)
     return image
   }
 
-  #compileOptions(architecture: string): string[] {
+  #compileOptions(architecture: string, version: string): string[] {
+    const [major = 0, minor = 0] = version.split('.').map(Number)
+    const knowsMinimal = major > 12 || (major === 12 && minor >= 4)
     return [
       `--gpu-architecture=${architecture}`,
       '--std=c++17',
       '-default-device',
       `--fmad=${this.#options.fmad ? 'true' : 'false'}`,
+      // Without declarations that kernels do not use: textures, and the runtime's functions and types. The machine code is the same.
+      ...(knowsMinimal ? ['-minimal'] : []),
     ]
   }
 
   async #build(
     kernel: Pick<CudaKernel, 'source' | 'lineMap'>,
     options: readonly string[],
+    version: string,
     label: string,
   ): Promise<Uint8Array<ArrayBuffer>> {
     const { addon } = this.#options
@@ -82,9 +92,9 @@ export class KernelCompiler {
       if (outcome.compiled) return outcome.image
       throw compilationError(outcome.log, kernel, label)
     } catch (error) {
-      const fallback = this.#compileOptions(fallbackArchitecture)
+      const fallback = this.#compileOptions(fallbackArchitecture, version)
       const isUnknown = isNativeError(error) && /invalid value for --gpu-architecture/.test(error.message)
-      if (isUnknown && options[0] !== fallback[0]) return this.#build(kernel, fallback, label)
+      if (isUnknown && options[0] !== fallback[0]) return this.#build(kernel, fallback, version, label)
       throw toGpuError(error, `Compiling kernel '${label}'`)
     }
   }

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { nativeAddon } from './native-addon.ts'
-import { configureFake, fakeLibraries } from './testing/fake-driver.ts'
+import { configureFake, fakeLibraries, sharedHeaders } from './testing/fake-driver.ts'
 
 const packageFolder = fileURLToPath(new URL('..', import.meta.url))
 const prebuilt = `${packageFolder}prebuilds/linux-x64/@tandem-gpu+backend-cuda.node`
@@ -93,7 +93,13 @@ describe('the addon', () => {
     it.skipIf(!existsSync(header))(`declares ${what} (skipped without ${header})`, () => {
       const { stderr, status } = spawnSync(
         'c++',
-        ['-std=c++17', '-fsyntax-only', '-I/usr/local/cuda/include', `${packageFolder}native/test/${check}`],
+        [
+          '-std=c++17',
+          '-fsyntax-only',
+          '-I/usr/local/cuda/include',
+          `-I${sharedHeaders}`,
+          `${packageFolder}native/test/${check}`,
+        ],
         { encoding: 'utf8' },
       )
       expect(stderr).toBe('')

@@ -48,8 +48,10 @@ export class SharedMemory implements FreedMemory {
   }
 
   /**
-   * Frees memory once the others have unmapped it: each process does so at the same place of the program, so all have when the next run has ended, which all agree
-   * on. That is so at the third time that a run begins: one may begin twice, where native code was to start it and the ranks were not alike.
+   * Frees memory that other processes may still map, later. They unmap it at the same point of the program as this one
+   * lets go of it, so all have done so when the run after that has ended, on which all agree. It is freed when the third
+   * run begins, not the second, because one run may count twice: where native code was to start it, the ranks turned
+   * out to differ, and JavaScript begins it again.
    */
   free(address: number): void {
     this.#resting.push({ address, run: this.#runs })

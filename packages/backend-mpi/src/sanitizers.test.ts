@@ -1,4 +1,4 @@
-// The addon under AddressSanitizer, ThreadSanitizer and UndefinedBehaviorSanitizer, in jobs of three ranks.
+// The addon under AddressSanitizer with UndefinedBehaviorSanitizer, and under ThreadSanitizer, in jobs of three ranks.
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { runBundledJob } from './testing/bundled-job.ts'
@@ -19,7 +19,7 @@ const { missingFor, sanitizedAddon, sanitizedStart } = (await import(
 const folder = fileURLToPath(new URL('..', import.meta.url))
 
 describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
-  describe.each(['address', 'thread', 'undefined'])('%s sanitizer', (sanitizer) => {
+  describe.each(['address', 'thread'])('%s sanitizer', (sanitizer) => {
     const missing = missingFor(sanitizer)
     const reason = missing === undefined ? '' : ` (skipped: ${missing})`
     const run = (program: string, ...given: string[]) =>

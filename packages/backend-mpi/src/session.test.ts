@@ -28,7 +28,7 @@ it('lists what it tried where no library loads', () => {
   const addon = nativeAddon()
   if (addon instanceof Error) throw addon
   const candidates = ['libabsent.so.9', '/nowhere/libmpi.so.40']
-  expect(() => addon.describeLibrary(candidates)).toThrow(/libabsent\.so\.9.*\/nowhere\/libmpi\.so\.40/)
+  expect(() => addon.describeLibrary(candidates)).toThrow(/libabsent\.so\.9.*libmpi\.so\.40 is not in \/nowhere/)
 })
 
 it('is refused in a worker thread, whatever is asked of it', async () => {

@@ -66,7 +66,7 @@ function createProgram(context: MutableContext, job: Job | undefined): Command {
   const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
   const program = new Command('tandem')
     .description(
-      'Runs transpose, reduction, scan, histogram, sort, FFT, matrix product and Jacobi, and kernels of your own, on every GPU found or on a software GPU',
+      'Runs transpose, reduction, scan, histogram, sort, FFT, matrix product, ring product and Jacobi, and kernels of your own, on every GPU found or on a software GPU',
     )
     .version(version)
     .showHelpAfterError('(tandem --help lists the commands, tandem <command> --help its options)')

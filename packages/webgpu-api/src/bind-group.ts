@@ -117,20 +117,20 @@ function rangeProblem(
   const isUniform = layout.type === 'uniform'
   const usage = isUniform ? 'UNIFORM' : 'STORAGE'
   const state = stateOf(buffer)
-  const at = `binding ${binding}`
   if ((state.usage & GPUBufferUsage[usage]) === 0)
-    return `${named(buffer)} at ${at} lacks the usage ${usage}.`
+    return `${named(buffer)} at binding ${binding} lacks the usage ${usage}.`
   const alignment = isUniform
     ? limits.minUniformBufferOffsetAlignment
     : limits.minStorageBufferOffsetAlignment
-  if (offset % alignment !== 0) return `the offset ${offset} at ${at} is no multiple of ${alignment}.`
-  if (size === 0) return `the range at ${at} is empty.`
+  if (offset % alignment !== 0)
+    return `the offset ${offset} at binding ${binding} is no multiple of ${alignment}.`
+  if (size === 0) return `the range at binding ${binding} is empty.`
   if (offset + size > state.size)
-    return `bytes ${offset} to ${offset + size} at ${at} are not in ${named(buffer)}, which has ${state.size}.`
-  if (!isUniform && size % 4 !== 0) return `the size ${size} at ${at} is no multiple of 4.`
+    return `bytes ${offset} to ${offset + size} at binding ${binding} are not in ${named(buffer)}, which has ${state.size}.`
+  if (!isUniform && size % 4 !== 0) return `the size ${size} at binding ${binding} is no multiple of 4.`
   const largest = isUniform ? limits.maxUniformBufferBindingSize : limits.maxStorageBufferBindingSize
-  if (size > largest) return `the size ${size} at ${at} exceeds the limit of ${largest}.`
+  if (size > largest) return `the size ${size} at binding ${binding} exceeds the limit of ${largest}.`
   if (size < layout.minBindingSize)
-    return `the size ${size} at ${at} is less than the layout's minBindingSize, ${layout.minBindingSize}.`
+    return `the size ${size} at binding ${binding} is less than the layout's minBindingSize, ${layout.minBindingSize}.`
   return undefined
 }

@@ -132,8 +132,10 @@ export class GPUComputePassEncoder extends ApiObject<ComputePassState> {
     recorded.buffers.push(counts)
     recorded.kept.push(buffer)
     if (device.isLost) return undefined
-    const kernel = device.kernels.get(state.pipeline!.program!.source, 'indirect')
-    if (!kernel.isReady) recorded.kernels.add(kernel)
+    const pipeline = state.pipeline!
+    const kernel = pipeline.indirect ?? device.kernels.get(pipeline.program!.source, 'indirect')
+    if (kernel.isReady) pipeline.indirect = kernel
+    else recorded.kernels.add(kernel)
     const { maxComputeWorkgroupsPerDimension: most } = device.limits
     recorded.words.push(commandWords.dispatchIndirect, kernel.number, counts.number, offset, most)
     pushBindings(state, recorded.words)
@@ -324,7 +326,10 @@ function indirectProblem(state: ComputePassState, buffer: GPUBuffer, offset: num
   if (offset % 4 !== 0) return `the offset ${offset} is no multiple of 4.`
   if (offset + 12 > counts.size)
     return `bytes ${offset} to ${offset + 12} are not in ${named(buffer)}, which has ${counts.size}.`
-  return dispatchProblem(state.pipeline!.program!, state.groups, { state: counts, offset, size: 12 })
+  return dispatchProblem(state.pipeline!.program!, state.groups, {
+    ...{ state: counts, offset, size: 12 },
+    writable: false,
+  })
 }
 
 function pushBindings({ pipeline, groups }: ComputePassState, words: number[]): void {

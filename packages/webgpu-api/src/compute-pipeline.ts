@@ -39,6 +39,8 @@ export interface PipelineProgram {
 export interface ComputePipelineState extends ObjectState {
   readonly program: PipelineProgram | undefined
   readonly kernel: KernelEntry | undefined
+  /** The form for indirect dispatches, once it has compiled. */
+  indirect?: KernelEntry
 }
 
 interface GivenPipeline {

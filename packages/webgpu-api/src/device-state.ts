@@ -10,7 +10,7 @@ export interface UnsettledBuffer {
   valid: boolean
 }
 
-/** So many buffers are remembered until it is asked what has become of them. */
+/** So many buffers, or submits, are remembered until it is asked what has become of them. */
 const mostUnsettled = 256
 
 /** What a GPUDevice is to the objects that it makes. */
@@ -33,7 +33,7 @@ export class DeviceState {
   /** The scopes of submits that may name such buffers, by serial. */
   readonly #submits = new Map<number, OpenScopes | undefined>()
   #settling: Promise<void> | undefined
-  /** Whether it is being asked what has become of many buffers. */
+  /** Whether `#sweep` has asked and not heard yet. */
   #isSweeping = false
 
   constructor(
@@ -79,19 +79,25 @@ export class DeviceState {
   expectMemory(number: number, buffer: UnsettledBuffer): void {
     this.#unsettled.set(number, { buffer, scopes: this.scopes.open })
     this.#settling = undefined
-    if (this.#unsettled.size > mostUnsettled && !this.#isSweeping) {
-      this.#isSweeping = true
-      void Promise.resolve(this.settled()).then(() => {
-        this.#isSweeping = false
-      })
-    }
+    if (this.#unsettled.size > mostUnsettled) this.#sweep()
   }
 
-  /** To be called before each submit. */
-  expectSubmit(serial: number): void {
+  /** To be called before each submit, or write that becomes part of one. */
+  expectSubmit(): void {
     if (this.#unsettled.size === 0) return
-    this.#submits.set(serial, this.scopes.open)
+    // First: it makes a submit of what is gathered.
+    if (this.#submits.size > mostUnsettled) this.#sweep()
+    this.#submits.set(this.channel.nextSerial, this.scopes.open)
     this.#settling = undefined
+  }
+
+  /** Asks what has become of the buffers so far, so that neither they nor the submits after them pile up. */
+  #sweep(): void {
+    if (this.#isSweeping) return
+    this.#isSweeping = true
+    void Promise.resolve(this.settled()).then(() => {
+      this.#isSweeping = false
+    })
   }
 
   /** Settles when all calls so far have reported what is wrong; undefined where they have. */

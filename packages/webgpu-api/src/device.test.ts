@@ -194,7 +194,7 @@ describe('22 device loss', () => {
   })
 })
 
-it('buffers that are made in a row are asked after seldom', async () => {
+it('buffers that are made in a row are asked after seldom, and so are submits behind a buffer', async () => {
   const backend = referenceBackend()
   const open = backend.open.bind(backend)
   let asked = 0
@@ -222,6 +222,17 @@ it('buffers that are made in a row are asked after seldom', async () => {
   device.createBuffer({ size: 4, usage: usage.STORAGE })
   expect(await device.popErrorScope()).toBeNull()
   expect(asked).toBe(2)
+  const buffer = device.createBuffer({ size: 4, usage: usage.COPY_DST })
+  for (const count of [300, 300]) {
+    for (let i = 0; i < count; i++) {
+      const encoder = device.createCommandEncoder()
+      encoder.clearBuffer(buffer)
+      device.queue.submit([encoder.finish()])
+    }
+    await device.queue.onSubmittedWorkDone()
+    // Once: nothing is to be known after that.
+    expect(asked).toBe(3)
+  }
   device.destroy()
   await destroyGPU(gpu)
 })

@@ -13,6 +13,8 @@ interface Touched {
   readonly state: BufferState
   readonly offset: number
   readonly size: number
+  /** Whether the dispatch may write them. */
+  readonly writable: boolean
 }
 
 /**
@@ -25,17 +27,18 @@ export function dispatchProblem(
   groups: readonly (Bound | undefined)[],
   counts?: Touched,
 ): string | undefined {
-  const reads: Touched[] = counts === undefined ? [] : [counts]
-  const writes: Touched[] = []
-  for (const [index, content] of program.groups.entries()) {
+  const touched: Touched[] = counts === undefined ? [] : [counts]
+  for (let index = 0; index < program.groups.length; index++) {
+    const content = program.groups[index]
     if (content === undefined || content.entries.length === 0) continue
     const bound = groups[index]
     if (bound === undefined) return `no bind group is set for group ${index}, which the pipeline needs.`
-    if (!areEquivalent(bound.group.content, content))
+    const { group, offsets } = bound
+    if (!areEquivalent(group.content, content))
       return `the bind group that is set for group ${index} has another layout than the pipeline.`
-    for (const { state, offset, size, writable, dynamic } of bound.group.ranges) {
-      const start = dynamic < 0 ? offset : offset + bound.offsets[dynamic]!
-      ;(writable ? writes : reads).push({ state, offset: start, size })
+    for (const range of group.ranges) {
+      const { dynamic } = range
+      touched.push(dynamic < 0 ? range : { ...range, offset: range.offset + offsets[dynamic]! })
     }
   }
   for (const { group, entry, binding, minByteLength } of program.slots) {
@@ -43,13 +46,20 @@ export function dispatchProblem(
     if (size < minByteLength)
       return `binding ${binding} of group ${group} has ${size} bytes; the kernel needs ${minByteLength}.`
   }
-  for (const [i, write] of writes.entries()) {
-    for (const read of reads) {
-      if (read.state === write.state) return 'a buffer is bound for reading and for writing.'
-      if (shareBytes(read, write)) return 'a buffer that is written shares memory with one that is read.'
+  for (let i = 0; i < touched.length; i++) {
+    const written = touched[i]!
+    if (!written.writable) continue
+    for (let j = 0; j < touched.length; j++) {
+      // By position: one bind group may be set for two groups.
+      if (i === j) continue
+      const other = touched[j]!
+      if (!other.writable && other.state === written.state)
+        return 'a buffer is bound for reading and for writing.'
+      if (shareBytes(written, other))
+        return other.writable
+          ? 'two bindings that are written share memory.'
+          : 'a buffer that is written shares memory with one that is read.'
     }
-    for (const other of writes.slice(i + 1))
-      if (shareBytes(write, other)) return 'two bindings that are written share memory.'
   }
   return undefined
 }

@@ -335,6 +335,33 @@ describe('14 and 16 bind groups and dispatches', () => {
     device.destroy()
   })
 
+  it('one bind group that is set for two groups is compared with itself', async () => {
+    const { device, make } = await setup()
+    const layout = layoutOf(device, 'storage')
+    const code = `@group(0) @binding(0) var<storage, read_write> x: u32;
+      @group(1) @binding(0) var<storage, read_write> y: u32;
+      @compute @workgroup_size(1) fn main() { x = 1; y = 2; }`
+    const pipeline = device.createComputePipeline({
+      layout: device.createPipelineLayout({ bindGroupLayouts: [layout, layout] }),
+      compute: { module: device.createShaderModule({ code }) },
+    })
+    const entries = [{ binding: 0, resource: { buffer: make(), size: 256 } }]
+    const group = device.createBindGroup({ layout, entries })
+    for (const [offset, problem] of [
+      [0, /written share memory/],
+      [256, undefined],
+    ] as const)
+      await expectFinish(device, problem, (encoder) => {
+        const pass = encoder.beginComputePass()
+        pass.setPipeline(pipeline)
+        pass.setBindGroup(0, group, [0])
+        pass.setBindGroup(1, group, [offset])
+        pass.dispatchWorkgroups(1)
+        pass.end()
+      })
+    device.destroy()
+  })
+
   it('counts of an indirect dispatch are read from a buffer that nothing writes', async () => {
     const { device, make, group, dispatch } = await setup()
     const [x, y, z, counts] = [make(), make(), make(), make()]

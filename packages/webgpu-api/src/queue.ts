@@ -69,7 +69,7 @@ export class GPUQueue extends ApiObject<ObjectState> {
     }
     if (byteLength === 0 || device.isLost) return undefined
     const { channel } = device
-    device.expectSubmit(channel.nextSerial)
+    device.expectSubmit()
     channel.write(stateOf(target).number, offset, owned(bytes).subarray(start, start + byteLength))
     return undefined
   }
@@ -86,7 +86,7 @@ export class GPUQueue extends ApiObject<ObjectState> {
 
   #submitProblem(list: readonly GPUCommandBuffer[]): string | undefined {
     const { device } = stateOf(this)
-    if (new Set(list).size < list.length) return 'a command buffer is given twice.'
+    if (list.length > 1 && new Set(list).size < list.length) return 'a command buffer is given twice.'
     for (const buffer of list) {
       const problem = unusable(buffer, device)
       if (problem !== undefined) return problem
@@ -110,7 +110,7 @@ export class GPUQueue extends ApiObject<ObjectState> {
       for (const kernel of kernels) if (!kernel.isReady) needs.push(kernel.ready)
     // Writes before go out by themselves: what waits for a kernel is dropped where that does not compile.
     if (needs.length > 0) channel.flush()
-    device.expectSubmit(channel.nextSerial)
+    device.expectSubmit()
     for (const { words } of list) channel.append(words)
     channel.flush(needs)
   }

@@ -1,6 +1,9 @@
 /** What a built-in function does, as far as it is not its result's value. */
 interface BuiltinEffects {
-  /** What it does with the memory that its first argument points to. `measure` asks for its length, and touches nothing. */
+  /**
+   * What it does with the memory that its first argument points to. `measure` asks for its length, and
+   * touches nothing.
+   */
   readonly pointer?: 'load' | 'store' | 'load-store' | 'measure'
   /** Its access is atomic. */
   readonly isAtomic?: true
@@ -8,11 +11,13 @@ interface BuiltinEffects {
   readonly together?: 'workgroup' | 'subgroup'
   /** The arguments, counted from 0, that must be uniform among them; without `together`, none. */
   readonly uniformArguments?: 'all' | readonly number[]
-  /** Whether one barrier of the workgroup is all it does, or one stands before its access and one behind it. */
+  /**
+   * Whether one barrier of the workgroup is all it does, or one stands before its access and one behind it.
+   */
   readonly barrier?: 'alone' | 'around'
   /**
-   * Where its result may vary though its arguments and the control flow are uniform: nowhere, if this is not set; `never` says that it is uniform
-   * whatever the arguments are.
+   * Where its result may vary though its arguments and the control flow are uniform: nowhere, if this is not
+   * set; `never` says that it is uniform whatever the arguments are.
    */
   readonly varies?: 'never' | 'in the workgroup' | 'everywhere'
   /** The integers that it gives, by those of its arguments; any of its type, if this is not set. */
@@ -24,10 +29,11 @@ interface BuiltinEffects {
 }
 
 /**
- * What a built-in function takes: a pointer and so many values of the type that it points to; a subgroup matrix;
- * or one of these lists of arguments, `class: parameters -> result`. S is a scalar of the class; T is S or a vector
- * of S; V a vector of S, V3 one of three; M a matrix of S, Q a square one; `T:bool` has T's shape with other
- * components; I is i32 or u32; the rest are types. The result may also be `frexp` or `modf` of T, or `Mt`.
+ * What a built-in function takes: a pointer and so many values of the type that it points to; a subgroup
+ * matrix; or one of these lists of arguments, `class: parameters -> result`. S is a scalar of the class; T is
+ * S or a vector of S; V a vector of S, V3 one of three; M a matrix of S, Q a square one; `T:bool` has T's
+ * shape with other components; I is i32 or u32; the rest are types. The result may also be `frexp` or `modf`
+ * of T, or `Mt`.
  */
 type BuiltinArguments =
   | { readonly values: number }
@@ -165,8 +171,12 @@ const table = {
   workgroupBarrier: barrier,
   textureBarrier: barrier,
   workgroupUniformLoad: {
-    ...{ pointer: 'load', values: 0 },
-    ...{ together: 'workgroup', uniformArguments: 'all', barrier: 'around', varies: 'never' },
+    pointer: 'load',
+    values: 0,
+    together: 'workgroup',
+    uniformArguments: 'all',
+    barrier: 'around',
+    varies: 'never',
   },
   // subgroups
   subgroupAdd: { ...concrete, ...shared },
@@ -195,10 +205,11 @@ const table = {
   quadSwapY: subgroup,
   quadSwapDiagonal: subgroup,
   /*
-   * Subgroup matrices. A call of `subgroupMatrixLoad` has as arguments the address of an array of scalars or vectors, offset and stride (i32 or
-   * u32, in elements of the array; the bits of an i32 count as u32), and a bool literal, true for `col_major`. The stride goes from row to row, with
-   * `col_major` from column to column. An access of which any part is outside the array gives a matrix of zeros, or stores nothing; a stride smaller
-   * than a row counts as a row.
+   * Subgroup matrices. A call of `subgroupMatrixLoad` has as arguments the address of an array of scalars or
+   * vectors, offset and stride (i32 or u32, in elements of the array; the bits of an i32 count as u32), and a
+   * bool literal, true for `col_major`. The stride goes from row to row, with `col_major` from column to
+   * column. An access of which any part is outside the array gives a matrix of zeros, or stores nothing; a
+   * stride smaller than a row counts as a row.
    */
   subgroupMatrixLoad: { ...matrix, pointer: 'load' },
   /** The same with the matrix before the stride. */
@@ -220,7 +231,10 @@ type NamesOf<F> = { [N in BuiltinFunction]: (typeof table)[N] extends F ? N : ne
 /** The functions of values alone, which a constant can be the result of. */
 export type ValueFunction = Exclude<NamesOf<{ overloads: readonly string[] }>, NamesOf<{ together: string }>>
 
-/** The built-in functions a compute shader can call, textures excepted, with what analyses, validity and emitters must know of each. */
+/**
+ * The built-in functions a compute shader can call, textures excepted, with what analyses, validity and
+ * emitters must know of each.
+ */
 export const builtinFacts: Readonly<Record<BuiltinFunction, BuiltinFacts>> = table
 
 /** Their names. */

@@ -1,7 +1,10 @@
 import { type BuiltinFunction, builtinFacts } from './builtin-functions.ts'
 import type { BuiltinCall } from './ir.ts'
 
-/** Invocations in a subgroup, which every emitter and executor of this package counts on; its lanes are numbered from 0. */
+/**
+ * Invocations in a subgroup, which every emitter and executor of this package counts on; its lanes are
+ * numbered from 0.
+ */
 export const subgroupSize = 32
 
 /** Whether a built-in function synchronises the workgroup: every invocation of it must make the call. */
@@ -15,8 +18,8 @@ export function isSubgroupOperation(name: BuiltinFunction): boolean {
 }
 
 /**
- * Whether a call is collective: what it does depends on which other invocations make it with this one. An emitter may put it
- * under no condition of its own.
+ * Whether a call is collective: what it does depends on which other invocations make it with this one. An
+ * emitter may put it under no condition of its own.
  */
 export function isCollective({ name }: BuiltinCall): boolean {
   return builtinFacts[name].together !== undefined

@@ -3,20 +3,24 @@
  *
  * `lower` makes it, emitters (CUDA C++, JavaScript) read it. What an emitter may rely on:
  *
- * - Every expression has its concrete WGSL type and its source location. Abstract numerics, aliases, overrides,
- *   const-declarations and const_assert are gone: const-expressions and override-expressions are folded.
+ * - Every expression has its concrete WGSL type and its source location. Abstract numerics, aliases,
+ *   overrides, const-declarations and const_assert are gone: const-expressions and override-expressions are
+ *   folded.
  * - Types are interned: two equal types are the same object, `a.type === b.type` compares them.
- * - References and values are distinct. A `Place` names memory; a value is read from it by an explicit `load`.
- *   A load evaluates to the value at that moment: WGSL evaluates operands and arguments left to right.
- * - Pointers appear only in three forms: an `address-of` as an argument of a user call whose parameter is a pointer in
- *   the `function` address space; an `address-of` as first argument of an atomic builtin, `arrayLength`, `bufferLength`,
- *   `workgroupUniformLoad`, `subgroupMatrixLoad` or `subgroupMatrixStore`; and a `deref` of a pointer PARAMETER. Pointer lets are replaced by their places (with
- *   index expressions evaluated once, at the declaration), and functions with pointer parameters into `storage`,
- *   `uniform`, `workgroup` or `private` memory are specialised for each variable that is passed, with dynamic
- *   indices as extra parameters. So every access to module memory has a statically known variable at its root.
- * - Names are the source's own, so they may clash with words of the target language; `id` is unique in the module.
- * - Implicit things are explicit: scalar operands of mixed vector operators stay scalar (see `binary`), everything
- *   else has equal types on both sides; zero values are `zero`; splats are `splat`.
+ * - References and values are distinct. A `Place` names memory; a value is read from it by an explicit
+ *   `load`. A load evaluates to the value at that moment: WGSL evaluates operands and arguments left to
+ *   right.
+ * - Pointers appear only in three forms: an `address-of` as an argument of a user call whose parameter is a
+ *   pointer in the `function` address space; an `address-of` as first argument of an atomic builtin,
+ *   `arrayLength`, `bufferLength`, `workgroupUniformLoad`, `subgroupMatrixLoad` or `subgroupMatrixStore`; and
+ *   a `deref` of a pointer PARAMETER. Pointer lets are replaced by their places (with index expressions
+ *   evaluated once, at the declaration), and functions with pointer parameters into `storage`, `uniform`,
+ *   `workgroup` or `private` memory are specialised for each variable that is passed, with dynamic indices as
+ *   extra parameters. So every access to module memory has a statically known variable at its root.
+ * - Names are the source's own, so they may clash with words of the target language; `id` is unique in the
+ *   module.
+ * - Implicit things are explicit: scalar operands of mixed vector operators stay scalar (see `binary`),
+ *   everything else has equal types on both sides; zero values are `zero`; splats are `splat`.
  */
 
 import type { BuiltinFunction } from './builtin-functions.ts'
@@ -64,7 +68,10 @@ export interface MatrixType {
 export interface AtomicType {
   readonly kind: 'atomic'
   readonly scalar: 'i32' | 'u32'
-  /** True for `atomic<vec2u>`: a number of 64 bits, the low ones first, that `atomicStoreMin` and `atomicStoreMax` change. */
+  /**
+   * True for `atomic<vec2u>`: a number of 64 bits, the low ones first, that `atomicStoreMin` and
+   * `atomicStoreMax` change.
+   */
   readonly wide?: true
 }
 
@@ -93,7 +100,10 @@ export interface StructType {
   readonly members: readonly StructMember[]
   readonly size: number
   readonly align: number
-  /** True for the result structures of frexp, modf and atomicCompareExchangeWeak (`__frexp_result_vec2_f32`, ...). */
+  /**
+   * True for the result structures of frexp, modf and atomicCompareExchangeWeak (`__frexp_result_vec2_f32`,
+   * ...).
+   */
   readonly builtin: boolean
 }
 
@@ -118,8 +128,9 @@ export type SubgroupMatrixRole = 'left' | 'right' | 'result'
 export type SubgroupMatrixComponent = 'f32' | 'f16' | 'i32' | 'u32' | 'i8' | 'u8'
 
 /**
- * `subgroup_matrix_{role}<component, columns, rows>`: a matrix that the invocations of a subgroup hold together. Which of them holds which
- * component is not known to a program, so its size means nothing, and it lies only in function variables, lets and parameters.
+ * `subgroup_matrix_{role}<component, columns, rows>`: a matrix that the invocations of a subgroup hold
+ * together. Which of them holds which component is not known to a program, so its size means nothing, and it
+ * lies only in function variables, lets and parameters.
  */
 export interface SubgroupMatrixType {
   readonly kind: 'subgroup-matrix'
@@ -153,7 +164,10 @@ export interface ModuleVariable {
   readonly type: Type
   /** Present for `storage` and `uniform`. */
   readonly binding: { readonly group: number; readonly binding: number } | undefined
-  /** The initial value of a `private` variable; undefined means the zero value. A constant, or the name of one. */
+  /**
+   * The initial value of a `private` variable; undefined means the zero value. A constant, or the name of
+   * one.
+   */
   readonly initial: Expression | undefined
   readonly loc: Location
 }
@@ -187,7 +201,9 @@ export interface Parameter {
   readonly loc: Location
 }
 
-/** A named constant of array or structure type (smaller constants are folded into `literal` and `construct`). */
+/**
+ * A named constant of array or structure type (smaller constants are folded into `literal` and `construct`).
+ */
 export interface Constant {
   readonly kind: 'constant-declaration'
   readonly id: number
@@ -199,8 +215,9 @@ export interface Constant {
 }
 
 /**
- * The built-in values that a compute entry point can receive; vec3u or u32. `global_invocation_index` linearises
- * `global_invocation_id` over the whole grid of invocations, x fastest; it does not count workgroup by workgroup.
+ * The built-in values that a compute entry point can receive; vec3u or u32. `global_invocation_index`
+ * linearises `global_invocation_id` over the whole grid of invocations, x fastest; it does not count
+ * workgroup by workgroup.
  */
 export type BuiltinValue =
   | 'local_invocation_id'
@@ -217,11 +234,17 @@ export type BuiltinValue =
 
 // --------------------------------------------------------------------------------------------------------- places
 
-/** The whole of a variable. Of a buffer, `type` may be a shorter one: what a pointer parameter lets its function see. */
+/**
+ * The whole of a variable. Of a buffer, `type` may be a shorter one: what a pointer parameter lets its
+ * function see.
+ */
 export interface VariablePlace {
   readonly kind: 'variable'
   readonly variable: ModuleVariable | LocalVariable
-  /** The pointer parameter, by its position in the source, through which the source reaches the variable, if it does. */
+  /**
+   * The pointer parameter, by its position in the source, through which the source reaches the variable, if
+   * it does.
+   */
   readonly parameter?: number
   readonly type: Type
   readonly loc: Location
@@ -246,7 +269,10 @@ export interface MemberPlace {
   readonly loc: Location
 }
 
-/** An array's element, a matrix's column, or a vector's component by an index (i32 or u32) that is not constant for vectors. */
+/**
+ * An array's element, a matrix's column, or a vector's component by an index (i32 or u32) that is not
+ * constant for vectors.
+ */
 export interface IndexPlace {
   readonly kind: 'index-place'
   readonly base: Place
@@ -265,9 +291,9 @@ export interface ComponentPlace {
 }
 
 /**
- * A part of a buffer as a `type` (`bufferView`, `bufferArrayView`). `offset` is in bytes, i32 or u32, rounded down to the type's
- * alignment; `size`, in bytes, limits the runtime-sized array in `type`. The base is a variable. A view outside its
- * buffer is moved inside.
+ * A part of a buffer as a `type` (`bufferView`, `bufferArrayView`). `offset` is in bytes, i32 or u32, rounded
+ * down to the type's alignment; `size`, in bytes, limits the runtime-sized array in `type`. The base is a
+ * variable. A view outside its buffer is moved inside.
  */
 export interface ViewPlace {
   readonly kind: 'view-place'
@@ -283,7 +309,10 @@ export type Place = VariablePlace | DerefPlace | MemberPlace | IndexPlace | Comp
 
 // ---------------------------------------------------------------------------------------------------- expressions
 
-/** A scalar constant. f32 and f16 values are already rounded to their type and finite; i32 and u32 are in range; -0 is kept. */
+/**
+ * A scalar constant. f32 and f16 values are already rounded to their type and finite; i32 and u32 are in
+ * range; -0 is kept.
+ */
 export interface Literal {
   readonly kind: 'literal'
   readonly value: number | boolean
@@ -307,8 +336,9 @@ export interface Splat {
 }
 
 /**
- * A composite from parts, evaluated in order: vectors from scalars and vectors whose components add up; matrices from
- * `columns` vectors or `columns * rows` scalars; arrays from `length` elements; structures from all members.
+ * A composite from parts, evaluated in order: vectors from scalars and vectors whose components add up;
+ * matrices from `columns` vectors or `columns * rows` scalars; arrays from `length` elements; structures from
+ * all members.
  */
 export interface Construct {
   readonly kind: 'construct'
@@ -317,7 +347,10 @@ export interface Construct {
   readonly loc: Location
 }
 
-/** A value conversion between scalar kinds, by component for vectors and matrices: `f32(i)`, `vec2u(v)`; operand and type differ. */
+/**
+ * A value conversion between scalar kinds, by component for vectors and matrices: `f32(i)`, `vec2u(v)`;
+ * operand and type differ.
+ */
 export interface Convert {
   readonly kind: 'convert'
   readonly value: Expression
@@ -325,7 +358,10 @@ export interface Convert {
   readonly loc: Location
 }
 
-/** A reinterpretation of bits between types of equal size (vectors included, `bitcast<vec2h>(u)`); types differ. */
+/**
+ * A reinterpretation of bits between types of equal size (vectors included, `bitcast<vec2h>(u)`); types
+ * differ.
+ */
 export interface Bitcast {
   readonly kind: 'bitcast'
   readonly value: Expression
@@ -357,7 +393,10 @@ export interface Load {
   readonly loc: Location
 }
 
-/** A pointer to a place; only as an argument (see the head of this file). A pointer parameter passed on is `address-of` its `deref`. */
+/**
+ * A pointer to a place; only as an argument (see the head of this file). A pointer parameter passed on is
+ * `address-of` its `deref`.
+ */
 export interface AddressOf {
   readonly kind: 'address-of'
   readonly place: Place
@@ -374,7 +413,10 @@ export interface Member {
   readonly loc: Location
 }
 
-/** An element of an array value, a column of a matrix value, or a component of a vector value; the index is i32 or u32. */
+/**
+ * An element of an array value, a column of a matrix value, or a component of a vector value; the index is
+ * i32 or u32.
+ */
 export interface Index {
   readonly kind: 'index'
   readonly base: Expression
@@ -392,7 +434,10 @@ export interface Swizzle {
   readonly loc: Location
 }
 
-/** `-` (wraps for i32), `!` (bool) or `~` (integers), by component for vectors. WGSL has no unary minus on matrices. */
+/**
+ * `-` (wraps for i32), `!` (bool) or `~` (integers), by component for vectors. WGSL has no unary minus on
+ * matrices.
+ */
 export interface Unary {
   readonly kind: 'unary'
   readonly operator: '-' | '!' | '~'
@@ -421,9 +466,9 @@ export type BinaryOperator =
   | '>='
 
 /**
- * A binary operator. Operand types are equal except: vector with scalar of its kind (`+ - * / %` both ways); `*` of
- * matrix with scalar, vector or matrix (linear algebra); shifts, whose right side is u32 or a vector of u32 (of equal size).
- * Comparisons give bool or vectors of bool.
+ * A binary operator. Operand types are equal except: vector with scalar of its kind (`+ - * / %` both ways);
+ * `*` of matrix with scalar, vector or matrix (linear algebra); shifts, whose right side is u32 or a vector
+ * of u32 (of equal size). Comparisons give bool or vectors of bool.
  */
 export interface Binary {
   readonly kind: 'binary'
@@ -445,20 +490,27 @@ export interface Logical {
 }
 
 /**
- * A call of a built-in function; the overload is the one of `args`' types, and `type` is its result (undefined: none).
- * Arguments that the specification allows only as constants (`quadBroadcast`'s and `subgroupBroadcast`'s lane) are literals.
+ * A call of a built-in function; the overload is the one of `args`' types, and `type` is its result
+ * (undefined: none). Arguments that the specification allows only as constants (`quadBroadcast`'s and
+ * `subgroupBroadcast`'s lane) are literals.
  */
 export interface BuiltinCall {
   readonly kind: 'builtin-call'
   readonly name: BuiltinFunction
   readonly args: readonly Expression[]
   readonly type: Type | undefined
-  /** Set for a subgroup operation that a `diagnostic` filter lets stand in divergent control flow: what is said of it there. */
+  /**
+   * Set for a subgroup operation that a `diagnostic` filter lets stand in divergent control flow: what is
+   * said of it there.
+   */
   readonly filtered?: 'warning' | 'info' | 'off'
   readonly loc: Location
 }
 
-/** A pointer argument of the source, by its position there, and the variable or pointer at the root of what it points to. */
+/**
+ * A pointer argument of the source, by its position there, and the variable or pointer at the root of what it
+ * points to.
+ */
 export interface PointerArgument {
   readonly position: number
   readonly root: VariablePlace | DerefPlace
@@ -469,13 +521,19 @@ export interface Call {
   readonly kind: 'call'
   readonly function: IrFunction
   readonly args: readonly Expression[]
-  /** All pointer arguments, also those for which the function is specialised, of which `args` has only the indices. */
+  /**
+   * All pointer arguments, also those for which the function is specialised, of which `args` has only the
+   * indices.
+   */
   readonly pointers: readonly PointerArgument[]
   readonly type: Type | undefined
   readonly loc: Location
 }
 
-/** Any expression that gives a value. Only calls may have type undefined, and only directly in an `evaluate` statement. */
+/**
+ * Any expression that gives a value. Only calls may have type undefined, and only directly in an `evaluate`
+ * statement.
+ */
 export type Expression =
   | Literal
   | Zero
@@ -529,7 +587,10 @@ export interface Assign {
   readonly loc: Location
 }
 
-/** `target = target operator value` with the place evaluated once, its load BEFORE `value`; `i++` is `+= 1`. Types as for `binary`. */
+/**
+ * `target = target operator value` with the place evaluated once, its load BEFORE `value`; `i++` is `+= 1`.
+ * Types as for `binary`.
+ */
 export interface CompoundAssign {
   readonly kind: 'compound-assign'
   readonly target: Place
@@ -538,7 +599,10 @@ export interface CompoundAssign {
   readonly loc: Location
 }
 
-/** Evaluates for its effects: call statements and `_ = e`. The only statement whose expression may have no type. */
+/**
+ * Evaluates for its effects: call statements and `_ = e`. The only statement whose expression may have no
+ * type.
+ */
 export interface Evaluate {
   readonly kind: 'evaluate'
   readonly value: Expression
@@ -571,8 +635,9 @@ export interface Switch {
 }
 
 /**
- * `loop { body continuing { ...; break if breakIf; } }`. `continue` in the body goes to `continuing`. Both `continuing` and
- * `breakIf` see the variables declared directly in `body`, and `breakIf` also those of `continuing`.
+ * `loop { body continuing { ...; break if breakIf; } }`. `continue` in the body goes to `continuing`. Both
+ * `continuing` and `breakIf` see the variables declared directly in `body`, and `breakIf` also those of
+ * `continuing`.
  */
 export interface Loop {
   readonly kind: 'loop'
@@ -582,20 +647,16 @@ export interface Loop {
   readonly loc: Location
 }
 
-/** A for loop; `initial` is in scope of the rest; no condition means true. */
+/**
+ * A loop with `initial` in scope of the rest; no condition means true. One that the source calls `while` has
+ * a condition alone.
+ */
 export interface For {
   readonly kind: 'for'
+  readonly keyword: 'for' | 'while'
   readonly initial: Statement | undefined
   readonly condition: Expression | undefined
   readonly update: Statement | undefined
-  readonly body: Block
-  readonly loc: Location
-}
-
-/** A while loop. */
-export interface While {
-  readonly kind: 'while'
-  readonly condition: Expression
   readonly body: Block
   readonly loc: Location
 }
@@ -631,14 +692,16 @@ export type Statement =
   | Switch
   | Loop
   | For
-  | While
   | Break
   | Continue
   | Return
 
 // --------------------------------------------------------------------------------------------------------- module
 
-/** A function. A source function specialised for several pointer arguments appears once for each, with different ids. */
+/**
+ * A function. A source function specialised for several pointer arguments appears once for each, with
+ * different ids.
+ */
 export interface IrFunction {
   readonly kind: 'function'
   readonly id: number
@@ -658,7 +721,10 @@ export interface Override {
   /** From `@id`. */
   readonly id: number | undefined
   readonly type: ScalarType
-  /** The declared default, evaluated with the constants given; undefined when there is none or it cannot be evaluated. */
+  /**
+   * The declared default, evaluated with the constants given; undefined when there is none or it cannot be
+   * evaluated.
+   */
   readonly default: number | boolean | undefined
   /** The value used; undefined only for an override without value that the entry point does not need. */
   readonly value: number | boolean | undefined

@@ -1,6 +1,15 @@
-import type { ScalarKind, Type } from './ir.ts'
+import type { ScalarKind, SubgroupMatrixComponent, Type } from './ir.ts'
 
-const scalarByteLength: Record<ScalarKind, number> = { bool: 4, i32: 4, u32: 4, f32: 4, f16: 2 }
+/** The bytes of a scalar, and of a component of a subgroup matrix. */
+export const scalarByteLength: Readonly<Record<ScalarKind | SubgroupMatrixComponent, number>> = {
+  bool: 4,
+  i32: 4,
+  u32: 4,
+  f32: 4,
+  f16: 2,
+  i8: 1,
+  u8: 1,
+}
 
 /** The alignment of a type in bytes (WGSL, "Alignment and Size"); a buffer's fits the widest vector. */
 export function alignOf(type: Type): number {
@@ -26,7 +35,9 @@ export function alignOf(type: Type): number {
   }
 }
 
-/** The size of a type in bytes (WGSL, "Alignment and Size"); a runtime-sized array or buffer counts as empty. */
+/**
+ * The size of a type in bytes (WGSL, "Alignment and Size"); a runtime-sized array or buffer counts as empty.
+ */
 export function sizeOf(type: Type): number {
   switch (type.kind) {
     case 'scalar':
@@ -51,6 +62,14 @@ export function sizeOf(type: Type): number {
   }
 }
 
+/** The bytes from one element of an array, column of a matrix or component of a vector to the next. */
+export function strideOf(type: Type): number {
+  if (type.kind === 'array') return type.stride
+  if (type.kind === 'matrix') return alignOf(type)
+  if (type.kind === 'vector') return scalarByteLength[type.scalar]
+  throw new RangeError(`${type.kind} has no elements`)
+}
+
 /** Where the runtime-sized array in a type begins, and its stride; undefined without one. */
 export function runtimeArrayOf(type: Type): { offset: number; stride: number } | undefined {
   if (type.kind === 'array' && type.length === undefined) return { offset: 0, stride: type.stride }
@@ -59,7 +78,9 @@ export function runtimeArrayOf(type: Type): { offset: number; stride: number } |
   return inside && { offset: last.offset + inside.offset, stride: inside.stride }
 }
 
-/** The least bytes of a buffer that a view of a type takes: up to the first element of a runtime-sized array. */
+/**
+ * The least bytes of a buffer that a view of a type takes: up to the first element of a runtime-sized array.
+ */
 export function leastViewSize(type: Type): number {
   const array = runtimeArrayOf(type)
   return array === undefined ? sizeOf(type) : array.offset + array.stride

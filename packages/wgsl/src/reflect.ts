@@ -135,16 +135,14 @@ function accesses(ir: IrModule): {
   walk(ir, {
     place(place, use) {
       const variable = moduleVariableOf(place)
-      if (variable === undefined || use === 'measure') return undefined
+      if (variable === undefined || use === 'measure') return
       if (use !== 'store') reads.add(variable)
       if (use !== 'load') writes.add(variable)
-      return undefined
     },
     expression(e) {
       barrier ||=
         e.kind === 'builtin-call' &&
         (e.name === 'workgroupBarrier' || builtinFacts[e.name].barrier === 'around')
-      return undefined
     },
   })
   return { reads, writes, barrier }
@@ -155,12 +153,11 @@ function viewedBytes(ir: IrModule): Map<ModuleVariable, number> {
   const bytes = new Map<ModuleVariable, number>()
   walk(ir, {
     place(place) {
-      if (place.kind !== 'view-place') return undefined
+      if (place.kind !== 'view-place') return
       const variable = moduleVariableOf(place)!
       const start = place.offset.kind === 'literal' ? Number(place.offset.value) : 0
       const end = start + leastViewSize(place.type)
       bytes.set(variable, Math.max(bytes.get(variable) ?? 0, end))
-      return undefined
     },
   })
   return bytes

@@ -36,13 +36,11 @@ export function findSubgroupMatrixUses(module: IrModule): SubgroupMatrixUse[] {
   walk(module, {
     statement(s) {
       if (s.kind === 'let' || s.kind === 'var') note(s.variable.type, s.variable.loc)
-      return undefined
     },
     expression(e) {
       note(e.type, e.loc)
       if (e.kind === 'builtin-call' && e.name.startsWith('subgroupMatrixMultiply'))
         note(e.type, e.loc, e.args[0]!.type as SubgroupMatrixType)
-      return undefined
     },
   })
   return [...found.values()]

@@ -15,8 +15,8 @@ import type {
 import { alignOf, roundUp, sizeOf } from './layout.ts'
 
 /*
- * Constructors of interned types: equal types are the same object, so `===` compares them. Structures are made once for
- * each module by the front end, and types that contain them hang on them.
+ * Constructors of interned types: equal types are the same object, so `===` compares them. Structures are
+ * made once for each module by the front end, and types that contain them hang on them.
  */
 
 const scalars = new Map<string, ScalarType>()
@@ -120,7 +120,9 @@ export function isInteger(type: Type | undefined): boolean {
   return type?.kind === 'scalar' && (type.scalar === 'i32' || type.scalar === 'u32')
 }
 
-/** How WGSL writes a type, with predeclared aliases for vectors and matrices: `vec3f`, `array<mat2x2h, 4>`. */
+/**
+ * How WGSL writes a type, with predeclared aliases for vectors and matrices: `vec3f`, `array<mat2x2h, 4>`.
+ */
 export function typeName(type: Type): string {
   switch (type.kind) {
     case 'scalar':

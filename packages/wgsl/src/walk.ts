@@ -10,22 +10,29 @@ import type {
   ViewPlace,
 } from './ir.ts'
 
-/** Callbacks of `walk`, each called before what is inside; returning false skips the inside. */
+/**
+ * Callbacks of `walk`, each called before what is inside; one that returns false skips the inside, any other
+ * result says nothing.
+ */
 export interface Visitor {
-  statement?(statement: Statement): boolean | undefined
-  expression?(expression: Expression): boolean | undefined
-  place?(place: Place, use: PlaceUse): boolean | undefined
+  statement?(statement: Statement): unknown
+  expression?(expression: Expression): unknown
+  place?(place: Place, use: PlaceUse): unknown
   /** Called after what is inside a statement or an expression, unless that was skipped. */
   leave?(node: Statement | Expression): void
 }
 
 /**
- * What is done with a whole place; the bases of the place itself are visited with the same use. `measure` asks for the length of an array only; a user
- * function that is given an `address` may do anything with what it points to.
+ * What is done with a whole place; the bases of the place itself are visited with the same use. `measure`
+ * asks for the length of an array only; a user function that is given an `address` may do anything with what
+ * it points to.
  */
 export type PlaceUse = NonNullable<BuiltinFacts['pointer']> | 'address'
 
-/** Visits everything under a function, statement, expression or all functions of a module, in order of evaluation. */
+/**
+ * Visits everything under a function, statement, expression or all functions of a module, in order of
+ * evaluation.
+ */
 export function walk(node: IrModule | IrFunction | Statement | Expression, visitor: Visitor): void {
   switch (node.kind) {
     case 'module':
@@ -56,7 +63,7 @@ export function some(
 
 const statementKinds: ReadonlySet<string> = new Set<Statement['kind']>([
   ...(['block', 'let', 'var', 'assign', 'compound-assign', 'evaluate', 'if', 'switch'] as const),
-  ...(['loop', 'for', 'while', 'break', 'continue', 'return'] as const),
+  ...(['loop', 'for', 'break', 'continue', 'return'] as const),
 ])
 
 function isStatement(node: Statement | Expression): node is Statement {
@@ -113,10 +120,6 @@ function walkInsideStatement(statement: Statement, visitor: Visitor): void {
       value(statement.condition)
       inside(statement.body)
       inside(statement.update)
-      return
-    case 'while':
-      value(statement.condition)
-      inside(statement.body)
       return
     case 'return':
       value(statement.value)
@@ -216,7 +219,10 @@ export function rootOf(place: Place): Extract<Place, { kind: 'variable' | 'deref
   return p
 }
 
-/** The variable of the module in which a place lies; undefined for one in a local variable or behind a pointer. */
+/**
+ * The variable of the module in which a place lies; undefined for one in a local variable or behind a
+ * pointer.
+ */
 export function moduleVariableOf(place: Place): ModuleVariable | undefined {
   const root = rootOf(place)
   return root.kind === 'variable' && root.variable.kind === 'module-variable' ? root.variable : undefined

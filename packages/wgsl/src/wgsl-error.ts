@@ -7,7 +7,10 @@ export interface WgslErrorPlace {
   readonly sourceLine: string
 }
 
-/** What the language asks to be said of a source that compiles. Lines and columns count as those of `WgslError`. */
+/**
+ * What the language asks to be said of a source that compiles. Lines and columns count as those of
+ * `WgslError`.
+ */
 export interface WgslWarning {
   /** As the source's `diagnostic` filters have it. */
   readonly severity: 'warning' | 'info'
@@ -21,8 +24,9 @@ const maximumLineLength = 160
 const maximumTextLength = 600
 
 /**
- * A WGSL source that does not compile. The message reads `label:line:column: text`, then the source line with a caret; of a
- * line above 160 characters, the part around the column. Lines and columns count from 1, columns in UTF-16 code units.
+ * A WGSL source that does not compile. The message reads `label:line:column: text`, then the source line with
+ * a caret; of a line above 160 characters, the part around the column. Lines and columns count from 1,
+ * columns in UTF-16 code units.
  */
 export class WgslError extends Error {
   override readonly name = 'WgslError'

@@ -1,7 +1,6 @@
 import { type CompileOptions, GpuError } from '@tandem-gpu/core'
 import butterfly from './butterfly.part.wgsl.ts'
 import butterflyFirst from './butterfly-first.part.wgsl.ts'
-import butterflyProducts from './butterfly-products.part.wgsl.ts'
 import complex from './complex.part.wgsl.ts'
 import exchangeFirst from './exchange-first.part.wgsl.ts'
 import exchangeReceive from './exchange-receive.part.wgsl.ts'
@@ -51,8 +50,6 @@ export interface LineKernelShape {
   readonly threads: number
   /** Values go through workgroup memory as pairs, or first their real parts and then the imaginary ones, in half of the memory. */
   readonly exchange: 'pairs' | 'halves'
-  /** Whether every factor of a butterfly is read, or most of them are products of two that are. */
-  readonly factors: 'read' | 'products'
 }
 
 /** Invocations of a workgroup that are enough; of convolutions, whose registers leave room for fewer workgroups. */
@@ -63,11 +60,10 @@ const goodColumns = 16
 
 /** The kernel for a method on devices of these limits. Only the speed depends on the choice. */
 export function chooseLineKernel(
-  part: Omit<LineKernelShape, 'lines' | 'threads' | 'exchange' | 'factors'>,
+  part: Omit<LineKernelShape, 'lines' | 'threads' | 'exchange'>,
   limits: FftLimits,
 ): LineKernelShape {
   const { points, radices } = part.method
-  const factors = part.method.convolves ? 'products' : 'read'
   const strided = part.input === 'columns' || part.output === 'columns'
   const room = limits.workgroupMemoryByteLength
   const most = limits.workgroupInvocations
@@ -85,7 +81,7 @@ export function chooseLineKernel(
       for (const exchange of exchanges) {
         const threads = lineThreads(points, radices, Math.floor(most / lines), 'few')
         if (threads === undefined || tile(lines, exchange) > Math.min(room, mostColumnBytes)) continue
-        return { ...part, lines, threads, exchange, factors }
+        return { ...part, lines, threads, exchange }
       }
   } else {
     const enough = part.method.convolves ? enoughConvolving : enoughInvocations
@@ -94,7 +90,7 @@ export function chooseLineKernel(
       if (threads === undefined || tile(1, exchange) > room) continue
       let lines = 1
       while (2 * lines * threads <= Math.min(most, enough) && tile(2 * lines, exchange) <= room) lines *= 2
-      return { ...part, lines, threads, exchange, factors }
+      return { ...part, lines, threads, exchange }
     }
   }
   throw new GpuError('validation', `No workgroup of these limits holds lines of ${points} values.`)
@@ -108,7 +104,7 @@ const stores = { complex: storeComplex, real: storeReal, half: storeHalf }
 
 /** The source of a kernel. */
 export function lineSource(shape: LineKernelShape): CompileOptions {
-  const { method, input, output, from, to, square, lines, threads, exchange, factors } = shape
+  const { method, input, output, from, to, square, lines, threads, exchange } = shape
   const { length, points, convolves } = method
   const radices = lineRadices(method)
   const middle = method.radices.length
@@ -215,9 +211,6 @@ export function lineSource(shape: LineKernelShape): CompileOptions {
         ]),
     ...stages.flatMap(({ radix, before, butterflies, count, table: start }, stage) => [
       `const RADIX_${stage} = ${radix}u;`,
-      ...(factors === 'read' || before === 1 || radix < 4
-        ? []
-        : [`const SPLIT_${stage} = ${splitOf(radix)}u;`]),
       `const BEFORE_${stage} = ${before}u;`,
       `const BUTTERFLIES_${stage} = ${butterflies}u;`,
       `const COUNT_${stage} = ${count}u;`,
@@ -239,12 +232,7 @@ export function lineSource(shape: LineKernelShape): CompileOptions {
       loads[from].replaceAll('INPUT_STEP', step(input, 'input')),
       stores[to].replaceAll('OUTPUT_STEP', step(output, 'output')),
       convolves ? pointsChirp : square === undefined ? pointsPlain : pointsFactor,
-      ...stages.map(({ before, radix }, stage) =>
-        template(
-          before === 1 ? butterflyFirst : factors === 'read' || radix < 4 ? butterfly : butterflyProducts,
-          stage,
-        ),
-      ),
+      ...stages.map((_, stage) => template(stages[stage]!.before === 1 ? butterflyFirst : butterfly, stage)),
       ...body,
     ].join('\n'),
   }
@@ -257,13 +245,6 @@ interface Stage {
   readonly count: number
   readonly table: number
   readonly place: LinePlace
-}
-
-/** The largest divisor up to the square root: so many factors of a butterfly are read one by one. */
-function splitOf(radix: Radix): number {
-  let split = Math.floor(Math.sqrt(radix))
-  while (radix % split > 0) split--
-  return split
 }
 
 /** Rows to add to each line of a tile, so that neighbouring lines begin in banks that are as far apart as 16 places allow. */

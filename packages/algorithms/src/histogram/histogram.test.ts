@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { generatedElements } from '../element-source.ts'
 import { describeOnBackends } from '../testing-groups.ts'
 import { withLimits } from '../testing-limits.ts'
+import { randomRuns } from '../testing-runs.ts'
 import type { HistogramType } from './bin-edges.ts'
 import { histogram } from './histogram.ts'
 import { compileHistogram, type HistogramVariant } from './histogram-kernels.ts'
@@ -70,7 +71,7 @@ describeOnBackends('histogram', (backend) => {
           expect(counted).toBe(options.elements)
         },
       ),
-      { numRuns: slow ? 12 : 25 },
+      { numRuns: randomRuns(slow ? 6 : 12) },
     )
   })
 

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { generatedElements } from '../element-source.ts'
 import { describeOnBackends } from '../testing-groups.ts'
+import { randomRuns } from '../testing-runs.ts'
 import { decompose } from './decomposition.ts'
 import { jacobi, waveBoundary } from './jacobi.ts'
 import { rowReader } from './jacobi-cells.ts'
@@ -137,7 +138,7 @@ describeOnBackends('jacobi', (backend) => {
           }
         },
       ),
-      { numRuns: slow ? 20 : 30 },
+      { numRuns: randomRuns(slow ? 10 : 15) },
     )
   })
 

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { random } from '../testing-elements.ts'
 import { describeOnBackends } from '../testing-groups.ts'
+import { randomRuns } from '../testing-runs.ts'
 import { matmul } from './matmul.ts'
 import { chooseBlocking, compileMatmul } from './single/matmul-kernels.ts'
 import { recordMatmul } from './single/record-matmul.ts'
@@ -60,7 +61,7 @@ describeOnBackends('matmul', (backend) => {
           if (report.mode === 'resident') expect(report.stream).toBeUndefined()
         },
       ),
-      { numRuns: slow ? 15 : 25 },
+      { numRuns: randomRuns(slow ? 8 : 12) },
     )
   })
 

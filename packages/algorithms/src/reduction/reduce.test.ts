@@ -3,6 +3,7 @@ import { expect, it } from 'vitest'
 import { generatedElements } from '../element-source.ts'
 import { describeOnBackends } from '../testing-groups.ts'
 import { withLimits } from '../testing-limits.ts'
+import { randomRuns } from '../testing-runs.ts'
 import { recordReduction } from './record-reduction.ts'
 import { reduce } from './reduce.ts'
 import { type BestVariant, compileReduction, leafLength, reductionKernelNames } from './reduction-kernels.ts'
@@ -81,7 +82,7 @@ describeOnBackends('reduce', (backend) => {
           if (options.type !== 'f32' || options.operation !== 'sum') expect(report.maxError).toBe(0)
         },
       ),
-      { numRuns: slow ? 12 : 25 },
+      { numRuns: randomRuns(slow ? 6 : 12) },
     )
   })
 

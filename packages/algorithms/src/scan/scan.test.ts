@@ -5,6 +5,7 @@ import { generatedElements } from '../element-source.ts'
 import { documentedPrefixes, documentedScan } from '../testing-documented-scan.ts'
 import { describeOnBackends } from '../testing-groups.ts'
 import { withLimits } from '../testing-limits.ts'
+import { randomRuns } from '../testing-runs.ts'
 import { recordPrefixes, recordScan } from './record-scan.ts'
 import { scan } from './scan.ts'
 import { compileScan, type ScanOperation, type ScanType, scanTileLength } from './scan-kernels.ts'
@@ -139,7 +140,7 @@ describeOnBackends('scan', (backend) => {
           if (options.type !== 'f32' || options.operation !== 'sum') expect(report.maxError).toBe(0)
         },
       ),
-      { numRuns: slow ? 12 : 25 },
+      { numRuns: randomRuns(slow ? 6 : 12) },
     )
   })
 

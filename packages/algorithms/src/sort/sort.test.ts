@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { generatedElements } from '../element-source.ts'
 import { describeOnBackends } from '../testing-groups.ts'
+import { randomRuns } from '../testing-runs.ts'
 import { recordLocalSort } from './record-local-sort.ts'
 import { recordSort } from './record-sort.ts'
 import { sort } from './sort.ts'
@@ -93,7 +94,7 @@ describeOnBackends('sort', (backend) => {
           expect(keys.every((key, i) => i === 0 || keys[i - 1]! <= key)).toBe(true)
         },
       ),
-      { numRuns: slow ? 8 : 25 },
+      { numRuns: randomRuns(slow ? 4 : 10) },
     )
   })
 

@@ -16,15 +16,17 @@ export interface MessageTile<T extends ElementType> {
 }
 
 /**
- * Workgroups of a device that copy, and as many that transpose, beside messages. Of the 132 multiprocessors of an H200, NCCL takes 16 or 32. Transposes of 32768² f32
- * in two parts take 2.91 to 3.11 ms on four processes and 3.83 to 3.86 on two with 64 workgroups, 2.87 to 3.02 and 4.13 with 48, 2.86 and 4.78 with 32; with passes that fill the device 3.44 and 4.05.
+ * How many workgroups of a device pack tiles, and how many transpose them, while messages are under way. NCCL needs
+ * 16 or 32 whole multiprocessors of an H200's 132, and memory bandwidth, so passes that fill the device slow its
+ * messages down. Of 32, 48 and 64 workgroups, 64 were the quickest on two processes and as quick on four.
  */
 const workgroupsBesideMessages = 64
 
 /**
- * Records tiles that are messages, and by `meanwhile` what need not wait for them, by so many workgroups a block. Tiles that move in parts take turns: while part k moves, part k + 1
- * is copied into dense memory and part k − 1 transposed, by few workgroups, so that they leave multiprocessors and memory to the messages. The copies of
- * the first part and the transposes of the last one, beside which nothing moves, fill the device.
+ * Records tiles that are messages. `meanwhile` records the work that waits for no message, with the given number of
+ * workgroups for each block. Tiles that move in parts form a pipeline: while part k is under way, part k + 1 is packed
+ * and part k − 1 transposed, by few workgroups, which leave multiprocessors and memory to the messages. Packing the
+ * first part and transposing the last have no message beside them, and fill the device.
  */
 export function recordMessages<T extends ElementType>(
   recorder: Recorder,

@@ -5,6 +5,7 @@ import { generatedElements } from '../element-source.ts'
 import { allocateSharded, gatherSharded, shardedFromViews, writeSharded } from '../sharded-matrix.ts'
 import { describeOnBackends } from '../testing-groups.ts'
 import { withLimits } from '../testing-limits.ts'
+import { randomRuns } from '../testing-runs.ts'
 import {
   chooseTransport,
   type RecordedTile,
@@ -106,7 +107,7 @@ describeOnBackends('transpose', (backend) => {
           else if (transport === 'scatter') expect(copy + direct).toBe(0)
         },
       ),
-      { numRuns: slow ? 20 : 30 },
+      { numRuns: randomRuns(slow ? 10 : 15) },
     )
   })
 

@@ -6,7 +6,7 @@
 #include "communicator.h"
 #include "cuda_probe.h"
 #include "group_object.h"
-#include "js_values.h"
+#include "js_work.h"
 #include "nvml_monitor.h"
 #include "nvrtc_compiler.h"
 #include "worker.h"

@@ -19,8 +19,8 @@ constexpr double longestWait = 1e9;
 
 CommandQueue::CommandQueue(const cuda::Gpu &gpu, Watchdog &watchdog, Options options)
     : gpu_(gpu), driver_(gpu.context.driver()), options_(std::move(options)),
-      stopWord_(gpu.context, driver_.memHostAlloc, sizeof(std::uint32_t), cuda::hostAllocPortable | cuda::hostAllocMapped),
-      leaveWord_(gpu, stopWord_.get()), watched_(watchdog, stopWord_.get()) {
+      stopWord_(gpu.context, driver_.memHostAlloc, sizeof(cuda::HostLeaveWord), cuda::hostAllocPortable | cuda::hostAllocMapped),
+      leaveWord_(gpu, *static_cast<cuda::HostLeaveWord *>(stopWord_.get())), watched_(watchdog, stopWord_.get()) {
   int multiprocessors = 0, threads = 0;
   gpu.call(driver_.deviceGetAttribute, &multiprocessors, cuda::multiprocessorCount, gpu.context.device());
   gpu.call(driver_.deviceGetAttribute, &threads, cuda::maxThreadsPerMultiprocessor, gpu.context.device());

@@ -34,8 +34,8 @@ Group::Group(const cuda::Driver &driver, const std::vector<int> &ordinals, bool 
   prctl(PR_SET_TIMERSLACK, 1'000UL);
   for (const int ordinal : ordinals) gpus_.emplace_back(driver, ordinal, shareable, *failures_);
   openPeers();
-  stopWord_ = pinned(sizeof(std::uint32_t), cuda::hostAllocPortable | cuda::hostAllocMapped);
-  for (const auto &gpu : gpus_) leaveWords_.emplace_back(gpu, stopWord_.get());
+  stopWord_ = pinned(sizeof(cuda::HostLeaveWord), cuda::hostAllocPortable | cuda::hostAllocMapped);
+  for (const auto &gpu : gpus_) leaveWords_.emplace_back(gpu, *static_cast<cuda::HostLeaveWord *>(stopWord_.get()));
 }
 
 std::vector<cuda::DevicePtr> Group::leaveAddresses() const {

@@ -302,7 +302,7 @@ private:
   /// Kernels that wait for other GPUs look at it, and raise it.
   cuda::HostMemory stopWord_;
   /// All other kernels look at these.
-  std::deque<cuda::LeaveWord> leaveWords_;
+  std::deque<cuda::WrittenLeaveWord> leaveWords_;
   cuda::HostMemory smallStaging_;
   cuda::HostMemory staging_[2];
   HostBlocks hostBlocks_;

@@ -2,8 +2,8 @@
 
 #include <thread>
 
-#include "../../../core/native/tandem_device_memory.h"
-#include "js_values.h"
+#include "tandem_device_memory.h"
+#include "js_work.h"
 #include "launcher.h"
 #include "queue_object.h"
 

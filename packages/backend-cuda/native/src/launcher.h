@@ -2,7 +2,7 @@
 #include <functional>
 #include <memory>
 
-#include "../../../core/native/tandem_launcher.h"
+#include "tandem_launcher.h"
 #include "group.h"
 #include "worker.h"
 

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <utility>
 
-#include "js_values.h"
+#include "js_work.h"
 
 namespace tandem {
 

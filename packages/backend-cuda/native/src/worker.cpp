@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "native_error.h"
+#include "js_values.h"
 
 namespace tandem {
 
@@ -29,13 +29,6 @@ struct Job {
   Settle settle;
   std::unique_ptr<NativeError> error;
 };
-
-Napi::Value errorValue(Napi::Env env, const NativeError &error) {
-  auto value = Napi::Error::New(env, error.what()).Value();
-  value.Set("nativeCode", error.code);
-  value.Set("result", error.result);
-  return value;
-}
 
 } // namespace
 
@@ -144,7 +137,7 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
     }
     Napi::HandleScope scope(env);
     if (job->error) {
-      job->deferred->Reject(errorValue(env, *job->error));
+      job->deferred->Reject(errorOf(env, *job->error).Value());
       return;
     }
     try {
@@ -152,7 +145,7 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
     } catch (const Napi::Error &error) {
       job->deferred->Reject(error.Value());
     } catch (...) {
-      job->deferred->Reject(errorValue(env, currentError()));
+      job->deferred->Reject(errorOf(env, currentError()).Value());
     }
   }
 
@@ -292,7 +285,7 @@ void Worker::post(std::function<void()> work) { state_->post(std::move(work)); }
 
 Napi::Promise rejected(Napi::Env env, const NativeError &error) {
   const auto deferred = Napi::Promise::Deferred::New(env);
-  deferred.Reject(errorValue(env, error));
+  deferred.Reject(errorOf(env, error).Value());
   return deferred.Promise();
 }
 

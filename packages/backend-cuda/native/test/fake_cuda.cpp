@@ -314,20 +314,28 @@ Result fEventElapsedTime(float *milliseconds, Event start, Event end) {
   *milliseconds = static_cast<float>(reinterpret_cast<FakeEvent *>(end)->time - reinterpret_cast<FakeEvent *>(start)->time) / 1e6f;
   return 0;
 }
-/// The library with these bytes, which the fake NVRTC gave this name: one for all modules of an image. It stays loaded: functions of tests may
-/// share names.
-void *libraryOf(const std::string &name, const std::string &bytes) {
+/// The library with these bytes, which the fake NVRTC gave this name: one for all modules of an image that are loaded at a time. Those of many
+/// kernels together would take more mappings than a process may have.
+FakeLibrary libraryOf(const std::string &name, const std::string &bytes) {
   static std::mutex mutex;
-  static auto *loaded = new std::map<std::string, void *>();
+  static auto *loaded = new std::map<std::string, std::weak_ptr<void>>();
   std::lock_guard lock(mutex);
-  auto &library = (*loaded)[name + " " + std::to_string(std::hash<std::string>{}(bytes))];
-  if (library != nullptr) return library;
+  for (auto entry = loaded->begin(); entry != loaded->end();) entry = entry->second.expired() ? loaded->erase(entry) : std::next(entry);
+  auto &known = (*loaded)[name + " " + std::to_string(std::hash<std::string>{}(bytes))];
+  if (auto library = known.lock()) return library;
   auto path = "/tmp/tandem-fake-" + std::to_string(getpid()) + "-XXXXXX";
   const int file = mkstemp(path.data());
   if (file < 0) return nullptr;
-  if (write(file, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size())) library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void *handle = nullptr;
+  if (write(file, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size())) handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   close(file);
   unlink(path.c_str());
+  if (handle == nullptr) return nullptr;
+  const FakeLibrary library(handle, [](void *unused) {
+    if (auto *unload = reinterpret_cast<void (*)()>(dlsym(unused, "fake_unload"))) unload();
+    dlclose(unused);
+  });
+  known = library;
   return library;
 }
 std::atomic<long> liveModules{0};
@@ -373,11 +381,11 @@ Result fModuleGetFunction(Function *function, Module module, const char *name) {
   made->parameterCount = found->second;
   made->device = owner->device;
   if (owner->library != nullptr) {
-    made->entry = dlsym(owner->library, name);
-    made->launchGrid = reinterpret_cast<void (*)(const unsigned *, void *const *)>(dlsym(owner->library, "fake_launch"));
+    made->entry = dlsym(owner->library.get(), name);
+    made->launchGrid = reinterpret_cast<void (*)(const unsigned *, void *const *)>(dlsym(owner->library.get(), "fake_launch"));
     if (made->launchGrid != nullptr) made->entry = reinterpret_cast<void *>(made->launchGrid);
-    made->setThread = reinterpret_cast<void (*)(const unsigned *)>(dlsym(owner->library, "fake_set_thread"));
-    made->fault = static_cast<int *>(dlsym(owner->library, "fake_fault"));
+    made->setThread = reinterpret_cast<void (*)(const unsigned *)>(dlsym(owner->library.get(), "fake_set_thread"));
+    made->fault = static_cast<int *>(dlsym(owner->library.get(), "fake_fault"));
     if (made->entry == nullptr) return 500;
   }
   *function = reinterpret_cast<Function>(made.get());

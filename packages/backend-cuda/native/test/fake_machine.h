@@ -96,8 +96,10 @@ struct FakeFunction {
   int device = 0;
   int dynamicShared = 0;
 };
+/// A library of kernels, which is unloaded with its last module.
+using FakeLibrary = std::shared_ptr<void>;
 struct FakeModule {
-  void *library = nullptr;
+  FakeLibrary library;
   std::map<std::string, std::size_t> entries;
   std::vector<std::unique_ptr<FakeFunction>> functions;
   int device = 0;

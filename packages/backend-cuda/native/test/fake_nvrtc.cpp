@@ -74,13 +74,15 @@ const std::string &kernelFolder() {
   return folder;
 }
 
-/// The text, and those of the files that it includes by their paths.
-std::string withIncluded(const std::string &text) {
-  const std::string directive = "#include \"/";
+/// The text, and those of the files that it and they include by their paths; `folder` is that of the text.
+std::string withIncluded(const std::string &text, const std::string &folder = "") {
+  const std::string directive = "#include \"";
   auto result = text;
   for (auto at = text.find(directive); at != std::string::npos; at = text.find(directive, at + 1)) {
-    const auto from = at + directive.size() - 1;
-    result += contentsOf(text.substr(from, text.find('"', from) - from));
+    const auto from = at + directive.size();
+    const auto given = text.substr(from, text.find('"', from) - from);
+    const auto path = given.front() == '/' ? given : folder + given;
+    result += withIncluded(contentsOf(path), path.substr(0, path.rfind('/') + 1));
   }
   return result;
 }

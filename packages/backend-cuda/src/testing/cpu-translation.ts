@@ -35,6 +35,7 @@ export const translateForCpu: Translate = (source, form) => {
       `  const tandem_cpu::kernel k = {"${kernel.entryName}", wgsl::k0::call, ${kernel.workgroupSize.join(', ')}, ${meets}, __start_${section}, __stop_${section}};`,
       '  tandem_cpu::run_grid(k, grid[0], grid[1], grid[2], a);',
       '}',
+      'extern "C" void fake_unload() { tandem_cpu::free_stacks(); }',
       '',
     ].join('\n'),
   }

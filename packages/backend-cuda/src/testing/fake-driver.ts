@@ -7,6 +7,8 @@ const sourceFolder = fileURLToPath(new URL('../../native/test/', import.meta.url
 const sources = readdirSync(sourceFolder)
   .filter((name) => name.startsWith('fake_'))
   .map((name) => sourceFolder + name)
+/** Headers that core has for all native code. */
+export const sharedHeaders = fileURLToPath(new URL('../../../core/native', import.meta.url))
 const folder = fileURLToPath(new URL('../../build/test', import.meta.url))
 const library = `${folder}/libfake_cuda.so`
 
@@ -29,6 +31,7 @@ export function fakeLibraries(): Libraries {
         '-fvisibility=hidden',
         // A library with unique symbols is never unloaded.
         '-fno-gnu-unique',
+        `-I${sharedHeaders}`,
         ...sources.filter((source) => source.endsWith('.cpp')),
         '-ldl',
         '-pthread',

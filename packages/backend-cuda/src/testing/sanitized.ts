@@ -3,22 +3,24 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, write
 import { createRequire } from 'node:module'
 import { isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { sharedHeaders } from './fake-driver.ts'
 
-/** A sanitizer of GCC and Clang, named as `-fsanitize=` takes it. */
-export type Sanitizer = 'address' | 'thread' | 'undefined'
+/** A sanitizer of GCC and Clang; UndefinedBehaviorSanitizer comes with AddressSanitizer. */
+export type Sanitizer = 'address' | 'thread'
 
 const packageFolder = fileURLToPath(new URL('../..', import.meta.url))
 const require = createRequire(import.meta.url)
-const libraryOf = { address: 'libasan.so', thread: 'libtsan.so', undefined: 'libubsan.so' } as const
+const libraryOf = { address: 'libasan.so', thread: 'libtsan.so' } as const
+/** As `-fsanitize=` takes them. */
+const checksOf = { address: 'address,undefined', thread: 'thread' } as const
 const settings = {
   // Node and V8 never free much of what they allocate.
-  address: { ASAN_OPTIONS: 'detect_leaks=0' },
+  address: { ASAN_OPTIONS: 'detect_leaks=0', UBSAN_OPTIONS: 'print_stacktrace=1:halt_on_error=1' },
   // Node and V8 are not instrumented: what they do looks like races.
   thread: { TSAN_OPTIONS: 'ignore_noninstrumented_modules=1' },
-  undefined: { UBSAN_OPTIONS: 'print_stacktrace=1' },
 } as const
 /** ThreadSanitizer needs addresses where it expects them. */
-const launcherOf = { address: [], thread: ['setarch', '-R'], undefined: [] } as const
+const launcherOf = { address: [], thread: ['setarch', '-R'] } as const
 
 function runtimeLibrary(sanitizer: Sanitizer): string | undefined {
   const { stdout } = spawnSync('c++', [`-print-file-name=${libraryOf[sanitizer]}`], { encoding: 'utf8' })
@@ -57,8 +59,9 @@ export function buildSanitized(
     'c++',
     [
       ...['-shared', '-fPIC', '-O0', '-g1', '-std=c++20', '-fvisibility=hidden', '-fno-omit-frame-pointer'],
-      ...[`-fsanitize=${sanitizer}`, '-DNAPI_VERSION=9', '-DNODE_ADDON_API_CPP_EXCEPTIONS_ALL'],
+      ...[`-fsanitize=${checksOf[sanitizer]}`, '-DNAPI_VERSION=9', '-DNODE_ADDON_API_CPP_EXCEPTIONS_ALL'],
       ...['-DNODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS', '-Wl,-z,nodelete'],
+      `-I${sharedHeaders}`,
       `-I${require('node-api-headers').include_dir}`,
       `-I${join(require.resolve('node-addon-api/package.json'), '..')}`,
       ...[unit, '-o', temporary, '-ldl', '-pthread'],
@@ -73,8 +76,9 @@ export function buildSanitized(
 
 /** The addon of this package, or of another one, built under the sanitizer. */
 export function sanitizedAddon(sanitizer: Sanitizer, name = 'addon', package_ = packageFolder): string {
-  const folder = join(package_, 'native', 'src')
-  const files = readdirSync(folder).map((file) => join(folder, file))
+  const files = [sharedHeaders, join(package_, 'native', 'src')].flatMap((folder) =>
+    readdirSync(folder).map((file) => join(folder, file)),
+  )
   return buildSanitized(
     sanitizer,
     name,

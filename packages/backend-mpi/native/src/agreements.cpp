@@ -1,7 +1,7 @@
 // What all ranks say, and runs that begin and end with it.
 #include <algorithm>
 
-#include "../../../core/native/tandem_launcher.h"
+#include "tandem_launcher.h"
 #include "session.h"
 #include "session_values.h"
 
@@ -113,7 +113,7 @@ Napi::Value Session::runAgreed(const Napi::CallbackInfo &info) {
   session.agreed_.try_emplace(start, Agreed{ended, Napi::Persistent(info[5].As<Napi::Object>())});
   session.queue_.expect(env);
   session.queue_.expect(env);
-  const AgreedRun run{&session, session.post_, session.engine_, start, {start.group, integerOf(info[3])}, info[4].As<Napi::String>(), launcher};
+  const AgreedRun run{&session, session.post_, session.engine_, start, {start.group, fromJs<std::uint64_t>(info[3])}, info[4].As<Napi::String>(), launcher};
   engine.gather(start, info[2].As<Napi::String>(), 0, [run, settle = session.gathered(started)](const Sayings *result, const Failure *failure) {
     if (result != nullptr && result->size() == 1) run.launcher->launch(run.launcher->self, agreedRunDone, new AgreedRun(run));
     else settleAgreedRun(run, [](Napi::Env env) { return env.Undefined(); });

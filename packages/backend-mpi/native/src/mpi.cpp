@@ -6,6 +6,7 @@
 #include <mutex>
 #include <type_traits>
 
+#include "dynamic_library.h"
 #include "mpi_abi.h"
 #include "native_error.h"
 
@@ -257,26 +258,23 @@ const Library &openLibrary(const std::vector<std::string> &candidates) {
   for (const auto &candidate : candidates) {
     if (!failures.empty()) failures += "; ";
     // Looked at before its symbols become those of everybody.
-    if (void *handle = dlopen(candidate.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-      loads = true;
-      try {
-        auto found = describe(handle, candidate);
-        // Global, because Open MPI's plug-ins take symbols of the library that loads them.
-        dlopen(candidate.c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
-        opened = std::move(found);
-        return *opened;
-      } catch (const NativeError &error) {
-        failures += error.what();
-        if (failures.back() == '.') failures.pop_back();
-        dlclose(handle);
-        continue;
-      }
+    DynamicLibrary library({candidate});
+    if (!library.isOpen()) {
+      failures += library.failures();
+      continue;
     }
-    const char *error = dlerror();
-    const std::string reason = error != nullptr ? error : candidate;
-    failures += reason.find("cannot open shared object file: No such file") == std::string::npos
-                    ? reason
-                    : candidate + " is not in the loader's path";
+    loads = true;
+    try {
+      auto found = describe(library.handle(), candidate);
+      // Global, because Open MPI's plug-ins take symbols of the library that loads them.
+      dlopen(candidate.c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
+      library.keep();
+      opened = std::move(found);
+      return *opened;
+    } catch (const NativeError &error) {
+      failures += error.what();
+      if (failures.back() == '.') failures.pop_back();
+    }
   }
   throw NativeError(loads ? "unsupported" : "no-driver", "No MPI library " + std::string(loads ? "serves" : "loads") + " (" + failures + ").");
 }

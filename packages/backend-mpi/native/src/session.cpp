@@ -4,7 +4,7 @@
 #include <cstring>
 #include <thread>
 
-#include "../../../core/native/tandem_launcher.h"
+#include "tandem_launcher.h"
 #include "native_error.h"
 #include "session_values.h"
 
@@ -13,20 +13,6 @@ namespace tandem {
 namespace {
 
 using Prepared = std::shared_ptr<PreparedNodes>;
-
-std::vector<std::string> stringsOf(const Napi::Value &value) {
-  std::vector<std::string> strings;
-  const auto array = value.As<Napi::Array>();
-  for (std::uint32_t index = 0; index < array.Length(); ++index) strings.push_back(array.Get(index).As<Napi::String>());
-  return strings;
-}
-
-std::vector<std::uint32_t> indicesOf(const Napi::Value &value) {
-  const auto array = value.As<Napi::Array>();
-  std::vector<std::uint32_t> indices;
-  for (std::uint32_t index = 0; index < array.Length(); ++index) indices.push_back(array.Get(index).As<Napi::Number>());
-  return indices;
-}
 
 Napi::Object libraryValue(Napi::Env env, const mpi::Library &library) {
   auto value = Napi::Object::New(env);
@@ -76,9 +62,9 @@ std::pair<Napi::Promise, Engine::Settle> Session::awaited(Napi::Env env) {
 /// candidates → { path, family, version, gpuAware? }; opens the library and starts nothing
 Napi::Value Session::describeLibrary(const Napi::CallbackInfo &info) {
   try {
-    return libraryValue(info.Env(), mpi::openLibrary(stringsOf(info[0])));
+    return libraryValue(info.Env(), mpi::openLibrary(fromJs<std::vector<std::string>>(info[0])));
   } catch (const NativeError &error) {
-    throw errorOf(info.Env(), error.code, error.what());
+    throw errorOf(info.Env(), error);
   }
 }
 
@@ -110,11 +96,11 @@ Napi::Value Session::start(const Napi::CallbackInfo &info) {
     });
   };
   try {
-    const auto engine = std::make_shared<Engine>(mpi::openLibrary(stringsOf(info[0])), session.lost());
+    const auto engine = std::make_shared<Engine>(mpi::openLibrary(fromJs<std::vector<std::string>>(info[0])), session.lost());
     engine->start(settle);
     session.engine_ = engine;
   } catch (const NativeError &error) {
-    throw errorOf(env, error.code, error.what());
+    throw errorOf(env, error);
   }
   session.queue_.expect(env);
   return deferred->Promise();
@@ -134,7 +120,7 @@ Napi::Value Session::listen(const Napi::CallbackInfo &info) {
     value.Set("addresses", addresses);
     return value;
   } catch (const NativeError &error) {
-    throw errorOf(env, error.code, error.what());
+    throw errorOf(env, error);
   }
 }
 
@@ -147,9 +133,9 @@ Napi::Value Session::watch(const Napi::CallbackInfo &info) {
   Liveness::Options options;
   options.rank = engine.rank();
   options.size = engine.size();
-  options.names = stringsOf(spec.Get("names"));
+  options.names = fromJs<std::vector<std::string>>(spec.Get("names"));
   options.token = spec.Get("token").As<Napi::String>();
-  options.addresses = stringsOf(spec.Get("addresses"));
+  options.addresses = fromJs<std::vector<std::string>>(spec.Get("addresses"));
   options.port = static_cast<std::uint16_t>(spec.Get("port").As<Napi::Number>().Uint32Value());
   options.deathDelay = std::chrono::milliseconds(spec.Get("deathDelayMilliseconds").As<Napi::Number>().Int64Value());
   const auto [promise, settle] = session.awaited(env);
@@ -185,13 +171,13 @@ Napi::Value Session::openGroup(const Napi::CallbackInfo &info) {
   auto &session = of(info);
   auto &engine = session.engine(info.Env());
   const auto [promise, settle] = session.awaited(info.Env());
-  engine.openGroup(integerOf(info[0]), settle);
+  engine.openGroup(fromJs<std::uint64_t>(info[0]), settle);
   return promise;
 }
 
 /// group, clean
 Napi::Value Session::closeGroup(const Napi::CallbackInfo &info) {
-  of(info).engine(info.Env()).closeGroup(integerOf(info[0]), info[1].ToBoolean());
+  of(info).engine(info.Env()).closeGroup(fromJs<std::uint64_t>(info[0]), info[1].ToBoolean());
   return info.Env().Undefined();
 }
 
@@ -231,8 +217,8 @@ Napi::Value Session::prepare(const Napi::CallbackInfo &info) {
     const auto spec = list.Get(index).As<Napi::Object>();
     const std::string kind = spec.Get("kind").As<Napi::String>();
     NodeSpec node;
-    node.after = indicesOf(spec.Get("after"));
-    node.afterPrevious = indicesOf(spec.Get("afterPrevious"));
+    node.after = fromJs<std::vector<std::uint32_t>>(spec.Get("after"));
+    node.afterPrevious = fromJs<std::vector<std::uint32_t>>(spec.Get("afterPrevious"));
     for (const auto *edges : {&node.after, &node.afterPrevious}) {
       for (const auto from : *edges) {
         if (from >= list.Length()) throw errorOf(env, "validation", "A node waits for one that does not exist.");
@@ -242,11 +228,11 @@ Napi::Value Session::prepare(const Napi::CallbackInfo &info) {
       node.kind = kind == "send" ? NodeSpec::Kind::send : NodeSpec::Kind::receive;
       node.peer = spec.Get("peer").As<Napi::Number>();
       node.tag = spec.Get("tag").As<Napi::Number>();
-      const auto offset = static_cast<std::size_t>(integerOf(spec.Get("byteOffset")));
+      const auto offset = fromJs<std::size_t>(spec.Get("byteOffset"));
       auto &region = node.region;
-      region.rows = static_cast<std::size_t>(integerOf(spec.Get("rows")));
-      region.rowByteLength = static_cast<std::size_t>(integerOf(spec.Get("rowByteLength")));
-      region.rowByteStride = static_cast<std::size_t>(integerOf(spec.Get("rowByteStride")));
+      region.rows = fromJs<std::size_t>(spec.Get("rows"));
+      region.rowByteLength = fromJs<std::size_t>(spec.Get("rowByteLength"));
+      region.rowByteStride = fromJs<std::size_t>(spec.Get("rowByteStride"));
       const auto memory = spec.Get("memory");
       std::size_t byteLength = 0;
       if (memory.IsExternal()) {
@@ -316,7 +302,7 @@ Napi::Value Session::run(const Napi::CallbackInfo &info) {
   }
   session.queue_.expect(env);
   engine.run(
-      key, std::vector<NodeSpec>(prepared->nodes), static_cast<std::int64_t>(integerOf(info[3])),
+      key, std::vector<NodeSpec>(prepared->nodes), fromJs<std::int64_t>(info[3]),
       [&session, post = session.post_, key, launchers = std::move(launchers), engine = std::weak_ptr<Engine>(session.engine_)](
           std::uint32_t node, std::int64_t repetition, std::int64_t count) {
         if (node < launchers.size() && launchers[node] != nullptr) {
@@ -360,7 +346,7 @@ Napi::Value Session::run(const Napi::CallbackInfo &info) {
 
 /// group, number, node, count
 Napi::Value Session::segmentCompleted(const Napi::CallbackInfo &info) {
-  of(info).engine(info.Env()).segmentCompleted(keyOf(info), info[2].As<Napi::Number>(), static_cast<std::int64_t>(integerOf(info[3])));
+  of(info).engine(info.Env()).segmentCompleted(keyOf(info), info[2].As<Napi::Number>(), fromJs<std::int64_t>(info[3]));
   return info.Env().Undefined();
 }
 
@@ -378,7 +364,7 @@ Napi::Value Session::abortRun(const Napi::CallbackInfo &info) {
 
 /// milliseconds
 Napi::Value Session::stayAwake(const Napi::CallbackInfo &info) {
-  of(info).engine(info.Env()).stayAwake(std::chrono::milliseconds(integerOf(info[0])));
+  of(info).engine(info.Env()).stayAwake(std::chrono::milliseconds(fromJs<std::uint64_t>(info[0])));
   return info.Env().Undefined();
 }
 
@@ -392,7 +378,7 @@ Napi::Value Session::yieldCore(const Napi::CallbackInfo &info) {
 Napi::Value Session::leave(const Napi::CallbackInfo &info) {
   auto &session = of(info);
   auto &engine = session.engine(info.Env());
-  const auto group = info[0].IsUndefined() ? Engine::everyGroup : integerOf(info[0]);
+  const auto group = info[0].IsUndefined() ? Engine::everyGroup : fromJs<std::uint64_t>(info[0]);
   const Failure reason{info[1].As<Napi::String>(), info[2].As<Napi::String>()};
   if (session.liveness_) session.liveness_->leave(group, reason.code, reason.message);
   if (!reason.message.empty()) engine.left(group, reason);

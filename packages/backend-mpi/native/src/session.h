@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "../../../core/native/tandem_launcher.h"
+#include "tandem_launcher.h"
 #include "engine.h"
 #include "js_queue.h"
 #include "liveness.h"

@@ -6,20 +6,15 @@
 #include <string>
 
 #include "engine.h"
+#include "js_values.h"
 
 namespace tandem {
 
 inline Napi::Error errorOf(Napi::Env env, const std::string &code, const std::string &message) {
-  auto error = Napi::Error::New(env, message);
-  error.Value().Set("nativeCode", code);
-  return error;
+  return errorOf(env, NativeError(code, message));
 }
 
-inline std::uint64_t integerOf(const Napi::Value &value) {
-  return static_cast<std::uint64_t>(value.As<Napi::Number>().DoubleValue());
-}
-
-inline Key keyOf(const Napi::CallbackInfo &info) { return {integerOf(info[0]), integerOf(info[1])}; }
+inline Key keyOf(const Napi::CallbackInfo &info) { return {fromJs<std::uint64_t>(info[0]), fromJs<std::uint64_t>(info[1])}; }
 
 inline std::optional<Failure> copied(const Failure *failure) {
   return failure == nullptr ? std::nullopt : std::optional(*failure);

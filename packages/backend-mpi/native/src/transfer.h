@@ -3,7 +3,7 @@
 #include <functional>
 #include <vector>
 
-#include "../../../core/native/tandem_device_memory.h"
+#include "tandem_device_memory.h"
 #include "mpi.h"
 
 namespace tandem {

@@ -66,7 +66,15 @@ export class Turns {
     return this.enqueueReady(resources, (turn) => turn, call)
   }
 
-  /** The same for a call that needs what `ready` resolves to, which it does when the call may be made: not before the turn. */
+  /** As `enqueue` for a call without resources, which is made at once where no call waits for its turn. */
+  request<R>(call: () => Promise<R>): Promise<R> {
+    this.#group.requireAlive()
+    this.#flush()
+    if (this.#waiting > 0) return this.enqueue([], call)
+    return this.#activate(this.#group.guard(call))
+  }
+
+  /** As `enqueue` for a call that needs what `ready` resolves to, which it does when the call may be made: not before the turn. */
   enqueueReady<P, R>(
     resources: readonly Resource[],
     ready: (turn: Promise<void>) => Promise<P>,
@@ -118,7 +126,11 @@ export class Turns {
         for (const resource of resources) resource.release()
       }
     }
-    const active = finished()
+    return this.#activate(finished())
+  }
+
+  /** A call that is pending until `active` settles. */
+  #activate<R>(active: Promise<R>): Promise<R> {
     this.#active.add(active)
     const forget = () => this.#active.delete(active)
     active.then(forget, forget)

@@ -77,8 +77,9 @@ export interface Recorder {
   /** A copy from a device to host memory. */
   download(source: BufferView, target: HostView, options?: CommandOptions): void
   /**
-   * Commands that run on `device`, or access its memory or host memory that is placed by it, complete before later commands that
-   * do so begin. Other devices do not wait.
+   * Orders the commands that concern one device: those that run on it, access its memory, or access host memory
+   * allocated for it. The ones recorded before the fence complete before the ones recorded after it begin. Other
+   * devices do not wait.
    */
   fence(device: Device | number): void
   /** Memory that the program owns, allocated when it is prepared. Contents are undefined unless `zero` is true. */

@@ -37,6 +37,44 @@ it('calls without a promise happen at once where no call waits, and in their tur
   expect(turns.free).toBe(true)
 })
 
+it('requests are made at once where no call waits, are pending until they settle, and keep the order', async () => {
+  const { turns } = turnsOf()
+  const calls: string[] = []
+  let settle = () => {}
+  const settled = new Promise<void>((resolve) => {
+    settle = resolve
+  })
+  const first = turns.request(() => {
+    calls.push('first')
+    return settled
+  })
+  turns.pass([], () => calls.push('behind'))
+  expect(calls).toEqual(['first', 'behind'])
+  expect(turns.pending).toHaveLength(1)
+  settle()
+  await first
+  expect(turns.pending).toHaveLength(0)
+  const waiting = turns.enqueue([], async () => calls.push('waiting'))
+  const last = turns.request(async () => calls.push('last'))
+  expect(calls).toEqual(['first', 'behind'])
+  await Promise.all([waiting, last])
+  expect(calls).toEqual(['first', 'behind', 'waiting', 'last'])
+})
+
+it('a request comes behind what was put off, also where that waits', async () => {
+  const { turns } = turnsOf()
+  const calls: string[] = []
+  let puts = true
+  turns.gather(() => {
+    if (puts) {
+      puts = false
+      turns.pass([Promise.resolve()], () => calls.push('put off'))
+    }
+  })
+  await turns.request(async () => calls.push('request'))
+  expect(calls).toEqual(['put off', 'request'])
+})
+
 it('calls that were put off are made before any other call, until that ends', async () => {
   const { turns } = turnsOf()
   const calls: string[] = []

@@ -189,7 +189,7 @@ export class DeviceCommands {
 
   async #enqueue<R>(call: () => Promise<R>): Promise<R> {
     if (this.#closing !== undefined) throw goneError()
-    return this.#group.turns.enqueue([], call)
+    return this.#group.turns.request(call)
   }
 }
 

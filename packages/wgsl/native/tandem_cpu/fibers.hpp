@@ -92,6 +92,14 @@ inline scheduler& the_scheduler() {
   return s;
 }
 
+// Before the library of a kernel is unloaded. Nothing of it runs any more, which does not hold where the process exits: no destructor does this.
+inline void free_stacks() {
+  for (fiber& f : the_scheduler().fibers) {
+    if (f.stack != nullptr) munmap(f.stack, stack_bytes);
+    f.stack = nullptr;
+  }
+}
+
 #if defined(__x86_64__)
 extern "C" void tandem_cpu_switch(void** save, void* load);
 asm(R"(

@@ -2,7 +2,10 @@ import type { ModuleVariable, Statement } from '../ir.ts'
 import type { Effects } from './effects.ts'
 import type { LoopCounters } from './loop-counter.ts'
 
-/** Which statements of a list access which variables, and where barriers stand in it; found once for each list. */
+/**
+ * Which statements of a list access which variables, and where barriers stand in it; found once for each
+ * list.
+ */
 export class AccessLists {
   readonly #effects: Effects
   readonly #counters: LoopCounters
@@ -19,8 +22,8 @@ export class AccessLists {
   }
 
   /**
-   * The accessing statements from the first one to the first barrier after it; undefined if there is none, or if a barrier stands
-   * inside one of the statements between.
+   * The accessing statements from the first one to the first barrier after it; undefined if there is none, or
+   * if a barrier stands inside one of the statements between.
    */
   beforeBarrier(list: readonly Statement[], v: ModuleVariable): readonly Statement[] | undefined {
     const { positions, nextBarrier, nextInside } = this.#of(list)
@@ -61,7 +64,9 @@ export class AccessLists {
 
 interface ListAccesses {
   readonly positions: ReadonlyMap<ModuleVariable, readonly number[]>
-  /** For each position, and the end, the first statement from there on that is a barrier or begins with one. */
+  /**
+   * For each position, and the end, the first statement from there on that is a barrier or begins with one.
+   */
   readonly nextBarrier: readonly number[]
   /** The same for statements that hold a barrier anywhere. */
   readonly nextInside: readonly number[]

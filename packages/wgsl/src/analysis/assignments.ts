@@ -11,7 +11,6 @@ export class Assignments {
     const enter = (node: object) => {
       const known = this.#extents.get(node)
       if (known === undefined) this.#extents.set(node, { start: position, end: position })
-      return undefined
     }
     const leave = (node: object) => {
       this.#extents.get(node)!.end = position
@@ -22,13 +21,12 @@ export class Assignments {
       leave,
       place: (place, use) => {
         position++
-        if (use === 'load' || (place.kind !== 'variable' && place.kind !== 'deref')) return undefined
+        if (use === 'load' || (place.kind !== 'variable' && place.kind !== 'deref')) return
         if (place.kind === 'variable' && place.variable.kind === 'local-variable') {
           const positions = this.#positions.get(place.variable) ?? []
           positions.push(position - 1)
           this.#positions.set(place.variable, positions)
         }
-        return undefined
       },
     })
   }

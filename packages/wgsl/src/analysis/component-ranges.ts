@@ -14,7 +14,10 @@ export function scalarOf(type: Type): ScalarKind {
   return type.kind === 'scalar' || type.kind === 'vector' ? type.scalar : 'f32'
 }
 
-/** All values of an integer scalar, and of vectors of two to four, by their size. Made once: they are asked for at every expression. */
+/**
+ * All values of an integer scalar, and of vectors of two to four, by their size. Made once: they are asked
+ * for at every expression.
+ */
 const wholeOf = new Map(
   (['i32', 'u32'] as const).map((scalar) => {
     const sizes = [0, 1, 2, 3, 4].map((size) => Array.from({ length: size }, () => whole(scalar)!))

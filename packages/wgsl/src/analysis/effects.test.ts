@@ -21,7 +21,6 @@ function effectsOf(value: string, declarations = ''): string[] {
   walk(module.entryPoint, {
     statement(s) {
       if (s.kind === 'let' && s.variable.name === 'x') found = s.value
-      return undefined
     },
   })
   const { writes, reads, hasBarrier } = analyse(module).effects.of(found!)

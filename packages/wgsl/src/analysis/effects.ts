@@ -17,7 +17,9 @@ export interface Summary {
 
 /** What code can do to memory. */
 export interface Effects {
-  /** May evaluating the expression change memory that another one reads, or does it hold a collective call? */
+  /**
+   * May evaluating the expression change memory that another one reads, or does it hold a collective call?
+   */
   writes(expression: Expression): boolean
   /** May the value be another when it is evaluated after something that `writes`? */
   reads(expression: Expression): boolean
@@ -36,7 +38,10 @@ export function findEffects(module: IrModule): Effects {
       stored: nothing,
       used: nothing,
     }
-    /** Parts of code are summarised by themselves, once; a function as a whole, since its own variables matter to its parts. */
+    /**
+     * Parts of code are summarised by themselves, once; a function as a whole, since its own variables matter
+     * to its parts.
+     */
     const addPart = (part: Statement | Expression): boolean => {
       if (part === code || code.kind === 'function') return false
       add(found, of(part))
@@ -53,12 +58,12 @@ export function findEffects(module: IrModule): Effects {
           if (stores) add(found, { stored: new Set([variable]) })
           if (loads) add(found, { used: new Set([variable]) })
         }
-        // What a callee does behind an address is in its own summary, and code outside cannot see what a function does to its own variables.
+        // What a callee does behind an address is in its own summary, and code outside cannot see what a
+        // function does to its own variables.
         const isOwn = variable?.kind === 'local-variable' && code.kind === 'function'
-        if (isOwn || (use === 'address' && variable?.kind !== 'module-variable')) return undefined
+        if (isOwn || (use === 'address' && variable?.kind !== 'module-variable')) return
         if (stores) found.writes = true
         if (loads && !isConstant(place)) found.reads = true
-        return undefined
       },
       expression(e) {
         // What is done behind an address is not known from the address alone.
@@ -71,7 +76,6 @@ export function findEffects(module: IrModule): Effects {
         }
         const callee = e.kind === 'call' ? functions.get(e.function) : undefined
         if (callee !== undefined) add(found, callee)
-        return undefined
       },
     })
     return found

@@ -2,7 +2,10 @@ import type { Expression, IrModule, ModuleVariable, Place, Statement } from '../
 import { moduleVariableOf, some, walk } from '../walk.ts'
 import { type LinearForm, LinearForms } from './linear-form.ts'
 
-/** An element that each invocation reaches for certain: the one at its `global_invocation_id[axis] + offset`, plus `base` where that is set. */
+/**
+ * An element that each invocation reaches for certain: the one at its `global_invocation_id[axis] + offset`,
+ * plus `base` where that is set.
+ */
 export interface InvocationAccess {
   /** The storage variable, which is an array whose length is known at run time, or ends with one. */
   readonly variable: ModuleVariable
@@ -16,8 +19,8 @@ export interface InvocationAccess {
 }
 
 /**
- * Which elements does every invocation reach, whatever the data? Only what stands in the entry point outside conditions and loops, before anything
- * that may return, counts; what is missing here may still be reached.
+ * Which elements does every invocation reach, whatever the data? Only what stands in the entry point outside
+ * conditions and loops, before anything that may return, counts; what is missing here may still be reached.
  */
 export function findInvocationAccesses(module: IrModule): readonly InvocationAccess[] {
   const forms = new LinearForms(module)
@@ -37,19 +40,18 @@ export function findInvocationAccesses(module: IrModule): readonly InvocationAcc
     place(place: Place) {
       const array = place.kind === 'index-place' ? runtimeArray(place.base) : undefined
       const form = place.kind === 'index-place' && array !== undefined ? forms.of(place.index) : undefined
-      if (array === undefined || form === undefined) return undefined
+      if (array === undefined || form === undefined) return
       let axis: number | undefined
       let base: string | undefined
       for (const [atom, coefficient] of form.terms) {
         const isAxis: number = axes.indexOf(atom)
-        if (coefficient !== 1) return undefined
+        if (coefficient !== 1) return
         if (isAxis >= 0 && axis === undefined) axis = isAxis
         else if (bases.has(atom) && base === undefined) base = bases.get(atom)
-        else return undefined
+        else return
       }
       if (axis !== undefined)
         found.push({ ...array, axis: axis as 0 | 1 | 2, offset: form.constant | 0, base })
-      return undefined
     },
   }
   const visit = (statements: readonly Statement[]): boolean =>
@@ -58,13 +60,15 @@ export function findInvocationAccesses(module: IrModule): readonly InvocationAcc
         case 'block':
           return visit(s.statements)
         case 'if':
-        case 'while':
           walk(s.condition, visitor)
           break
         case 'switch':
           walk(s.selector, visitor)
           break
         case 'for':
+          // The condition is evaluated once at least.
+          if (s.condition !== undefined) walk(s.condition, visitor)
+          break
         case 'loop':
           break
         default:

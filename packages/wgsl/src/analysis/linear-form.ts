@@ -3,14 +3,15 @@ import { isInteger, typeName } from '../types.ts'
 import { isConstantMemory, walk } from '../walk.ts'
 
 /**
- * A value that is not taken apart further. Two atoms are the same object when they are the same function of the same values;
- * an atom has one value as long as none of `variables` is assigned and none of `lets`, which are ids of lets and of parameters, is declared anew.
+ * A value that is not taken apart further. Two atoms are the same object when they are the same function of
+ * the same values; an atom has one value as long as none of `variables` is assigned and none of `lets`, which
+ * are ids of lets and of parameters, is declared anew.
  */
 export interface Atom {
   readonly key: string
   /**
-   * Set for a component of `local_invocation_id`: it takes all values of 0 … extent - 1, for each combination of the others. Nothing else has an
-   * extent; `local_invocation_index` is a sum of the three.
+   * Set for a component of `local_invocation_id`: it takes all values of 0 … extent - 1, for each combination
+   * of the others. Nothing else has an extent; `local_invocation_index` is a sum of the three.
    */
   readonly extent: number | undefined
   readonly variables: readonly LocalVariable[]
@@ -46,7 +47,6 @@ export class LinearForms {
     walk(module, {
       statement: (s) => {
         if (s.kind === 'let') this.#lets.set(s.variable.id, s.value)
-        return undefined
       },
     })
   }
@@ -152,7 +152,10 @@ export class LinearForms {
     }
   }
 
-  /** The result of an operation, of which only equality is known. Operands are named by number, so that keys stay short. */
+  /**
+   * The result of an operation, of which only equality is known. Operands are named by number, so that keys
+   * stay short.
+   */
   #opaque(operation: string, operands: readonly LinearForm[]): LinearForm {
     const key = `${operation}(${operands.map((form) => this.#number(form))})`
     const known = this.#atoms.get(key)

@@ -5,9 +5,10 @@ import { type IntervalOf, whole } from './interval.ts'
 import type { Atom, LinearForm, LinearForms } from './linear-form.ts'
 
 /**
- * How a `for` loop comes to its end: its condition is `low < high` (or `low <= high`), and every round brings the two nearer by `step`, because the
- * one rises or the other falls. As long as neither wraps around, the condition holds for `(high - low - 1) / step + 1` rounds in a row (without the
- * `- 1` for `<=`), the round that follows included. Neither side has effects, nor changes otherwise.
+ * How a `for` loop comes to its end: its condition is `low < high` (or `low <= high`), and every round brings
+ * the two nearer by `step`, because the one rises or the other falls. As long as neither wraps around, the
+ * condition holds for `(high - low - 1) / step + 1` rounds in a row (without the `- 1` for `<=`), the round
+ * that follows included. Neither side has effects, nor changes otherwise.
  */
 export interface LoopApproach {
   readonly low: Expression
@@ -19,9 +20,10 @@ export interface LoopApproach {
 }
 
 /**
- * The forms that are accepted: the condition compares two scalar integers that are sums of variables times constants; the update adds a literal
- * to a local variable, wherever that is declared, or subtracts one; the body assigns neither that variable nor another of the condition; and exactly
- * one side has the variable, with the sign that brings it nearer to the other. Undefined for every other loop.
+ * The forms that are accepted: the condition compares two scalar integers that are sums of variables times
+ * constants; the update adds a literal to a local variable, wherever that is declared, or subtracts one; the
+ * body assigns neither that variable nor another of the condition; and exactly one side has the variable,
+ * with the sign that brings it nearer to the other. Undefined for every other loop.
  */
 export function loopApproach(
   loop: For,
@@ -76,8 +78,9 @@ function otherAtoms(form: LinearForm, variable: LocalVariable): Atom[] {
 }
 
 /**
- * The most rounds of `for (var s = first; s < bound; s *= 2u)`, with any literal factor from 2 on, where the first value is above zero, no product wraps
- * around, and the body leaves `s` alone. Undefined for every other loop.
+ * The most rounds of `for (var s = first; s < bound; s *= 2u)`, with any literal factor from 2 on, where the
+ * first value is above zero, no product wraps around, and the body leaves `s` alone. Undefined for every
+ * other loop.
  */
 export function mostDoublings(
   { initial, condition, update, body }: For,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { lower, parseWgsl } from '../frontend/lower.ts'
-import type { For, Loop, While } from '../ir.ts'
+import type { For, Loop } from '../ir.ts'
 import { walk } from '../walk.ts'
 import { analyse } from './analyses.ts'
 
@@ -12,11 +12,10 @@ function firstLoop(statements: string, declarations = '') {
     ${declarations}
     @compute @workgroup_size(64) fn main(@builtin(local_invocation_index) i: u32) { ${statements} }`),
   )
-  const loops: (For | While | Loop)[] = []
+  const loops: (For | Loop)[] = []
   walk(module.entryPoint, {
     statement(s) {
-      if (s.kind === 'for' || s.kind === 'while' || s.kind === 'loop') loops.push(s)
-      return undefined
+      if (s.kind === 'for' || s.kind === 'loop') loops.push(s)
     },
   })
   return { loop: loops[0]!, counters: analyse(module).counters }

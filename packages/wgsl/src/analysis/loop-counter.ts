@@ -1,20 +1,22 @@
-import type { Expression, For, LocalVariable, Loop, Place, While } from '../ir.ts'
+import type { Expression, For, LocalVariable, Loop, Place } from '../ir.ts'
 import type { Assignments } from './assignments.ts'
 import { type Interval, type IntervalOf, whole } from './interval.ts'
 import type { LinearForms } from './linear-form.ts'
 import { type LoopApproach, loopApproach, mostDoublings } from './loop-approach.ts'
 
 /**
- * How a loop counts: `for (var i = first; i < bound; i += step)` or with `<=`, where the step is a literal above 0 and nothing else
- * changes `i`. All numbers are mathematical integers, in which i32 and u32 have no wrap-around. Of
- * `for (var s = first; s > bound; s /= 2)` the trips are known, if both ends are.
+ * How a loop counts: `for (var i = first; i < bound; i += step)` or with `<=`, where the step is a literal
+ * above 0 and nothing else changes `i`. All numbers are mathematical integers, in which i32 and u32 have no
+ * wrap-around. Of `for (var s = first; s > bound; s /= 2)` the trips are known, if both ends are.
  */
 export interface LoopCounter {
   readonly variable: LocalVariable
   readonly first: Expression
   /** Undefined where the counter is divided. */
   readonly step: number | undefined
-  /** The values that the counter has in the body; undefined when it may wrap around, or too little is known. */
+  /**
+   * The values that the counter has in the body; undefined when it may wrap around, or too little is known.
+   */
   readonly values: Interval | undefined
   /** How often the body is entered when nothing but the condition ends the loop; undefined when unknown. */
   readonly trips: { readonly most: number; readonly isExact: boolean } | undefined
@@ -82,7 +84,7 @@ export class LoopCounters {
   }
 
   /** The most rounds of the loop, whatever the input; undefined where it may have no end. */
-  mostTrips(loop: For | While | Loop): number | undefined {
+  mostTrips(loop: For | Loop): number | undefined {
     if (loop.kind !== 'for') return undefined
     const counts = [
       this.of(loop)?.trips?.most,

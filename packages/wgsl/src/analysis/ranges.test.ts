@@ -27,7 +27,6 @@ function rangeOf(statements: string, index: string, declarations = ''): [number,
         place.base.variable.name === 'probe'
       )
         found ??= place.index
-      return undefined
     },
   })
   const range = ranges.interval(found!)!

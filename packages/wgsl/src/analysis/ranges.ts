@@ -36,23 +36,33 @@ import { VariableRanges } from './variable-ranges.ts'
 const passesBeforeWidening = 3
 const mostPasses = 12
 
-/** How many expressions of the functions called are looked at for one call: calls that branch would take a power of their depth. */
+/**
+ * How many expressions of the functions called are looked at for one call: calls that branch would take a
+ * power of their depth.
+ */
 const mostExpressionsOfCall = 64
 
 /**
- * Finds the intervals of a module's integers, component by component. A bounds check is left out where the interval of the index lies in an array of fixed length,
- * and a divisor has no guard where its interval holds neither 0 nor -1.
+ * Finds the intervals of a module's integers, component by component. A bounds check is left out where the
+ * interval of the index lies in an array of fixed length, and a divisor has no guard where its interval holds
+ * neither 0 nor -1.
  *
  * What has an interval narrower than its type, all else having that of the type:
- * - literals, zero values, and built-in values (`builtinComponents`), in a grid of at most 65,535 workgroups a dimension;
+ * - literals, zero values, and built-in values (`builtinComponents`), in a grid of at most 65,535 workgroups
+ *   a dimension;
  * - splats, vectors made of parts, and swizzles of such values;
- * - the operators of `interval.ts`, and the built-in functions whose row in `builtinFacts` says what they give;
- * - lets: the value's. Variables of functions: the join of all that is stored to them whole; a store to a part, or an address that is passed, may leave anything;
- * - parameters: the join over all calls. Calls of functions of lets, `if` statements and returns: the join of the returns, for these arguments;
- * - scalars that a condition around the code compares with `<`, `<=`, `>` or `>=` to such a value, alone or in `&&`, `||` and `!`, as long as no variable in the
- *   compared value is assigned in the condition or in the code that it guards; and the counter of a loop in its body (`loop-counter.ts`).
+ * - the operators of `interval.ts`, and the built-in functions whose row in `builtinFacts` says what they
+ *   give;
+ * - lets: the value's. Variables of functions: the join of all that is stored to them whole; a store to a
+ *   part, or an address that is passed, may leave anything;
+ * - parameters: the join over all calls. Calls of functions of lets, `if` statements and returns: the join of
+ *   the returns, for these arguments;
+ * - scalars that a condition around the code compares with `<`, `<=`, `>` or `>=` to such a value, alone or
+ *   in `&&`, `||` and `!`, as long as no variable in the compared value is assigned in the condition or in
+ *   the code that it guards; and the counter of a loop in its body (`loop-counter.ts`).
  *
- * Why it suffices: variables grow until no pass over the function changes them, so each interval holds what any execution can give.
+ * Why it suffices: variables grow until no pass over the function changes them, so each interval holds what
+ * any execution can give.
  */
 export function findRanges(module: IrModule, assignments: Assignments, forms: LinearForms): Ranges {
   const analysis = new RangeAnalysis(module, assignments, forms)
@@ -171,12 +181,6 @@ class RangeAnalysis {
         )
         return
       }
-      case 'while':
-        this.#value(s.condition)
-        this.#under(this.#conditions.of(s.condition, true), [s.condition, s.body], () =>
-          this.#statement(s.body),
-        )
-        return
       case 'return':
         if (s.value?.type !== undefined)
           this.#results.push(this.#value(s.value) ?? wholeComponents(s.value.type) ?? [])
@@ -376,7 +380,10 @@ class RangeAnalysis {
     return all && (this.#returned(e.function, args) ?? all)
   }
 
-  /** The interval of a function's result for these arguments, if the function holds only lets, `if` statements and returns. */
+  /**
+   * The interval of a function's result for these arguments, if the function holds only lets, `if` statements
+   * and returns.
+   */
   #returned(fn: IrFunction, args: readonly (Components | undefined)[]): Components | undefined {
     if (this.#callDepth >= 8 || !this.#straight.has(fn)) return undefined
     if (this.#callDepth === 0) this.#callBudget = mostExpressionsOfCall

@@ -28,16 +28,20 @@ import type { Ranges } from './recorded-ranges.ts'
  * Finds the workgroup variables that must be zeroed at the start: all but those of this form.
  *
  * - The variable is a scalar, a vector, or an array of these, or of such arrays; no atomic and no structure.
- * - In the list of statements of the entry point, from the first that accesses it to the first barrier after that, nothing reads it or passes its
- *   address. The barrier is `workgroupBarrier()`, or begins the body of a `loop`, or of a `for` of a known number of iterations that is not 0.
- * - One of these statements, or one in their blocks and `for` loops, stores a whole scalar or vector. Each loop around it has a known number of iterations
- *   and holds no break, continue or return.
- * - Each of its indices is a constant plus factor · term for some terms, modulo 2³². A term is a component of `local_invocation_id`, or the iteration of a loop
- *   around the store; none stands twice in the place. In order, the first factor is 1, and each further one is the one before times the extent of its term.
- * - The interval of each index of each read of the variable, wherever it stands, lies among the values of the store's index.
+ * - In the list of statements of the entry point, from the first that accesses it to the first barrier after
+ *   that, nothing reads it or passes its address. The barrier is `workgroupBarrier()`, or begins the body of
+ *   a `loop`, or of a `for` of a known number of iterations that is not 0.
+ * - One of these statements, or one in their blocks and `for` loops, stores a whole scalar or vector. Each
+ *   loop around it has a known number of iterations and holds no break, continue or return.
+ * - Each of its indices is a constant plus factor · term for some terms, modulo 2³². A term is a component of
+ *   `local_invocation_id`, or the iteration of a loop around the store; none stands twice in the place. In
+ *   order, the first factor is 1, and each further one is the one before times the extent of its term.
+ * - The interval of each index of each read of the variable, wherever it stands, lies among the values of the
+ *   store's index.
  *
- * Why it suffices: the terms are independent, so all combinations of their values occur, and an index takes each value of an interval once. Whatever
- * is read has been written, with a barrier between: reads before it would stand in the list.
+ * Why it suffices: the terms are independent, so all combinations of their values occur, and an index takes
+ * each value of an interval once. Whatever is read has been written, with a barrier between: reads before it
+ * would stand in the list.
  */
 export function findZeroInit(module: IrModule, analyses: Analyses): ReadonlySet<ModuleVariable> {
   const zeroed = new Set<ModuleVariable>()
@@ -131,7 +135,10 @@ function resolve(form: LinearForm, loops: readonly CountedLoop[]): LinearForm {
   })
 }
 
-/** The number of values of a sum of positions and iterations, from its constant on without gaps or repetitions; undefined for any other form. */
+/**
+ * The number of values of a sum of positions and iterations, from its constant on without gaps or
+ * repetitions; undefined for any other form.
+ */
 function spanOf(form: LinearForm, loops: readonly CountedLoop[], used: Set<Atom>): number | undefined {
   const terms: { atom: Atom; extent: number; factor: number }[] = []
   for (const [atom, factor] of form.terms) {
@@ -149,7 +156,9 @@ function spanOf(form: LinearForm, loops: readonly CountedLoop[], used: Set<Atom>
   return span
 }
 
-/** Lengths of the dimensions of an array of scalars or vectors; none for a scalar; undefined for other types. */
+/**
+ * Lengths of the dimensions of an array of scalars or vectors; none for a scalar; undefined for other types.
+ */
 function extents(type: Type): number[] | undefined {
   const lengths: number[] = []
   let t = type

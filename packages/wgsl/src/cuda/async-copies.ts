@@ -20,14 +20,16 @@ import { type Copy, copyOf } from './copy-elements.ts'
 import { areApart, joined, type Pending, State } from './pending-copies.ts'
 
 /**
- * Copies from storage to workgroup memory that may still be pending after their statement, and where the invocation waits for them. WGSL lets
- * a copy with an index past the end of the array write any element: here two such copies write the last one, in either order.
+ * Copies from storage to workgroup memory that may still be pending after their statement, and where the
+ * invocation waits for them. WGSL lets a copy with an index past the end of the array write any element: here
+ * two such copies write the last one, in either order.
  */
 export interface AsyncCopies {
   /** `tile[i] = buffer[j]`, to be written as an asynchronous copy. */
   readonly copies: ReadonlySet<Assign>
   /**
-   * Barriers before which the invocation waits for its copies, except those of so many groups: the copies before a barrier, since the one before it, are a group.
+   * The barriers before which the invocation waits for its copies, each with the number of the latest groups
+   * that may stay under way. A group is the copies between one barrier and the next.
    */
   readonly waits: ReadonlyMap<BuiltinCall, number>
   /** Some copies stay under way across a barrier, so barriers end groups. */
@@ -48,41 +50,47 @@ export const noAsyncCopies: AsyncCopies = {
 /** The most barriers that a copy stays under way across. */
 const mostGroups = 7
 
-/** The most statements that are followed, those of loops and functions several times. In a larger kernel no copy becomes asynchronous. */
+/**
+ * The most statements that are followed, those of loops and functions several times. In a larger kernel no
+ * copy becomes asynchronous.
+ */
 const mostSteps = 50_000
 
 /**
  * Finds the copies whose delay cannot be observed. On an H200 a copy that bypasses the registers makes an f32
- * matrix product 1.06 to 1.15 times as fast, for elements of 16 bytes; smaller ones take more instructions than the
- * load and the store, and stay.
+ * matrix product 1.06 to 1.15 times as fast, for elements of 16 bytes; smaller ones take more instructions
+ * than the load and the store, and stay.
  *
  * Copies of this form are asynchronous if all of the kernel's are such; else each one is a load and a store:
  *
- * - It is `V[e + c] = S[j];` in the entry point. V is an array in workgroup memory, S one in a storage variable that
- *   is only read and no `buffer`; the elements are vectors of four f32, i32 or u32. Evaluating j writes nothing.
- * - e is a sum of multiples of built-in values, uniforms, lets, and operations on these. c is a constant, or adds
- *   `step · k` with the counter k of a loop around it whose number of iterations is known, no two of which give the
- *   same c.
- * - On every path from the previous barrier to it, and from it to the next barrier, the invocation touches V only by
- *   copies of this form to `V[e + c']` with c' ≠ c modulo 2³², and no part of e is declared anew. Touching is every
- *   load and store, every built-in function that is given the address, and every call of a function that does so.
- * - Its control flow is of blocks, `if`, `for`, `break` and `return`, and no function that it calls has a barrier.
+ * - It is `V[e + c] = S[j];` in the entry point. V is an array in workgroup memory, S one in a storage
+ *   variable that is only read and no `buffer`; the elements are vectors of four f32, i32 or u32. Evaluating
+ *   j writes nothing.
+ * - e is a sum of multiples of built-in values, uniforms, lets, and operations on these. c is a constant, or
+ *   adds `step · k` with the counter k of a loop around it whose number of iterations is known, no two of
+ *   which give the same c.
+ * - On every path from the previous barrier to it, and from it to the next barrier, the invocation touches V
+ *   only by copies of this form to `V[e + c']` with c' ≠ c modulo 2³², and no part of e is declared anew.
+ *   Touching is every load and store, every built-in function that is given the address, and every call of a
+ *   function that does so.
+ * - Its control flow is of blocks, `if`, `for`, `break` and `return`, and no function that it calls has a
+ *   barrier.
  *
- * The invocation waits for a copy to V before each return that it reaches, and before the first barrier after which,
- * on some path to the next one, V is touched, by a copy too. So a copy may stay under way across barriers, as in a
- * loop with three stages or more: barriers count the groups.
+ * The invocation waits for a copy to V before each return that it reaches, and before the first barrier after
+ * which, on some path to the next one, V is touched, by a copy too. So a copy may stay under way across
+ * barriers, as in a loop with three stages or more: barriers count the groups.
  *
- * Why it is sound: the path from a copy back to itself has c' = c, so a cycle without a barrier disqualifies. In one
- * stretch between barriers the targets of one invocation then differ, as far as they are inside the array; the source
- * is never written; and an access by another invocation in the same stretch would be a data race already. In a
- * stretch that a copy to V outlasts nothing touches V, in any invocation, since all are in the same stretch.
+ * Why it is sound: the path from a copy back to itself has c' = c, so a cycle without a barrier disqualifies.
+ * In one stretch between barriers the targets of one invocation then differ, as far as they are inside the
+ * array; the source is never written; and an access by another invocation in the same stretch would be a data
+ * race already. In a stretch that a copy to V outlasts nothing touches V, in any invocation, since all are in
+ * the same stretch.
  */
 export function findAsyncCopies({ entryPoint }: IrModule, analyses: Analyses): AsyncCopies {
   const copies = new Set<Assign>()
   walk(entryPoint.body, {
     statement(s) {
       if (s.kind === 'assign' && isCopy(s, analyses)) copies.add(s)
-      return undefined
     },
   })
   if (copies.size === 0) return noAsyncCopies
@@ -115,7 +123,9 @@ class GivesUp extends Error {}
 /** What the searches of a kernel find of its statements, whatever way leads to them. */
 class FoundCopies {
   readonly copies = new Map<Assign, Copy | undefined>()
-  /** The workgroup variables that are touched after a barrier until the next one, as far as they were noted. */
+  /**
+   * The workgroup variables that are touched after a barrier until the next one, as far as they were noted.
+   */
   readonly #touched = new Map<BuiltinCall, Set<ModuleVariable>>()
 
   touchedAfter(barrier: BuiltinCall): Set<ModuleVariable> {
@@ -142,7 +152,10 @@ class Search {
   readonly #counters = new Map<LocalVariable, LoopCounter>()
   #steps = 0
 
-  /** A barrier waits for all copies, or for those to variables that are touched after it, which a search that always waits has noted. */
+  /**
+   * A barrier waits for all copies, or for those to variables that are touched after it, which a search that
+   * always waits has noted.
+   */
   constructor(
     analyses: Analyses,
     copies: ReadonlySet<Assign>,
@@ -279,7 +292,6 @@ class Search {
           this.#state = joined(before, this.#state)
           return false
         }
-        return undefined
       },
       leave: (x) => {
         if (x.kind === 'load') this.#touch(moduleVariableOf(x.place))

@@ -95,9 +95,10 @@ export function atomicText(writer: FunctionWriter, e: BuiltinCall): Omit<PlaceTe
 }
 
 /**
- * A subgroup operation. It names all lanes of the subgroup where the workgroup is a whole number of subgroups, and else those that exist, if the uniformity analysis
- * proved that they all arrive: every call is checked when its module is lowered, and one that a diagnostic filter excuses is asked about here. Any other call takes the
- * lanes that are there.
+ * A subgroup operation. It names all lanes of the subgroup where the workgroup is a whole number of
+ * subgroups, and else those that exist, if the uniformity analysis proved that they all arrive: every call is
+ * checked when its module is lowered, and one that a diagnostic filter excuses is asked about here. Any other
+ * call takes the lanes that are there.
  */
 function subgroupText(writer: FunctionWriter, e: BuiltinCall): CxxExpression {
   const { context } = writer

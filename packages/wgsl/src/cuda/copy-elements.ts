@@ -25,7 +25,10 @@ export interface Copy {
 /** The counters of the loops around a statement. */
 export type Counters = ReadonlyMap<LocalVariable, LoopCounter>
 
-/** The copy that a statement is; undefined where its index has no known form, or two iterations may write one element. */
+/**
+ * The copy that a statement is; undefined where its index has no known form, or two iterations may write one
+ * element.
+ */
 export function copyOf(
   statement: Assign,
   number: number,

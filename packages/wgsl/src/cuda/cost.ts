@@ -1,13 +1,14 @@
 import type { Analyses } from '../analysis/analyses.ts'
 import { isBarrier, isSubgroupOperation } from '../collectives.ts'
-import type { Block, Expression, For, IrFunction, Loop, Place, Statement, While } from '../ir.ts'
+import type { Block, Expression, For, IrFunction, Loop, Place, Statement } from '../ir.ts'
 import { sizeOf } from '../layout.ts'
 import { moduleVariableOf, walk } from '../walk.ts'
 
 /**
- * What executing a part of a kernel takes one invocation, in ticks of about 4 ns: between what one operation takes an invocation of a multiprocessor with few
- * (1 ns) and with as many as there can be (10 ns). An estimate, from below and from above: branches may be taken or not. It decides how often something
- * is done, never whether the code is right.
+ * What executing a part of a kernel takes one invocation, in ticks of about 4 ns: between what one operation
+ * takes an invocation of a multiprocessor with few (1 ns) and with as many as there can be (10 ns). An
+ * estimate, from below and from above: branches may be taken or not. It decides how often something is done,
+ * never whether the code is right.
  */
 export interface Cost {
   readonly least: number
@@ -31,13 +32,15 @@ const functionTicks = 4
 const divisionTicks = 8
 const quickFunctions: ReadonlySet<string> = new Set(['abs', 'fma', 'max', 'min', 'select', 'arrayLength'])
 
-/** Estimates the costs of the parts of a module. `loopCost` says what a loop costs whose round costs so much. */
+/**
+ * Estimates the costs of the parts of a module. `loopCost` says what a loop costs whose round costs so much.
+ */
 export class Costs {
   readonly #functions = new Map<IrFunction, Cost>()
   readonly #counters: Analyses['counters']
-  readonly #loopCost: (loop: For | While | Loop, round: Cost) => Cost
+  readonly #loopCost: (loop: For | Loop, round: Cost) => Cost
 
-  constructor(counters: Analyses['counters'], loopCost: (loop: For | While | Loop, round: Cost) => Cost) {
+  constructor(counters: Analyses['counters'], loopCost: (loop: For | Loop, round: Cost) => Cost) {
     this.#counters = counters
     this.#loopCost = loopCost
   }
@@ -67,8 +70,6 @@ export class Costs {
           s,
           sum(this.#block(s.body), this.#of(s.continuing), s.breakIf ? this.#expression(s.breakIf) : nothing),
         )
-      case 'while':
-        return this.#loopCost(s, sum(this.#expression(s.condition), this.#block(s.body)))
       case 'for': {
         const condition = s.condition === undefined ? nothing : this.#expression(s.condition)
         const round = sum(condition, this.#block(s.body), this.#of(s.update))
@@ -92,22 +93,21 @@ export class Costs {
     let total = nothing
     const add = (cost: Cost) => {
       total = sum(total, cost)
-      return undefined
     }
     walk(part, {
       expression: (e) => add(e.kind === 'call' ? this.ofFunction(e.function) : ownCost(e)),
       // What lies in registers costs nothing, nor does finding it.
-      place: (place) => (moduleVariableOf(place) === undefined ? false : undefined),
+      place: (place) => moduleVariableOf(place) !== undefined,
       statement: (s) => {
-        if (s.kind !== 'assign' && s.kind !== 'compound-assign') return undefined
-        return add(exactly(placeTicks(s.target) + (s.kind === 'compound-assign' ? words(s.target) : 0)))
+        if (s.kind === 'assign' || s.kind === 'compound-assign')
+          add(exactly(placeTicks(s.target) + (s.kind === 'compound-assign' ? words(s.target) : 0)))
       },
     })
     return total
   }
 
   /** How often the loop's body is entered, if only its condition ends it. */
-  trips(loop: For | While | Loop): Cost {
+  trips(loop: For | Loop): Cost {
     const most = this.#counters.mostTrips(loop) ?? Number.POSITIVE_INFINITY
     const exact = loop.kind === 'for' ? this.#counters.exactTrips(loop) : undefined
     return { least: exact ?? 0, most }

@@ -6,8 +6,8 @@ export interface CxxExpression {
 }
 
 /**
- * How an expression stands in another one. `simple`, a name with its members or an integer, may stand several times without repeating
- * work; `primary` needs no parentheses; an `operation` does.
+ * How an expression stands in another one. `simple`, a name with its members or an integer, may stand several
+ * times without repeating work; `primary` needs no parentheses; an `operation` does.
  */
 export type CxxForm = 'simple' | 'primary' | 'operation'
 

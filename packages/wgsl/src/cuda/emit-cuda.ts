@@ -36,6 +36,7 @@ import { findLooks, type LookIntervals, lookIntervals, noLooks } from './loop-lo
 import { constness, pointeeText, runtimeArray } from './module-memory.ts'
 import { Names } from './names.ts'
 import { fragmentsFor, preludeText } from './prelude/link.ts'
+import { writeStatement } from './statement-text.ts'
 import { findSwizzles } from './swizzles.ts'
 import { structText, typeText, zeroText } from './type-text.ts'
 import { findUniformCopies } from './uniform-copies.ts'
@@ -117,6 +118,8 @@ export function emitCudaWithLooks(
     needs: new Map(),
     dynamicOffsets: isDynamic ? layout.offsets : undefined,
     inlines: expandedStatements(module) <= inlineLimitStatements,
+    valueText,
+    writeStatement,
     nextSite: 0,
     nextTemporaryId: -1_000_000_000,
   }
@@ -124,7 +127,7 @@ export function emitCudaWithLooks(
   const plain = (text: string) => lines.push({ text, line: undefined })
   for (const s of module.structs) for (const text of structText(s, names)) plain(text)
   for (const constant of module.constants) {
-    const { text } = new FunctionWriter(context, valueText).value(constant.value)
+    const { text } = new FunctionWriter(context).value(constant.value)
     plain(`__device__ constexpr ${typeText(constant.type, names)} ${names.of(constant)} = ${text};`)
   }
   if (isDynamic) plain(names.prelude('WGSL_DYNAMIC_WORKGROUP'))
@@ -154,7 +157,7 @@ export function emitCudaWithLooks(
   if (looksFirst) plain(`  ${lookFirst(names, findSubgroupMatrixUses(module).length > 0, stopWordName)}`)
   if (options.indirect === true) for (const text of roundsHead) plain(`  ${text}`)
   for (const v of module.variables.filter((v) => v.space === 'private' && entry.needs.variables.has(v))) {
-    const writer = new FunctionWriter(context, valueText)
+    const writer = new FunctionWriter(context)
     const initial = v.initial === undefined ? zeroText(v.type, names) : writer.value(v.initial).text
     plain(`  ${typeText(v.type, names)} ${names.of(v)} = ${initial};`)
   }
@@ -357,11 +360,9 @@ function expandedStatements(module: IrModule): number {
     walk(fn, {
       statement() {
         count++
-        return undefined
       },
       expression(e) {
         if (e.kind === 'call') count += counts.get(e.function) ?? 0
-        return undefined
       },
     })
     counts.set(fn, count)

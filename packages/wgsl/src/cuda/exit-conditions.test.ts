@@ -1,6 +1,12 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { lower, parseWgsl } from '../frontend/lower.ts'
+import { corpus } from '../testing/corpus.ts'
 import { emitCuda } from './emit-cuda.ts'
+import { hasProgram } from './testing/kernel-cases.ts'
 
 /** What stands in `exit_condition` in the text of a kernel with this body. */
 function hidden(body: string, functions = ''): string[] {
@@ -26,22 +32,72 @@ describe('the compiler does not see how a condition is computed', () => {
     expect(hidden('loop { if (k > n) { break; } k -= 1u; }')).toEqual(['k_ > n_'])
     expect(hidden('for (var j = 0u; j < 9u; j++) { if (k > n) { break; } k -= 1u; }')).toEqual(['k_ > n_'])
     expect(hidden('loop { if (k > n) { } else { { return; } } k -= 1u; }')).toEqual(['k_ > n_'])
-    expect(hidden('loop { switch i { case 0u: { if (k > n) { return; } } default: { } } k -= 1u; }')).toEqual(
-      ['k_ > n_'],
-    )
+    expect(
+      hidden(
+        'loop { switch i { case 0u: { if (k > n) { break; } } default: { } } k -= 1u; if (k == 0u) { return; } }',
+      ),
+    ).toEqual(['k_ > n_', 'k_ == 0u'])
     expect(hidden('loop { let c = k > n; if (c) { break; } k -= 1u; }')).toEqual(['c_'])
     expect(hidden('loop { if (k != 3u && k > n) { break; } k -= 1u; }')).toEqual(['(k_ != 3u) && (k_ > n_)'])
     const past = 'fn past(k: u32) -> bool { if (k > 3u) { return true; } return k > n; }'
     expect(hidden('loop { if (past(k)) { break; } k -= 1u; }', past)).toEqual(['past_(k_1, n_)'])
   })
-  it('but of a `for` that moves towards its bound, of equality, of floats, and outside of loops', () => {
+  it('however the comparison decides that the loop is left', () => {
+    expect(hidden('while ((k <= n) == true) { k -= 1u; }')).toEqual(['(k_ <= n_) == true'])
+    expect(hidden('loop { if (max(k, n) != n) { break; } k -= 1u; }')).toEqual(['max(k_, n_) != n_'])
+    expect(hidden('loop { if (select(0.0, 1.0, k > n) > 0.5) { break; } k -= 1u; }')).toHaveLength(1)
+    const flag = 'var stop = 0u; while (stop == 0u) { k -= 1u; if (k > n) { stop = 1u; } }'
+    expect(hidden(flag)).toEqual(['stop_ == 0u'])
+    const selected = 'loop { switch u32(k > n) { case 1u: { return; } default: { } } k -= 1u; }'
+    expect(hidden(selected)).toEqual(['(unsigned)(k_ > n_)'])
+    expect(hidden('loop { k -= 1u; if (k <= n) { continue; } break; }')).toEqual(['k_ <= n_'])
+    const continued = 'loop { k -= 1u; switch u32(k <= n) { case 1u: { continue; } default: { } } break; }'
+    expect(hidden(continued)).toEqual(['(unsigned)(k_ <= n_)'])
+    const inner = 'loop { k -= 1u; for (var j = k; j > n; j--) { return; } }'
+    expect(hidden(inner)).toEqual(['j_ > n_'])
+  })
+  it('but of a `while` whose variable is compared with a literal and changes by arithmetic on itself alone', () => {
+    expect(hidden('while (k != 0u) { out[i] = k; k &= k - 1u; }')).toEqual([])
+    expect(hidden('while (k != 0u) { k &= k - 1u; if (i > n) { k = 0u; } }')).toEqual(['k_ != 0u'])
+    expect(hidden('while (k != 0u) { k -= u32(k > n); }')).toEqual(['k_ != 0u'])
+    expect(hidden('while (k != 3u) { if (i > n) { k |= 3u; } }')).toEqual(['k_ != 3u'])
+    expect(hidden('while (k != 3u) { if (i > n) { continue; } k |= 3u; }')).toEqual(['k_ != 3u'])
+    expect(
+      hidden('while (k != 0u) { k -= 1u; clear(&k); }', 'fn clear(p: ptr<function, u32>) { *p = 0u; }'),
+    ).toHaveLength(1)
+    expect(hidden('while (k != n) { k -= 1u; }')).toEqual(['k_ != n_'])
+    expect(hidden('var b = true; while (b == true) { b &= k > n; k -= 1u; }')).toEqual(['b_ == true'])
+  })
+  it('but of a `for` that moves towards its bound, of what leaves no loop, and outside of loops', () => {
     expect(hidden('for (var j = i; j < n; j += 4u) { out[j] += 1u; }')).toEqual([])
     expect(hidden('for (var j = 9u; j < 20u; j++) { out[j] += 1u; }')).toEqual([])
     expect(hidden('for (var j = 64u; j > 0u; j /= 2u) { out[j] += 1u; }')).toEqual([])
-    expect(hidden('while (k != n) { k -= 1u; }')).toEqual([])
-    expect(hidden('loop { if (!(k == n || f32(i) > 3.0)) { break; } k -= 1u; }')).toEqual([])
+    expect(hidden('for (var j = 0u; j < n; j++) { if (k > n) { continue; } k -= 1u; }')).toEqual([])
     expect(
-      hidden('if (k > n) { return; } loop { if (k > n) { out[i] = 1u; } if (k == n) { break; } k -= 1u; }'),
+      hidden('for (var j = 0u; j < n; j++) { switch k { case 0u: { k++; } default: { break; } } }'),
+    ).toEqual([])
+    expect(hidden('for (var j = k; j > n; j--) { return; }')).toEqual([])
+    expect(
+      hidden('if (k > n) { return; } loop { if (k > n) { out[i] = 1u; } if (true) { break; } k -= 1u; }'),
     ).toEqual([])
   })
 })
+
+it.skipIf(!hasProgram('nvcc'))(
+  'nvcc leaves each loop that moves away from its bound a branch backwards (needs nvcc)',
+  () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tandem-loops-'))
+    try {
+      const { source } = corpus('accepted').find(({ name }) => name === 'loop-away-derived.wgsl')!
+      const text = emitCuda(lower(parseWgsl(source)), { bounds: 'clamp', lineDirectives: false }).source
+      writeFileSync(join(folder, 'loops.cu'), text)
+      execFileSync('nvcc', ['-std=c++17', '-arch=sm_90', '-ptx', 'loops.cu'], { cwd: folder, stdio: 'pipe' })
+      const ptx = readFileSync(join(folder, 'loops.ptx'), 'utf8')
+      const labels = [...ptx.matchAll(/^(\$\w+):/gm)]
+      const back = labels.filter((m) => new RegExp(`bra[.\\w]*\\s+\\${m[1]};`).test(ptx.slice(m.index)))
+      expect(back).toHaveLength(7)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  },
+)

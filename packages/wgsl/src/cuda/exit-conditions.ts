@@ -1,63 +1,95 @@
 import type { LoopCounters } from '../analysis/loop-counter.ts'
-import type { Expression, IrModule, Statement } from '../ir.ts'
-import { some } from '../walk.ts'
+import type { Block, Expression, For, IrModule, Place, Statement } from '../ir.ts'
+import { isInteger } from '../types.ts'
+import { some, walk } from '../walk.ts'
 
 /**
- * The conditions by which loops are left whose text hides from the compiler how they are computed. nvcc 13.0
- * takes a loop to end after its first round where it is left when an integer passes a bound, moves away from that
- * bound by a constant, and begins a constant apart from it, as in `for (var k = n; k <= n; k--)`. The assembler
- * sees through the text: the machine code of most hot loops stays as it is.
+ * What decides that a loop is left, whose text hides from the compiler how it is computed. nvcc 13.0 takes a loop to
+ * end after its first round where it is left when an integer passes a bound, moves away from that bound by a constant,
+ * and begins a constant apart from it, as in `for (var k = n; k <= n; k--)`. It sees that comparison also behind a
+ * flag, `==`, `max`, `select` or a `switch`. The assembler sees through the text: the machine code of most hot loops
+ * stays as it is.
  *
- * Left as they are:
+ * Hidden are, apart from literals:
  *
- * - the condition of a `for` whose sides come nearer to each other by a known step, or whose rounds are known in
- *   number: it moves towards its bound;
- * - conditions of `==`, `!=` and comparisons of floats, and of `&&`, `||` and `!` of such, which are no bound that
- *   an integer passes.
- *
- * All others count: of loops, `break if`, and `if` statements in loops with a `break` or `return` in them.
+ * - the condition of `break if`, and of a `while`, unless it compares an integer variable for equality with a literal
+ *   and the loop changes that variable only by arithmetic on itself and literals, in every round
+ *   (`bits &= bits - 1u`);
+ * - the condition of a `for`, unless its sides come nearer to each other by a known step or its rounds are known in
+ *   number: it then moves towards its bound. If a `return` in its body leaves a loop around it too, it is hidden;
+ * - in a loop, the condition of an `if` with a `break` or a `return` in it, and the selector of a `switch` with a
+ *   `return` in it;
+ * - those of `if` and `switch` with a `continue` in them, where the body of the loop has a `break` or a `return`.
  */
 export function findExitConditions(module: IrModule, counters: LoopCounters): ReadonlySet<Expression> {
   const found = new Set<Expression>()
   const add = (condition: Expression | undefined) => {
-    if (condition !== undefined && !isNoBound(condition)) found.add(condition)
+    if (condition !== undefined && condition.kind !== 'literal') found.add(condition)
   }
-  const visit = (s: Statement | undefined, inLoop: boolean): void => {
+  /** `loop` is the body of the innermost loop around the statement. */
+  const visit = (s: Statement | undefined, loop: Block | undefined): void => {
     switch (s?.kind) {
       case 'block':
-        for (const inner of s.statements) visit(inner, inLoop)
+        for (const inner of s.statements) visit(inner, loop)
         return
       case 'if':
-        if (inLoop && some(s, ({ kind }) => kind === 'break' || kind === 'return')) add(s.condition)
-        visit(s.then, inLoop)
-        visit(s.otherwise, inLoop)
+        if (loop !== undefined && (has(s, 'break', 'return') || (has(s, 'continue') && mayLeave(loop))))
+          add(s.condition)
+        visit(s.then, loop)
+        visit(s.otherwise, loop)
         return
       case 'switch':
-        for (const { body } of s.clauses) visit(body, inLoop)
+        if (loop !== undefined && (has(s, 'return') || (has(s, 'continue') && mayLeave(loop))))
+          add(s.selector)
+        for (const { body } of s.clauses) visit(body, loop)
         return
       case 'loop':
         add(s.breakIf)
-        visit(s.body, true)
-        visit(s.continuing, true)
+        visit(s.body, s.body)
+        visit(s.continuing, s.body)
         return
-      case 'while':
-        add(s.condition)
-        visit(s.body, true)
-        return
-      case 'for':
-        if (counters.approach(s) === undefined && counters.mostTrips(s) === undefined) add(s.condition)
-        visit(s.body, true)
+      case 'for': {
+        const comesNearer = counters.approach(s) !== undefined || counters.mostTrips(s) !== undefined
+        const mayMoveAway = !comesNearer || (loop !== undefined && has(s.body, 'return'))
+        if (mayMoveAway && !(s.keyword === 'while' && isPlainEquality(s))) add(s.condition)
+        visit(s.body, s.body)
+      }
     }
   }
-  for (const fn of module.functions) visit(fn.body, false)
+  for (const fn of module.functions) visit(fn.body, undefined)
   return found
 }
 
-function isNoBound(e: Expression): boolean {
-  if (e.kind === 'logical') return isNoBound(e.left) && isNoBound(e.right)
-  if (e.kind === 'unary') return isNoBound(e.value)
-  if (e.kind !== 'binary') return e.kind === 'literal'
-  const { type } = e.left
-  const isFloat = type?.kind === 'scalar' && (type.scalar === 'f32' || type.scalar === 'f16')
-  return e.operator === '==' || e.operator === '!=' || isFloat
+function mayLeave(loop: Block): boolean {
+  return has(loop, 'break', 'return')
+}
+
+function has(part: Statement, ...kinds: readonly Statement['kind'][]): boolean {
+  return some(part, ({ kind }) => kinds.some((k) => k === kind))
+}
+
+/**
+ * `while (v != 3u)` where nothing but statements `v op= e` of each round store to `v`, with an `e` of literals,
+ * `v` and operators.
+ */
+function isPlainEquality({ condition, body }: For): boolean {
+  if (condition?.kind !== 'binary' || (condition.operator !== '==' && condition.operator !== '!='))
+    return false
+  const { left, right } = condition
+  if (left.kind !== 'load' || left.place.kind !== 'variable' || right.kind !== 'literal') return false
+  const { variable } = left.place
+  if (variable.kind !== 'local-variable' || !isInteger(variable.type)) return false
+  const is = (place: Place) => place.kind === 'variable' && place.variable === variable
+  const isOwn = (e: Expression): boolean =>
+    e.kind === 'literal' ||
+    (e.kind === 'load' && is(e.place)) ||
+    (e.kind === 'binary' && isInteger(e.left.type!) && isOwn(e.left) && isOwn(e.right))
+  const isStep = (s: Statement) => s.kind === 'compound-assign' && is(s.target) && isOwn(s.value)
+  let others = -body.statements.filter(isStep).length
+  walk(body, {
+    place(place, use) {
+      if (use !== 'load' && is(place)) others++
+    },
+  })
+  return others === 0 && !has(body, 'continue')
 }

@@ -220,7 +220,9 @@ function rightOf(e: Binary | CompoundAssign): Expression {
   return e.kind === 'binary' ? e.right : e.value
 }
 
-/** The right operand where C++'s own operator does the same; undefined where a function of the prelude does. */
+/**
+ * The right operand where C++'s own operator does the same; undefined where a function of the prelude does.
+ */
 export function infixOperand(
   writer: FunctionWriter,
   e: Binary | CompoundAssign,

@@ -1,6 +1,5 @@
 import { subgroupSize } from '../collectives.ts'
 import type { BuiltinValue, IrFunction, ModuleVariable, Parameter } from '../ir.ts'
-import { valueText } from './expression-text.ts'
 import {
   type FunctionNeeds,
   FunctionWriter,
@@ -12,7 +11,6 @@ import {
 import { axes, laneBits, localIndexText } from './invocation-index.ts'
 import { stopWordName, stopWordType } from './kernel.ts'
 import { constness, passedVariables, pointeeText } from './module-memory.ts'
-import { writeStatements } from './statement-text.ts'
 import { typeText } from './type-text.ts'
 
 /** Lines that give names to those workgroup variables in dynamic memory. */
@@ -31,8 +29,8 @@ export function dynamicNames(
 
 /** A device function, which stands before its callers. */
 export function functionLines(context: ModuleContext, fn: IrFunction): Line[] {
-  const writer = new FunctionWriter(context, valueText)
-  writeStatements(writer, fn.body)
+  const writer = new FunctionWriter(context)
+  writer.statements(fn.body)
   context.needs.set(fn, writer.needs)
   const parameters = fn.parameters.map((p) =>
     p.type.kind === 'pointer'
@@ -68,13 +66,13 @@ export function functionLines(context: ModuleContext, fn: IrFunction): Line[] {
 
 /** The body of the kernel, and what it needs. */
 export function entryBody(context: ModuleContext, fn: IrFunction): { lines: Line[]; needs: FunctionNeeds } {
-  const writer = new FunctionWriter(context, valueText)
+  const writer = new FunctionWriter(context)
   for (const p of fn.parameters) {
     writer.at(p.loc)
     const { type, text } = builtinValueText(context, p)
     writer.line(`const ${type} ${context.names.of(p)}${text};`)
   }
-  writeStatements(writer, fn.body)
+  writer.statements(fn.body)
   if (context.asyncCopies.waitsAtEnd) writer.line(writer.asyncWait())
   return { lines: writer.lines, needs: writer.needs }
 }

@@ -1,5 +1,6 @@
 import type { Analyses } from '../analysis/analyses.ts'
 import type {
+  Block,
   BuiltinCall,
   Expression,
   For,
@@ -7,6 +8,7 @@ import type {
   IrModule,
   Location,
   ModuleVariable,
+  Statement,
   Type,
 } from '../ir.ts'
 import type { AsyncCopies } from './async-copies.ts'
@@ -19,13 +21,22 @@ import type { WorkgroupText } from './workgroup-rounds.ts'
 
 /** The module and the facts about it that its functions are written with. */
 export interface ModuleContext extends Analyses {
+  /**
+   * What writes expressions and what writes statements. Places, calls and loops hold more of both, so what
+   * writes those calls these through the writer.
+   */
+  readonly valueText: (writer: FunctionWriter, e: Expression) => CxxExpression
+  readonly writeStatement: (writer: FunctionWriter, s: Statement) => void
   readonly module: IrModule
   readonly bounds: CudaBounds
   readonly names: Names
   readonly unrolledLoops: ReadonlySet<For>
   /** Conditions that the compiler is kept from seeing through. */
   readonly exitConditions: ReadonlySet<Expression>
-  /** Subgroup operations in divergent control flow; all invocations of a subgroup reach every other one together. */
+  /**
+   * Subgroup operations in divergent control flow; all invocations of a subgroup reach every other one
+   * together.
+   */
   readonly divergentCalls: ReadonlySet<BuiltinCall>
   /** Workgroup variables that are zeroed at the start. */
   readonly zeroed: ReadonlySet<ModuleVariable>
@@ -65,7 +76,10 @@ export interface FunctionNeeds {
   readonly variables: Set<ModuleVariable>
   /** Runtime-sized storage whose number of elements is used. */
   readonly lengths: Set<ModuleVariable>
-  /** Whether it uses the mask of the lanes that exist, where the size of the block is not a multiple of the subgroup size. */
+  /**
+   * Whether it uses the mask of the lanes that exist, where the size of the block is not a multiple of the
+   * subgroup size.
+   */
   usesLanes: boolean
   /** Whether it looks at the stop word. */
   usesStopWord: boolean
@@ -93,7 +107,9 @@ export interface Operand {
   readonly text: () => CxxExpression
 }
 
-/** Collects the statements of one function. To write an expression may add statements that must run before it. */
+/**
+ * Collects the statements of one function. To write an expression may add statements that must run before it.
+ */
 export class FunctionWriter {
   readonly context: ModuleContext
   readonly needs: FunctionNeeds = {
@@ -107,23 +123,40 @@ export class FunctionWriter {
   readonly hoisted = new Set<number>()
   lines: Line[] = []
   depth = 1
-  readonly #valueText: (writer: FunctionWriter, e: Expression) => CxxExpression
   #line: number | undefined
   #temporaries = 0
   #labels = 0
 
-  /** Expressions hold places and calls, which hold expressions: those write their operands by `value`, which is this `valueText`. */
-  constructor(context: ModuleContext, valueText: (writer: FunctionWriter, e: Expression) => CxxExpression) {
+  constructor(context: ModuleContext) {
     this.context = context
-    this.#valueText = valueText
   }
 
   /** An expression as C++. */
   value(e: Expression): CxxExpression {
-    return this.#valueText(this, e)
+    return this.context.valueText(this, e)
   }
 
-  /** Operands in WGSL's order: one whose value C++ might evaluate after it has changed goes into a temporary. */
+  /** Writes a statement. */
+  statement(s: Statement): void {
+    this.at(s.loc)
+    this.context.writeStatement(this, s)
+  }
+
+  /** Writes the statements of a block, without braces. */
+  statements(block: Block): void {
+    for (const s of block.statements) this.statement(s)
+  }
+
+  /** Writes a block in braces after `head`. */
+  braced(head: string, block: Block): void {
+    this.line(`${head} {`)
+    this.indented(() => this.statements(block))
+    this.close()
+  }
+
+  /**
+   * Operands in WGSL's order: one whose value C++ might evaluate after it has changed goes into a temporary.
+   */
   values(expressions: readonly Expression[]): CxxExpression[] {
     return this.ordered(expressions.map((e) => ({ expression: e, text: () => this.value(e) })))
   }

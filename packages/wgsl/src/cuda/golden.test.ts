@@ -9,6 +9,7 @@ import { providedNames } from './prelude/link.ts'
 import {
   hasProgram,
   type KernelCase,
+  kernelCase,
   loadKernelCases,
   translate,
   translateStoppable,
@@ -131,4 +132,29 @@ describe.skipIf(nvcc === undefined)('nvcc (needs the CUDA toolkit and g++)', () 
       expect(compile(apart(cases, kernels))).toBe('')
     },
   )
+
+  it('compiles arrays that nest as deep as WGSL lets them, of elements with padding', {
+    timeout: 600_000,
+  }, () => {
+    const levels = 253
+    const aliases = Array.from(
+      { length: levels },
+      (_, i) => `alias A${i + 1} = array<${i === 0 ? 'Padded' : `A${i}`}, 1>;`,
+    )
+    const deep = kernelCase(
+      'deep.wgsl',
+      `// run: workgroups=1,1,1
+// buffer out: u32[4]
+struct Padded { v: vec3f }
+${aliases.join('\n')}
+@group(0) @binding(0) var<storage, read_write> out: A${levels};
+var<workgroup> tile: A${levels};
+@compute @workgroup_size(1) fn main() {
+  var copy = out;
+  tile = copy;
+  out = tile;
+}`,
+    )
+    expect(compile(translate(deep, 'clamp').source)).toBe('')
+  })
 })

@@ -9,17 +9,23 @@ export interface CudaOptions {
   /** False leaves out `#line` directives, for reading. True by default. */
   readonly lineDirectives?: boolean | undefined
   /**
-   * Gives the kernel a parameter `stop-word` where it has loops that may run long: the address of 16 bytes in the GPU's memory, aligned to 16. They are a
-   * word, a time that kernels keep there, and the address of a word in the host's memory. Once either word is not zero, every invocation in such a loop leaves the kernel within about 100 ms, without further effects; what it was to write is then
-   * undefined. Barriers and subgroup operations count an invocation that has left as arrived. With `start`, for a kernel that is known to end, each
-   * invocation looks at the word once, where it begins. False by default.
+   * Gives the kernel a parameter `stop-word` where it has loops that may run long: the address of 16 bytes in
+   * the GPU's memory, aligned to 16. They are a word, a time that kernels keep there, and the address of a
+   * word in the host's memory. Once either word is not zero, every invocation in such a loop leaves the
+   * kernel within about 100 ms, without further effects; what it was to write is then undefined. Barriers and
+   * subgroup operations count an invocation that has left as arrived. With `start`, for a kernel that is
+   * known to end, each invocation looks at the word once, where it begins. False by default.
    */
   readonly stoppable?: boolean | 'start' | undefined
-  /** Thread blocks that are to share a multiprocessor: the compiler gives each thread few enough registers for that. Default: it chooses. */
+  /**
+   * Thread blocks that are to share a multiprocessor: the compiler gives each thread few enough registers for
+   * that. Default: it chooses.
+   */
   readonly workgroupsPerMultiprocessor?: number | undefined
   /**
-   * The kernel reads how many workgroups there are from three words in memory, and a grid of any number of blocks in x runs them all; none where
-   * a word exceeds the largest number allowed. Not with the bounds `trap`. False by default.
+   * The kernel reads how many workgroups there are from three words in memory, and a grid of any number of
+   * blocks in x runs them all; none where a word exceeds the largest number allowed. Not with the bounds
+   * `trap`. False by default.
    */
   readonly indirect?: boolean | undefined
 }
@@ -55,14 +61,20 @@ export interface CudaKernel {
   /** Workgroup memory to ask for at the launch: not zero only above 48 KiB. */
   readonly dynamicSharedByteLength: number
   readonly parameters: readonly CudaParameter[]
-  /** `lineMap[i]` is the WGSL line (from 1) of line i + 1 of `source`; undefined in the prelude and declarations. */
+  /**
+   * `lineMap[i]` is the WGSL line (from 1) of line i + 1 of `source`; undefined in the prelude and
+   * declarations.
+   */
   readonly lineMap: readonly (number | undefined)[]
   /** Oldest architecture that compiles it, when it needs more than any that CUDA still supports. */
   readonly minimumComputeCapability: readonly [number, number] | undefined
   readonly usesSubgroups: boolean
   /** True when threads of a block meet at barriers or exchange values. */
   readonly usesBarriers: boolean
-  /** With the option `stoppable`: whether all loops that may run long can be left, or none is there; with `start` true. Else false. */
+  /**
+   * With the option `stoppable`: whether all loops that may run long can be left, or none is there; with
+   * `start` true. Else false.
+   */
   readonly isStoppable: boolean
   /** The parts of `source`, for programs that hold several kernels. */
   readonly parts: CudaParts

@@ -20,13 +20,17 @@ export function literalText(value: number | boolean, type: ScalarType, names: Na
   }
 }
 
-/** The shortest decimal that reads back as the same f32, whether the compiler rounds it at once or to a double before. */
+/**
+ * The shortest decimal that reads back as the same f32, whether the compiler rounds it at once or to a double
+ * before.
+ */
 function floatText(value: number): CxxExpression {
   if (Object.is(value, -0)) return operation('-0.0f')
   let text = String(value)
   for (let digits = 1; digits < 10; digits++) {
     const shorter = Number(value.toPrecision(digits))
-    // A little farther from the value: where a double is the middle of two f32, C++ may have another one on its side.
+    // A little farther from the value: where a double is the middle of two f32, C++ may have another one on
+    // its side.
     const farther = shorter + (shorter - value) * 2 ** -20
     if (Math.fround(shorter) === value && Math.fround(farther) === value) {
       text = String(shorter)

@@ -57,7 +57,7 @@ describe('a stoppable kernel looks at its stop word', () => {
       unsigned t0 = (unsigned)k_ - (unsigned)5;
       if (t0++ >= R) { t0 = R; look(stop_word); }
       for (; t0 != 0u; t0--, k_ = sub(k_, 1)) {
-        if (out_[min(0u, out_length - 1u)] == 3u) {
+        if (exit_condition(out_[min(0u, out_length - 1u)] == 3u)) {
           break;
         }
       }

@@ -1,21 +1,25 @@
 import type { Analyses } from '../analysis/analyses.ts'
 import type { LoopApproach } from '../analysis/loop-approach.ts'
-import type { For, IrModule, Loop, While } from '../ir.ts'
+import type { For, IrModule, Loop } from '../ir.ts'
 import { findSubgroupMatrixUses } from '../subgroup-matrices.ts'
 import { findUniformLoops } from '../validity/uniformity.ts'
 import { Costs, ticksPerSecond } from './cost.ts'
 
 /**
- * Where a kernel looks at its stop word, which tells its invocations to leave. A loop needs no look where all its rounds together are short whatever the
- * input, by the estimate of `cost.ts`; every other loop has one, which stands in place of the guard against C++'s assumption that loops end:
+ * Where a kernel looks at its stop word, which tells its invocations to leave. A loop needs no look where all
+ * its rounds together are short whatever the input, by the estimate of `cost.ts`; every other loop has one,
+ * which stands in place of the guard against C++'s assumption that loops end:
  *
- * - `chunks`: a `for` whose condition comes to its end by a known step (`LoopApproach`) becomes a native loop of at most so many rounds in a loop
- *   that looks. Rounds of a chunk cost nothing more, and a loop of a single chunk never looks.
- * - `count`: any other loop counts its rounds and looks after so many. So does one whose rounds are long: counting is lost in them, where a chunk
- *   costs registers (of the shipped products, seven spilled them for sm_90), and one whose chunk would be a single round.
+ * - `chunks`: a `for` whose condition comes to its end by a known step (`LoopApproach`) becomes a native loop
+ *   of at most so many rounds in a loop that looks. Rounds of a chunk cost nothing more, and a loop of a
+ *   single chunk never looks.
+ * - `count`: any other loop counts its rounds and looks after so many. So does one whose rounds are long:
+ *   counting is lost in them, where a chunk costs registers (of the shipped products, seven spilled them for
+ *   sm_90), and one whose chunk would be a single round.
  *
- * Looks are `secondsBetween` apart by the estimate, so that what they cost is lost in what lies between, and invocations that start late leave soon. Where a
- * round may cost far less than estimated, they may be farther apart by the estimate, and a clock keeps them from coming too soon.
+ * Looks are `secondsBetween` apart by the estimate, so that what they cost is lost in what lies between, and
+ * invocations that start late leave soon. Where a round may cost far less than estimated, they may be farther
+ * apart by the estimate, and a clock keeps them from coming too soon.
  */
 export type Look =
   | {
@@ -42,7 +46,7 @@ export interface LookIntervals {
 export const lookIntervals: LookIntervals = { secondsWithout: 0.1, secondsBetween: 0.01 }
 
 export interface Looks {
-  readonly of: ReadonlyMap<For | While | Loop, Look>
+  readonly of: ReadonlyMap<For | Loop, Look>
   /** Tensor cores take subgroups of which no invocation has left: all leave together. */
   readonly together: boolean
   /** False where a loop that may run long can have no look. */
@@ -64,7 +68,7 @@ export function findLooks(module: IrModule, { counters }: Analyses, intervals: L
   const together = findSubgroupMatrixUses(module).length > 0
   // All must come to a vote, so it stands where they make the rounds together.
   const uniform = together ? findUniformLoops(module) : undefined
-  const of = new Map<For | While | Loop, Look>()
+  const of = new Map<For | Loop, Look>()
   let complete = true
   const ticksWithout = intervals.secondsWithout * ticksPerSecond
   const ticksBetween = intervals.secondsBetween * ticksPerSecond
@@ -82,7 +86,8 @@ export function findLooks(module: IrModule, { counters }: Analyses, intervals: L
     const isHeavy = round.least >= ticksOfHeavyRound
     const isCut = loop.kind === 'for' && trips.least === 0 && !isHeavy && rounds > 1
     const approach = isCut ? counters.approach(loop) : undefined
-    // Launches that wait behind an endless kernel leave sooner; heavy rounds are fewer, and a look before their end is felt.
+    // Launches that wait behind an endless kernel leave sooner; heavy rounds are fewer, and a look before
+    // their end is felt.
     const first = isHeavy ? rounds : Math.max(1, Math.floor(rounds / partBeforeFirstLook))
     const common = { rounds, isSpaced }
     of.set(

@@ -1,11 +1,10 @@
 import type { LoopApproach } from '../analysis/loop-approach.ts'
-import type { Block, Expression, For, Loop, Place, Statement, While } from '../ir.ts'
+import type { Block, Expression, For, Loop, Place, Statement } from '../ir.ts'
 import { walk } from '../walk.ts'
 import { cast, operand } from './cxx-expression.ts'
 import type { FunctionWriter } from './function-writer.ts'
 import { stopWordName } from './kernel.ts'
 import type { Look } from './loop-looks.ts'
-import { writeBraced, writeStatement, writeStatements } from './statement-text.ts'
 
 /** What counts the rounds of a loop between looks: the names of what is declared before it. */
 interface RoundCount {
@@ -16,7 +15,7 @@ interface RoundCount {
 }
 
 /** Declares what counts the rounds of a loop that looks; undefined for one that does not. */
-function declareCount(writer: FunctionWriter, s: Loop | For | While): RoundCount | undefined {
+function declareCount(writer: FunctionWriter, s: Loop | For): RoundCount | undefined {
   const look = writer.context.looks.of.get(s)
   if (look === undefined) return undefined
   const rounds = look.rounds === 1 ? undefined : writer.temporaryName()
@@ -34,10 +33,10 @@ function declareClock(writer: FunctionWriter, { isSpaced }: Look): string | unde
 }
 
 /**
- * Writes what stands first in every round of a loop that may not end: a look where the kernel can be told to leave, else what keeps the compiler from
- * taking the loop for undefined behaviour.
+ * Writes what stands first in every round of a loop that may not end: a look where the kernel can be told to
+ * leave, else what keeps the compiler from taking the loop for undefined behaviour.
  */
-function writeGuard(writer: FunctionWriter, s: Loop | For | While, count: RoundCount | undefined): void {
+function writeGuard(writer: FunctionWriter, s: Loop | For, count: RoundCount | undefined): void {
   const { counters, names } = writer.context
   if (count === undefined) {
     if (counters.mostTrips(s) === undefined) writer.line(names.prelude('ENDLESS_LOOP'))
@@ -68,13 +67,13 @@ export function writeLoop(writer: FunctionWriter, s: Loop): void {
     writeGuard(writer, s, count)
     if (label !== undefined) declareAhead(writer, s)
     writer.loopScopes.push({ label })
-    if (label === undefined) writeStatements(writer, s.body)
+    if (label === undefined) writer.statements(s.body)
     else {
-      writeBraced(writer, '', s.body)
+      writer.braced('', s.body)
       writer.line(`${label}:;`)
     }
     writer.loopScopes.pop()
-    if (s.continuing !== undefined) writeStatements(writer, s.continuing)
+    if (s.continuing !== undefined) writer.statements(s.continuing)
     if (s.breakIf !== undefined) writer.line(`if (${writer.value(s.breakIf).text}) break;`)
   })
   writer.close()
@@ -86,11 +85,9 @@ function declareAhead(writer: FunctionWriter, s: Loop): void {
   const visitor = {
     expression(e: Expression) {
       if (e.kind === 'value') used.add(e.value.id)
-      return undefined
     },
     place(p: Place) {
       if (p.kind === 'variable') used.add(p.variable.id)
-      return undefined
     },
   }
   if (s.continuing !== undefined) walk(s.continuing, visitor)
@@ -102,17 +99,16 @@ function declareAhead(writer: FunctionWriter, s: Loop): void {
   }
 }
 
-/** Writes a `for`, or a `while`: a `for` of a condition alone. */
-export function writeFor(writer: FunctionWriter, loop: For | While): void {
-  const s: For = loop.kind === 'for' ? loop : { ...loop, kind: 'for', initial: undefined, update: undefined }
+/** Writes a `for`. */
+export function writeFor(writer: FunctionWriter, s: For): void {
   const head = nativeHead(writer, s)
   if (head !== undefined) {
-    const look = writer.context.looks.of.get(loop)
+    const look = writer.context.looks.of.get(s)
     if (look?.kind === 'chunks') {
       writeChunks(writer, s, head, look)
       return
     }
-    const count = declareCount(writer, loop)
+    const count = declareCount(writer, s)
     const { initial, condition, update } = head
     const text =
       s.initial === undefined && s.update === undefined && condition !== ''
@@ -121,8 +117,8 @@ export function writeFor(writer: FunctionWriter, loop: For | While): void {
     writer.line(`${writer.context.unrolledLoops.has(s) ? '_Pragma("unroll") ' : ''}${text} {`)
     writer.loopScopes.push({ label: undefined })
     writer.indented(() => {
-      writeGuard(writer, loop, count)
-      writeStatements(writer, s.body)
+      writeGuard(writer, s, count)
+      writer.statements(s.body)
     })
     writer.loopScopes.pop()
     writer.close()
@@ -130,19 +126,19 @@ export function writeFor(writer: FunctionWriter, loop: For | While): void {
   }
   writer.line('{')
   writer.indented(() => {
-    if (s.initial !== undefined) writeStatement(writer, s.initial)
-    const count = declareCount(writer, loop)
+    if (s.initial !== undefined) writer.statement(s.initial)
+    const count = declareCount(writer, s)
     const label = s.update !== undefined && hasContinue(s.body) ? writer.label() : undefined
     writer.line('while (true) {')
     writer.indented(() => {
-      writeGuard(writer, loop, count)
+      writeGuard(writer, s, count)
       writer.at(s.loc)
       if (s.condition !== undefined) writer.line(`if (!(${writer.value(s.condition).text})) break;`)
       writer.loopScopes.push({ label })
-      writeBraced(writer, '', s.body)
+      writer.braced('', s.body)
       writer.loopScopes.pop()
       if (label !== undefined) writer.line(`${label}:;`)
-      if (s.update !== undefined) writeStatement(writer, s.update)
+      if (s.update !== undefined) writer.statement(s.update)
     })
     writer.close()
   })
@@ -150,8 +146,9 @@ export function writeFor(writer: FunctionWriter, loop: For | While): void {
 }
 
 /**
- * Writes native loops of at most so many rounds, with a look before each that does not end the loop. The condition holds in all rounds of a chunk (see
- * `LoopApproach`), so a chunk counts them down, and the condition is evaluated between chunks.
+ * Writes native loops of at most so many rounds, with a look before each that does not end the loop. The
+ * condition holds in all rounds of a chunk (see `LoopApproach`), so a chunk counts them down, and the
+ * condition is evaluated between chunks.
  */
 function writeChunks(
   writer: FunctionWriter,
@@ -171,11 +168,12 @@ function writeChunks(
       writer.line(`if (${left}++ >= ${rounds}u) { ${left} = ${rounds}u; ${lookText(writer, clock)} }`)
       writer.line(`for (; ${left} != 0u; ${left}--, ${update}) {`)
       writer.loopScopes.push({ label: undefined })
-      writer.indented(() => writeStatements(writer, s.body))
+      writer.indented(() => writer.statements(s.body))
       writer.loopScopes.pop()
       writer.close()
       if (hasBreak(s.body)) writer.line(`if (${left} != 0u) break;`)
-      // Where the condition still holds after the last round of a chunk that is not cut, the counter has wrapped around: the loop may have no end.
+      // Where the condition still holds after the last round of a chunk that is not cut, the counter has
+      // wrapped around: the loop may have no end.
       if (approach.mostTrips === undefined) writer.line(`if (${condition}) ${lookText(writer, clock)}`)
     })
     writer.close()
@@ -205,7 +203,7 @@ interface NativeHead {
 function nativeHead(writer: FunctionWriter, s: For): NativeHead | undefined {
   const part = (statement: Statement | undefined): string | undefined => {
     if (statement === undefined) return ''
-    const { lines } = writer.capture(() => writeStatement(writer, statement))
+    const { lines } = writer.capture(() => writer.statement(statement))
     return lines.length === 1 ? lines[0]!.simple : undefined
   }
   const initial = part(s.initial)

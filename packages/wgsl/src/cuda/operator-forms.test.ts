@@ -8,11 +8,11 @@ import { type BuiltinFunction, builtinFacts, builtinFunctions } from '../builtin
 import { lower, parseWgsl } from '../frontend/lower.ts'
 import { resolveOverload } from '../frontend/overloads.ts'
 import type { Type } from '../ir.ts'
+import { cpuText } from '../testing/cpu-text.ts'
 import { matrixType, scalarType, typeName, vectorType } from '../types.ts'
 import { walk } from '../walk.ts'
 import { WgslError } from '../wgsl-error.ts'
 import { emitCuda } from './emit-cuda.ts'
-import { cpuText } from './testing/cpu-text.ts'
 import { hasProgram } from './testing/kernel-cases.ts'
 
 const scalars = (['bool', 'i32', 'u32', 'f32', 'f16'] as const).map(scalarType)
@@ -40,7 +40,6 @@ function typeOf(expression: string): Type | undefined {
     walk(kernel(`let x = ${expression};`), {
       statement(s) {
         if (s.kind === 'let') found = s.variable.type
-        return undefined
       },
     })
     return found

@@ -2,8 +2,9 @@ import type { ModuleVariable } from '../ir.ts'
 import type { Copy } from './copy-elements.ts'
 
 /**
- * A pending copy. Its index is `fresh` until the loop's counter is stepped; then it names another element than the next copy of the same
- * statement does, until the loop is run again. After a let or parameter of the index is declared anew, it is `unknown`.
+ * A pending copy. Its index is `fresh` until the loop's counter is stepped; then it names another element
+ * than the next copy of the same statement does, until the loop is run again. After a let or parameter of the
+ * index is declared anew, it is `unknown`.
  */
 export interface Pending {
   readonly copy: Copy

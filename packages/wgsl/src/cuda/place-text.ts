@@ -15,7 +15,9 @@ export interface PlaceText {
   readonly value: CxxExpression
   /** Conditions, in order, under which the access may happen at all. */
   readonly guards: readonly string[]
-  /** Set for a component of a vector in registers by an index known at run time; `value` is then the vector. */
+  /**
+   * Set for a component of a vector in registers by an index known at run time; `value` is then the vector.
+   */
   readonly component?: CxxExpression | undefined
 }
 

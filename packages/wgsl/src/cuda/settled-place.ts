@@ -14,7 +14,10 @@ export function settled(writer: FunctionWriter, place: Place): Place {
   return result
 }
 
-/** The place, settled when one of the expressions that are evaluated after it writes memory, which its indices may read. */
+/**
+ * The place, settled when one of the expressions that are evaluated after it writes memory, which its indices
+ * may read.
+ */
 export function settledBefore(writer: FunctionWriter, place: Place, after: readonly Expression[]): Place {
   const { effects } = writer.context
   const mayChange = operandsOf(place).some((e) => effects.reads(e) || effects.writes(e))

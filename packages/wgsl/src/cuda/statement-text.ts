@@ -1,5 +1,5 @@
 import { builtinFacts } from '../builtin-functions.ts'
-import type { Block, CompoundAssign, Expression, Place, Statement, Switch } from '../ir.ts'
+import type { CompoundAssign, Expression, Place, Statement, Switch } from '../ir.ts'
 import { scalarType } from '../types.ts'
 import { moduleVariableOf, operandsOf, viewOf } from '../walk.ts'
 import { atomicText } from './builtin-text.ts'
@@ -13,25 +13,12 @@ import { settled } from './settled-place.ts'
 import { subgroupMatrixText } from './subgroup-matrix-text.ts'
 import { hasPadding, zeroText } from './type-text.ts'
 
-/** Writes the statements of a block, without braces. */
-export function writeStatements(writer: FunctionWriter, block: Block): void {
-  for (const s of block.statements) writeStatement(writer, s)
-}
-
-/** Writes a block in braces after `head`. */
-export function writeBraced(writer: FunctionWriter, head: string, block: Block): void {
-  writer.line(`${head} {`)
-  writer.indented(() => writeStatements(writer, block))
-  writer.close()
-}
-
 /** Writes a statement. */
 export function writeStatement(writer: FunctionWriter, s: Statement): void {
-  writer.at(s.loc)
   switch (s.kind) {
     case 'block':
       writer.line('{')
-      writer.indented(() => writeStatements(writer, s))
+      writer.indented(() => writer.statements(s))
       writer.close()
       return
     case 'let':
@@ -59,7 +46,6 @@ export function writeStatement(writer: FunctionWriter, s: Statement): void {
       writeLoop(writer, s)
       return
     case 'for':
-    case 'while':
       writeFor(writer, s)
       return
     case 'break':
@@ -127,7 +113,9 @@ function writeAssign(writer: FunctionWriter, target: Place, value: Expression): 
   writeStore(writer, target, place, writer.value(value))
 }
 
-/** Neither place stands under conditions: workgroup memory has none, and `min` brings indices of loads inside. */
+/**
+ * Neither place stands under conditions: workgroup memory has none, and `min` brings indices of loads inside.
+ */
 function writeAsyncCopy(writer: FunctionWriter, target: Place, source: Place): void {
   const to = targetText(writer, target).value
   const copy = call(writer.context.names.prelude('async_copy'), [to, placeText(writer, source).value])
@@ -164,11 +152,11 @@ function repeatable(place: Place): boolean {
 function writeIf(writer: FunctionWriter, s: Extract<Statement, { kind: 'if' }>): void {
   if (s.condition.kind === 'literal') {
     const live = s.condition.value ? s.then : s.otherwise
-    if (live !== undefined) writeStatement(writer, live)
+    if (live !== undefined) writer.statement(live)
     return
   }
   writer.line(`if (${writer.value(s.condition).text}) {`)
-  writer.indented(() => writeStatements(writer, s.then))
+  writer.indented(() => writer.statements(s.then))
   let otherwise = s.otherwise
   while (otherwise !== undefined) {
     const only = otherwise.statements.length === 1 ? otherwise.statements[0]! : undefined
@@ -177,14 +165,14 @@ function writeIf(writer: FunctionWriter, s: Extract<Statement, { kind: 'if' }>):
       if (lines.length === 0) {
         writer.at(only.loc)
         writer.close(`} else if (${result.text}) {`)
-        writer.indented(() => writeStatements(writer, only.then))
+        writer.indented(() => writer.statements(only.then))
         otherwise = only.otherwise
         continue
       }
     }
     writer.close('} else {')
     const block = otherwise
-    writer.indented(() => writeStatements(writer, block))
+    writer.indented(() => writer.statements(block))
     otherwise = undefined
   }
   writer.close()
@@ -199,7 +187,7 @@ function writeSwitch(writer: FunctionWriter, s: Switch): void {
       const heads = clause.selectors.map((v) => `case ${literalText(v, scalar, writer.context.names).text}:`)
       if (clause.isDefault) heads.push('default:')
       writer.at(clause.loc)
-      writeBraced(writer, heads.join(' '), clause.body)
+      writer.braced(heads.join(' '), clause.body)
       writer.line('break;')
     }
   })

@@ -1,4 +1,5 @@
 import type { ArrayType, BuiltinCall, Expression, ModuleVariable, Place, SubgroupMatrixType } from '../ir.ts'
+import { scalarByteLength } from '../layout.ts'
 import { u32Type } from '../types.ts'
 import { moduleVariableOf, viewOf } from '../walk.ts'
 import { type CxxExpression, call, operand, operation, simple } from './cxx-expression.ts'
@@ -10,8 +11,9 @@ import { swizzledParts } from './swizzle-text.ts'
 import { viewLengthText, viewText } from './view-text.ts'
 
 /**
- * A call of a built-in function of subgroup matrices, and the conditions under which an access may happen. The arguments are uniform in the subgroup;
- * so are the conditions, and a call under them stays one of all lanes.
+ * A call of a built-in function of subgroup matrices, and the conditions under which an access may happen.
+ * The arguments are uniform in the subgroup; so are the conditions, and a call under them stays one of all
+ * lanes.
  */
 export function subgroupMatrixText(writer: FunctionWriter, e: BuiltinCall): Omit<PlaceText, 'component'> {
   const { features, names } = writer.context
@@ -118,8 +120,7 @@ function swizzledLoad(
 
 /** Bytes of a row, or of a column where those are what lies together. */
 function sliceByteLength({ component, rows, columns }: SubgroupMatrixType, isColumnMajor: boolean): number {
-  const byteLength = component === 'f16' ? 2 : component === 'i8' ? 1 : 4
-  return byteLength * (isColumnMajor ? rows : columns)
+  return scalarByteLength[component] * (isColumnMajor ? rows : columns)
 }
 
 /** The value in a form that can stand several times. */

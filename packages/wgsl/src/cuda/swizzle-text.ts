@@ -4,9 +4,10 @@ import { type CxxExpression, operand, operation, simple } from './cxx-expression
 import type { FunctionWriter } from './function-writer.ts'
 
 /**
- * An index into an array that is laid out swizzled, as a sum of two: `moved`, to which the layout applies, and `kept`, a multiple of eight rows of at
- * least eight elements, which it leaves as it is. Constants and counters of loops that are written out then stand outside the layout, where
- * they become part of an instruction's address. Undefined where an operand has an effect.
+ * An index into an array that is laid out swizzled, as a sum of two: `moved`, to which the layout applies,
+ * and `kept`, a multiple of eight rows of at least eight elements, which it leaves as it is. Constants and
+ * counters of loops that are written out then stand outside the layout, where they become part of an
+ * instruction's address. Undefined where an operand has an effect.
  */
 export function swizzledParts(
   writer: FunctionWriter,

@@ -6,13 +6,15 @@ import type { AsyncCopies } from './async-copies.ts'
 const line = 8
 
 /**
- * Workgroup arrays that are laid out swizzled, with the elements of one of their rows: element i lies at
- * i ^ (i / max(row, 8) mod min(row, 8)) (CUTLASS's `Swizzle`). The eight rows of a block that `ldmatrix` reads are then in different banks, and
- * each row begins at a multiple of 128 bytes, or of its own length. Rows that are spread over the banks by padding do not, and an
- * asynchronous copy into them moves sectors of 32 bytes more than once: on an H200 a product of f16 takes 1.17 times as long.
+ * Workgroup arrays that are laid out swizzled, with the elements of one of their rows: element i lies at i ^
+ * (i / max(row, 8) mod min(row, 8)) (CUTLASS's `Swizzle`). The eight rows of a block that `ldmatrix` reads
+ * are then in different banks, and each row begins at a multiple of 128 bytes, or of its own length. Rows
+ * that are spread over the banks by padding do not, and an asynchronous copy into them moves sectors of 32
+ * bytes more than once: on an H200 a product of f16 takes 1.17 times as long.
  *
- * An array is laid out so if asynchronous copies write it, its matrices of f16 are loaded with one constant stride, a power of two (the row), and
- * everything else that touches it names an element. No access can tell: the layout exchanges the elements of an array for each other.
+ * An array is laid out so if asynchronous copies write it, its matrices of f16 are loaded with one constant
+ * stride, a power of two (the row), and everything else that touches it names an element. No access can tell:
+ * the layout exchanges the elements of an array for each other.
  */
 export function findSwizzles(module: IrModule, { copies }: AsyncCopies): ReadonlyMap<ModuleVariable, number> {
   const targets = new Set([...copies].map((copy) => moduleVariableOf(copy.target)!))

@@ -1,6 +1,6 @@
-import type { ScalarKind, StructType, SubgroupMatrixType, Type } from '../ir.ts'
+import type { ArrayType, ScalarKind, StructType, SubgroupMatrixType, Type } from '../ir.ts'
 import { alignOf, roundUp, sizeOf } from '../layout.ts'
-import { containsAtomic, isHostShareable, partProperty } from '../type-property.ts'
+import { containsAtomic, isHostShareable, partProperty, typeProperty } from '../type-property.ts'
 import type { Names } from './names.ts'
 
 const scalarNames = { bool: 'bool', i32: 'int', u32: 'unsigned', f32: 'float' } as const
@@ -24,7 +24,7 @@ export function typeText(type: Type, names: Names): string {
       return `${names.prelude('mat')}<${scalarText(type.scalar, names)}, ${type.columns}, ${type.rows}>`
     case 'array':
       if (type.length === undefined) throw new TypeError('a runtime-sized array has no C++ type')
-      return `${names.prelude('array')}<${typeText(type.element, names)}, ${type.length}>`
+      return arrayText(type, type.length, names)
     case 'struct':
       return names.struct(type)
     case 'buffer':
@@ -36,6 +36,16 @@ export function typeText(type: Type, names: Names): string {
       return `${typeText(type.store, names)}&`
   }
 }
+
+/** Compilers follow 200 templates into each other: where so many arrays nest, the size of one is asked for before that of what holds it. */
+function arrayText(type: ArrayType, length: number, names: Names): string {
+  const element = typeText(type.element, names)
+  const count = arrayDepth(type) % 128 === 0 ? `${length} * (sizeof(${element}) != 0)` : length
+  return `${names.prelude('array')}<${element}, ${count}>`
+}
+
+/** How many arrays nest in an array, itself included. */
+const arrayDepth = typeProperty((type): number => (type.kind === 'array' ? arrayDepth(type.element) + 1 : 0))
 
 /** The C++ type of a subgroup matrix that `cudaSubgroupMatrixConfigs` has; `emitCuda` refuses others. */
 function subgroupMatrixText({ role, component }: SubgroupMatrixType, names: Names): string {

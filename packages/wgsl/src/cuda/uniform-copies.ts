@@ -1,5 +1,5 @@
 import type { IrModule, ModuleVariable, Place } from '../ir.ts'
-import { sizeOf } from '../layout.ts'
+import { sizeOf, strideOf } from '../layout.ts'
 import { walk } from '../walk.ts'
 
 /** Bytes that one vector load takes. */
@@ -9,11 +9,13 @@ export const chunkByteLength = 16
 const mostChunks = 16
 
 /**
- * Uniform variables that are read at the start, all at once, and kept in registers. Left where they are, the loads would follow conditions and each
- * other: a transpose of a 32 × 32 tile then takes 1.4 times as long on an H200. The value has a bit for each chunk of 16 bytes that is used.
+ * Uniform variables that are read at the start, all at once, and kept in registers. Left where they are, the
+ * loads would follow conditions and each other: a transpose of a 32 × 32 tile then takes 1.4 times as long on
+ * an H200. The value has a bit for each chunk of 16 bytes that is used.
  *
- * Such a variable is no `buffer`, has at most 256 bytes, a multiple of 4, and each place in it that code names has members, components and literal
- * indices only. Nothing writes uniform memory while a kernel runs, so when it is read cannot be told.
+ * Such a variable is no `buffer`, has at most 256 bytes, a multiple of 4, and each place in it that code
+ * names has members, components and literal indices only. Nothing writes uniform memory while a kernel runs,
+ * so when it is read cannot be told.
  */
 export function findUniformCopies(module: IrModule): ReadonlyMap<ModuleVariable, number> {
   const copies = new Map<ModuleVariable, number>()
@@ -63,13 +65,7 @@ function extentOf(
           : p.index.kind === 'literal'
             ? Number(p.index.value)
             : undefined
-      const stride =
-        p.base.type.kind === 'array'
-          ? p.base.type.stride
-          : p.base.type.kind === 'matrix'
-            ? sizeOf(p.base.type) / p.base.type.columns
-            : sizeOf(p.type)
-      offset = index === undefined ? undefined : offset + index * stride
+      offset = index === undefined ? undefined : offset + index * strideOf(p.base.type)
     }
     p = p.base
   }

@@ -7,8 +7,9 @@ const mostStatements = 2048
 const mostTrips = 32
 
 /**
- * Finds loops that are written out: `for` loops of at most 32 iterations, a number that is known, with at most 2048 statements then. It keeps local arrays in
- * registers. For the compiler it is a hint, which changes no meaning. `trips` gives exact trip counts.
+ * Finds loops that are written out: `for` loops of at most 32 iterations, a number that is known, with at
+ * most 2048 statements then. It keeps local arrays in registers. For the compiler it is a hint, which changes
+ * no meaning. `trips` gives exact trip counts.
  */
 export function findUnrolledLoops(
   module: IrModule,
@@ -30,10 +31,8 @@ export function findUnrolledLoops(
         return 1 + s.clauses.reduce((n, c) => n + expandedSize(c.body), 0)
       case 'loop':
         return 1 + expandedSize(s.body) + expandedSize(s.continuing)
-      case 'while':
-        return 1 + expandedSize(s.body)
       case 'for': {
-        const body = expandedSize(s.body) + 1
+        const body = expandedSize(s.body) + expandedSize(s.update)
         const count = trips(s) ?? Infinity
         const expanded = body * Math.max(count, 1)
         if (count > mostTrips || expanded > mostStatements) return 1 + body

@@ -18,8 +18,9 @@ export interface ViewText {
 }
 
 /**
- * Evaluates where a view lies: at its offset, rounded down to the alignment. A view that does not fit into its buffer is moved to the buffer's
- * first bytes, and is as short as its type allows; with bounds: 'trap' every access to storage is checked instead.
+ * Evaluates where a view lies: at its offset, rounded down to the alignment. A view that does not fit into
+ * its buffer is moved to the buffer's first bytes, and is as short as its type allows; with bounds: 'trap'
+ * every access to storage is checked instead.
  */
 export function viewText(writer: FunctionWriter, view: ViewPlace): ViewText {
   const length = byteLengthText(writer, view)
@@ -50,7 +51,10 @@ export function viewText(writer: FunctionWriter, view: ViewPlace): ViewText {
   return { view, offset: start, seen: size === undefined ? rest(start) : `(${fits} ? ${size} : ${least}u)` }
 }
 
-/** A `type` that lies `before` bytes after the begin of the view: an lvalue, or of a runtime-sized array the pointer to its elements. */
+/**
+ * A `type` that lies `before` bytes after the begin of the view: an lvalue, or of a runtime-sized array the
+ * pointer to its elements.
+ */
 export function viewedText(
   writer: FunctionWriter,
   { view, offset, constantOffset }: ViewText,
@@ -73,7 +77,10 @@ export function viewedText(
     : operation(`*${tail}<${typeText(type, names)}>(${base}, ${at})`)
 }
 
-/** The number of elements of the runtime-sized array in a view; at least 1 where the view is inside its buffer. */
+/**
+ * The number of elements of the runtime-sized array in a view; at least 1 where the view is inside its
+ * buffer.
+ */
 export function viewLengthText({ view, seen }: ViewText): CxxExpression {
   const { offset: before, stride } = runtimeArrayOf(view.type)!
   const elements = before === 0 ? seen : `${seen} - ${before}u`

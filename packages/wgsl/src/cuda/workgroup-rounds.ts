@@ -33,7 +33,10 @@ export const roundsParameters: readonly CudaParameter[] = [
   },
 ]
 
-/** Lines before the body, which becomes a function of the workgroup: a `return` in it ends this workgroup alone. */
+/**
+ * Lines before the body, which becomes a function of the workgroup: a `return` in it ends this workgroup
+ * alone.
+ */
 export const roundsHead: readonly string[] = [
   'const unsigned workgroups_x = workgroup_counts[0], workgroups_y = workgroup_counts[1], workgroups_z = workgroup_counts[2];',
   'if (workgroups_x > most_workgroups || workgroups_y > most_workgroups || workgroups_z > most_workgroups) return;',
@@ -41,8 +44,9 @@ export const roundsHead: readonly string[] = [
 ]
 
 /**
- * Lines after the body: each block of a grid of any length takes every so-manieth workgroup. Where threads of a block meet, a workgroup begins
- * when all threads have left the one before. `look` is the statement that looks at the stop word, if any.
+ * Lines after the body: each block of a grid of any length takes every so-manieth workgroup. Where threads of
+ * a block meet, a workgroup begins when all threads have left the one before. `look` is the statement that
+ * looks at the stop word, if any.
  */
 export function roundsTail(meets: boolean, look: string | undefined): string[] {
   return [
@@ -59,7 +63,9 @@ export function roundsTail(meets: boolean, look: string | undefined): string[] {
   ]
 }
 
-/** The statement that looks at the stop word between two workgroups, where no thread has anything under way. */
+/**
+ * The statement that looks at the stop word between two workgroups, where no thread has anything under way.
+ */
 export function lookBetween(names: Names, together: boolean, stopWord: string): string {
   return `${names.prelude(together ? 'look_together' : 'look')}(${stopWord});`
 }

@@ -2,8 +2,8 @@ import type { Expression, Place, Type, VectorType } from '../ir.ts'
 import { scalarType, typeName, u32Type, vectorType } from '../types.ts'
 import { indexOperand, pointee, swizzleComponents } from './access.ts'
 import type { ExpressionNode, IndexNode } from './ast.ts'
+import type { FunctionScope } from './function-scope.ts'
 import type { Operand, ReferenceOperand } from './operand.ts'
-import type { FunctionScope } from './scopes.ts'
 import { isConstructible } from './type-structure.ts'
 
 /** The memory that an assignment writes to. */

@@ -1,4 +1,7 @@
-/* The syntax tree of a WGSL module. `at` is the offset of a node's start in the source. Parentheses leave no trace. */
+/*
+ * The syntax tree of a WGSL module. `at` is the offset of a node's start in the source. Parentheses leave no
+ * trace.
+ */
 
 export interface LiteralNode {
   kind: 'literal'

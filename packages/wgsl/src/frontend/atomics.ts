@@ -32,8 +32,7 @@ export function lowerAtomic(
   for (const [i, value] of values.entries()) {
     args.push(scope.expressionAs(value, held!, `argument ${i + 2} of ${name}`))
   }
-  const expression: Expression = { kind: 'builtin-call', name, args, type, loc: scope.loc(at) }
-  return type === undefined ? { kind: 'nothing', expression, at } : { kind: 'runtime', type, expression, at }
+  return scope.called({ kind: 'builtin-call', name, args, type, loc: scope.loc(at) }, at)
 }
 
 function resultType(

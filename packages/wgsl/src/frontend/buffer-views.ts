@@ -1,10 +1,9 @@
 import type { BufferType, Expression, Place, Type } from '../ir.ts'
 import { alignOf, leastViewSize, runtimeArrayOf } from '../layout.ts'
 import { containsAtomic, isHostShareable } from '../type-property.ts'
-import { i32Type, pointerType, typeName, u32Type } from '../types.ts'
+import { pointerType, typeName, u32Type } from '../types.ts'
 import { rootOf } from '../walk.ts'
 import type { CallNode, ExpressionNode } from './ast.ts'
-import { converts } from './numeric-types.ts'
 import type { Operand, PointerOperand, ValueOperand } from './operand.ts'
 import type { ExpressionScope } from './scopes.ts'
 import { resolveType } from './type-resolution.ts'
@@ -31,8 +30,8 @@ export function bufferView(scope: ExpressionScope, { callee, args, at }: CallNod
   const type = resolveType(scope, templates[0]!)
   checkViewType(scope, name, type, templates[0]!.at)
   const buffer = bufferOperand(scope, name, bufferNode)
-  const offset = byteCount(scope, offsetNode, `the offset of ${name}`)
-  const size = sizeNode && byteCount(scope, sizeNode, `the size of ${name}`)
+  const offset = scope.integer(scope.value(scope.expression(offsetNode)), `the offset of ${name}`)
+  const size = sizeNode && scope.integer(scope.value(scope.expression(sizeNode)), `the size of ${name}`)
   checkView(scope, buffer, type, offset, size)
   const place: Place = {
     kind: 'view-place',
@@ -83,15 +82,6 @@ function bufferOperand(scope: ExpressionScope, name: string, node: ExpressionNod
   if (value.kind !== 'pointer' || value.type.store.kind !== 'buffer')
     throw scope.error(node.at, `${name} takes a pointer to a buffer, not ${typeName(value.type)}`)
   return value
-}
-
-/** A number of bytes: i32 or u32. */
-function byteCount(scope: ExpressionScope, node: ExpressionNode, what: string): ValueOperand {
-  const value = scope.value(scope.expression(node))
-  const type = value.type === u32Type ? u32Type : i32Type
-  if (!converts(value.type, type))
-    throw scope.error(node.at, `${what} is of type ${typeName(value.type)}, not i32 or u32`)
-  return scope.convert(value, type, what)
 }
 
 /** Constant offsets and sizes of a view must be aligned and must fit into the buffer. */

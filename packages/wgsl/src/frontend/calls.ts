@@ -5,7 +5,7 @@ import {
   type ValueFunction,
 } from '../builtin-functions.ts'
 import { isSubgroupOperation } from '../collectives.ts'
-import type { Expression, ScalarType, Type, VectorType } from '../ir.ts'
+import type { BuiltinCall, ScalarType, Type, VectorType } from '../ir.ts'
 import { alignOf, sizeOf } from '../layout.ts'
 import { typeName } from '../types.ts'
 import type { CallNode } from './ast.ts'
@@ -150,15 +150,11 @@ function emitBuiltin(
   result: Type | undefined,
   at: number,
 ): Operand {
-  const loc = scope.loc(at)
   const type = result && concreteOf(result)
   const values = args.map((arg) => scope.expressionOf(arg))
-  const call: Expression = { kind: 'builtin-call', name, args: values, type, loc }
+  const call: BuiltinCall = { kind: 'builtin-call', name, args: values, type, loc: scope.loc(at) }
   const filtered = scope.subgroupUniformity
-  const expression: Expression =
-    isSubgroupOperation(name) && filtered !== 'error' ? { ...call, filtered } : call
-  if (type === undefined) return { kind: 'nothing', expression, at }
-  return { kind: 'runtime', type, expression, at }
+  return scope.called(isSubgroupOperation(name) && filtered !== 'error' ? { ...call, filtered } : call, at)
 }
 
 function bitcast(scope: ExpressionScope, node: CallNode): Operand {

@@ -27,24 +27,10 @@ export function construct(scope: ExpressionScope, type: Type, node: CallNode): O
     case 'matrix':
       return constructMatrix(scope, type, args, at)
     case 'array':
-      return constructParts(
-        scope,
-        type,
-        args,
-        args.map(() => type.element),
-        type.length!,
-        at,
-      )
+      return constructParts(scope, type, args, type.length!, () => type.element, at)
     default: {
       const { members } = type as StructType
-      return constructParts(
-        scope,
-        type as StructType,
-        args,
-        members.map((m) => m.type),
-        members.length,
-        at,
-      )
+      return constructParts(scope, type as StructType, args, members.length, (i) => members[i]!.type, at)
     }
   }
 }
@@ -137,13 +123,13 @@ function constructParts(
   scope: ExpressionScope,
   type: ArrayType | StructType,
   args: ValueOperand[],
-  types: readonly Type[],
   count: number,
+  typeOf: (part: number) => Type,
   at: number,
 ): Operand {
   if (args.length !== count)
     throw scope.error(at, `${typeName(type)} takes ${count} values, not ${args.length}`)
-  const parts = args.map((arg, i) => scope.convert(arg, types[i]!, `part ${i + 1} of ${typeName(type)}`))
+  const parts = args.map((arg, i) => scope.convert(arg, typeOf(i), `part ${i + 1} of ${typeName(type)}`))
   return assemble(scope, type, parts, at, (values) => values)
 }
 
@@ -206,14 +192,7 @@ export function constructGenerated(
       if (!isConstructible(element)) throw fail()
       const type = arrayType(element, args.length)
       checkExtent(scope, type, at)
-      return constructParts(
-        scope,
-        type,
-        args,
-        args.map(() => element),
-        args.length,
-        at,
-      )
+      return constructParts(scope, type, args, args.length, () => element, at)
     }
     default:
       throw scope.error(at, `'${callee.name}' cannot be constructed`)

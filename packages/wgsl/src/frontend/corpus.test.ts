@@ -11,7 +11,8 @@ import {
 } from '../index.ts'
 import { corpus, corpusLines } from '../testing/corpus.ts'
 import { openDawnOracle } from '../testing/dawn-oracle.ts'
-import { fillBuffer, parseKernelTest, randomKernel } from '../testing/index.ts'
+import { fillBuffer, parseKernelTest } from '../testing/index.ts'
+import { randomKernel } from '../testing/random-kernel.ts'
 
 const kernels = corpus('accepted', 'generated')
 const rejected = corpus('rejected')

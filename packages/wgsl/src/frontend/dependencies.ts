@@ -1,8 +1,8 @@
 import type { AttributeNode, ExpressionNode, ModuleDeclarationNode } from './ast.ts'
 
 /**
- * The declarations of a module, each after those whose names it mentions, as far as there is no circle. Resolved in this order,
- * a long chain of declarations needs no deep stack.
+ * The declarations of a module, each after those whose names it mentions, as far as there is no circle.
+ * Resolved in this order, a long chain of declarations needs no deep stack.
  */
 export function inDependencyOrder(
   declarations: readonly ModuleDeclarationNode[],

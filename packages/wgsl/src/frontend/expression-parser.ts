@@ -27,16 +27,31 @@ const diagnosticRules = new Set(['derivative_uniformity', 'subgroup_uniformity']
 
 /** The attributes of the language and how many arguments each takes. */
 const attributeArguments: Record<string, readonly [number, number]> = {
-  ...{ align: [1, 1], binding: [1, 1], group: [1, 1], id: [1, 1], size: [1, 1], workgroup_size: [1, 3] },
+  align: [1, 1],
+  binding: [1, 1],
+  group: [1, 1],
+  id: [1, 1],
+  size: [1, 1],
+  workgroup_size: [1, 3],
   subgroup_size: [1, 1],
-  ...{ builtin: [1, 1], compute: [0, 0], vertex: [0, 0], fragment: [0, 0], must_use: [0, 0] },
-  ...{ location: [1, 1], interpolate: [1, 2], invariant: [0, 0], blend_src: [1, 1], diagnostic: [2, 2] },
+  builtin: [1, 1],
+  compute: [0, 0],
+  vertex: [0, 0],
+  fragment: [0, 0],
+  must_use: [0, 0],
+  location: [1, 1],
+  interpolate: [1, 2],
+  invariant: [0, 0],
+  blend_src: [1, 1],
+  diagnostic: [2, 2],
 }
 
 /** The token stream and the grammar of expressions, types and attributes. */
 export class ExpressionParser {
   readonly source: SourceText
-  /** The rules of `diagnostic` filters that are not known; those of other tools, `tool.rule`, may be anything. */
+  /**
+   * The rules of `diagnostic` filters that are not known; those of other tools, `tool.rule`, may be anything.
+   */
   readonly unknownRules: { readonly rule: string; readonly at: number }[] = []
   readonly #tokens: Token[]
   /** The depths of expressions; a name or a literal alone has depth 0. */
@@ -175,7 +190,10 @@ export class ExpressionParser {
     return this.allowed(this.anyAttributes(), names, what)
   }
 
-  /** The severity that @diagnostic before `what` gives to the rule `subgroup_uniformity`; no other attribute may stand there. */
+  /**
+   * The severity that @diagnostic before `what` gives to the rule `subgroup_uniformity`; no other attribute
+   * may stand there.
+   */
   severity(what: string): Severity | undefined {
     const attributes = this.anyAttributes()
     this.allowed(attributes, ['diagnostic'], what)
@@ -214,8 +232,8 @@ export class ExpressionParser {
   }
 
   /**
-   * `(severity, rule)` of a diagnostic, checked against the `severities` given beside it. With `mayRepeat` the same may be
-   * said again.
+   * `(severity, rule)` of a diagnostic, checked against the `severities` given beside it. With `mayRepeat`
+   * the same may be said again.
    */
   diagnosticControl(
     from: number,

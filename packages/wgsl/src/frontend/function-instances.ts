@@ -39,7 +39,10 @@ export class FunctionInstances {
     this.#module = module
   }
 
-  /** A function, specialised for the bindings of its pointer parameters. Its body is lowered later, by `lowerPending`. */
+  /**
+   * A function, specialised for the bindings of its pointer parameters. Its body is lowered later, by
+   * `lowerPending`.
+   */
   instantiate(node: FunctionNode, bindings: readonly (PointerBinding | undefined)[], at: number): IrFunction {
     if (stageOf(node) !== undefined)
       throw this.#module.source.error(at, `the entry point '${node.name}' cannot be called`)
@@ -72,7 +75,9 @@ export class FunctionInstances {
     return record
   }
 
-  /** Lowers the bodies of all functions declared so far and of those that they call, each through `attempt`. */
+  /**
+   * Lowers the bodies of all functions declared so far and of those that they call, each through `attempt`.
+   */
   lowerPending(attempt: (lowerBody: () => void) => void = (lowerBody) => lowerBody()): void {
     while (this.#pending.length > 0) {
       const pending = this.#pending
@@ -109,7 +114,9 @@ export class FunctionInstances {
     return order
   }
 
-  /** A function and all that it calls, callees first, without those in `done`; an error if one calls itself. */
+  /**
+   * A function and all that it calls, callees first, without those in `done`; an error if one calls itself.
+   */
   reachableFrom(root: FunctionRecord, done = new Set<FunctionRecord>()): FunctionRecord[] {
     const order: FunctionRecord[] = []
     const open = new Set<FunctionRecord>()

@@ -1,35 +1,19 @@
-import type {
-  Block,
-  BuiltinValue,
-  Expression,
-  IrFunction,
-  LocalVariable,
-  Location,
-  Parameter,
-  Place,
-  Statement,
-  Type,
-} from '../ir.ts'
+import type { Block, BuiltinValue, Expression, IrFunction, Location, Parameter, Place, Type } from '../ir.ts'
 import { typeName } from '../types.ts'
 import { checkBehaviours } from '../validity/behaviour.ts'
-import type { AttributeNode, BlockNode, FunctionNode, Severity } from './ast.ts'
+import type { AttributeNode, FunctionNode } from './ast.ts'
 import { builtinValues } from './builtin-values.ts'
-import { ExpressionLowering } from './expression-lowering.ts'
-import type { Binding, ReferenceOperand } from './operand.ts'
+import { FunctionScope } from './function-scope.ts'
 import { type PointerBinding, throughParameter } from './pointer-binding.ts'
-import type { Declarations, FunctionScope, Surroundings } from './scopes.ts'
+import type { Declarations } from './scopes.ts'
 import { stageOf } from './stages.ts'
-import { lowerStatements } from './statements.ts'
+import { lowerBlockInScope } from './statements.ts'
 
 /** Lowers one function. */
-export class FunctionLowering extends ExpressionLowering implements FunctionScope {
-  readonly declaration: FunctionNode
-  surroundings: Surroundings
+export class FunctionLowering extends FunctionScope {
   readonly #bindings: readonly (PointerBinding | undefined)[]
-  readonly #scopes: Map<string, Binding>[] = []
   readonly #builtins = new Set<string>()
   readonly #parameters: Parameter[] = []
-  #statements: Statement[] = []
   #function: { -readonly [K in keyof IrFunction]: IrFunction[K] } | undefined
 
   constructor(
@@ -37,121 +21,17 @@ export class FunctionLowering extends ExpressionLowering implements FunctionScop
     declaration: FunctionNode,
     bindings: readonly (PointerBinding | undefined)[],
   ) {
-    super(module)
-    this.declaration = declaration
+    super(module, declaration)
     this.#bindings = bindings
-    this.surroundings = {
-      loops: 0,
-      breakable: false,
-      continuing: false,
-      subgroupUniformity: declaration.subgroupUniformity ?? module.subgroupUniformity,
-      loopScope: undefined,
-      bypassed: undefined,
-    }
-  }
-
-  override lookup(name: string): Binding | undefined {
-    for (let i = this.#scopes.length - 1; i >= 0; i--) {
-      const scope = this.#scopes[i]!
-      const binding = scope.get(name)
-      if (binding === undefined) continue
-      const { bypassed } = this.surroundings
-      if (bypassed?.names !== scope || !bypassed.hidden.has(name)) return binding
-      return (at) => {
-        throw this.error(
-          at,
-          `'${name}' is used in a continuing block, but a continue bypasses its declaration`,
-        )
-      }
-    }
-    return super.lookup(name)
-  }
-
-  override isLocal(name: string): boolean {
-    return this.#scopes.some((scope) => scope.has(name))
-  }
-
-  /** Declares a name in the innermost scope. */
-  declare(name: string, at: number, binding: Binding): void {
-    const scope = this.#scopes.at(-1)!
-    if (scope.has(name)) throw this.error(at, `'${name}' is declared twice in this scope`)
-    scope.set(name, binding)
-  }
-
-  /** Appends a statement to the block being lowered. */
-  emit(statement: Statement): void {
-    this.#statements.push(statement)
-  }
-
-  /** Runs with a new scope of names. */
-  scoped<T>(run: (names: ReadonlyMap<string, Binding>) => T): T {
-    const names = new Map<string, Binding>()
-    this.#scopes.push(names)
-    const result = run(names)
-    this.#scopes.pop()
-    return result
-  }
-
-  /** Collects the statements that `run` emits. */
-  collect(run: () => void): Statement[] {
-    const outer = this.#statements
-    const collected: Statement[] = []
-    this.#statements = collected
-    run()
-    this.#statements = outer
-    return collected
-  }
-
-  /** Runs with other surroundings. */
-  within<T>(surroundings: Partial<Surroundings>, run: () => T): T {
-    const outer = this.surroundings
-    this.surroundings = { ...outer, ...surroundings }
-    const result = run()
-    this.surroundings = outer
-    return result
-  }
-
-  /** Runs where a node sets the severity of the rule `subgroup_uniformity`, if it does. */
-  filtered<T>(subgroupUniformity: Severity | undefined, run: () => T): T {
-    return subgroupUniformity === undefined ? run() : this.within({ subgroupUniformity }, run)
-  }
-
-  override get subgroupUniformity(): Severity {
-    return this.surroundings.subgroupUniformity
-  }
-
-  /** Notes a `continue` of the innermost loop. */
-  noteContinue(): void {
-    const { loopScope } = this.surroundings
-    if (loopScope !== undefined) loopScope.visible ??= loopScope.names.size
-  }
-
-  /** The names that some `continue` of a loop bypassed. */
-  bypassedBy({ names, visible }: NonNullable<Surroundings['loopScope']>): Surroundings['bypassed'] {
-    return visible === undefined ? undefined : { names, hidden: new Set([...names.keys()].slice(visible)) }
-  }
-
-  /** Lowers a block with its own scope. */
-  block(node: BlockNode): Block {
-    const statements = this.collect(() =>
-      this.scoped(() => this.filtered(node.subgroupUniformity, () => lowerStatements(this, node.statements))),
-    )
-    return { kind: 'block', statements, loc: this.loc(node.at) }
-  }
-
-  /** The declared return type. */
-  get returnType(): Type | undefined {
-    return this.module.signature(this.declaration).returnType
   }
 
   /**
-   * The function with its parameters, so that it can be called; its body stays empty until `lowerBody`. That functions are not
-   * lowered inside one another keeps a long chain of calls from using up the stack.
+   * The function with its parameters, so that it can be called; its body stays empty until `lowerBody`. That
+   * functions are not lowered inside one another keeps a long chain of calls from using up the stack.
    */
   declareFunction(): IrFunction {
     const { name, at } = this.declaration
     const { returnType } = this.module.signature(this.declaration)
-    this.#scopes.push(new Map())
     const loc = this.loc(at)
     if (stageOf(this.declaration) === undefined) this.#declareParameters()
     const body: Block = { kind: 'block', statements: [], loc }
@@ -167,10 +47,10 @@ export class FunctionLowering extends ExpressionLowering implements FunctionScop
       if (stage === 'compute') this.#entryPoint()
       else if (stage !== undefined) this.#renderStage()
     })
-    const body = this.#body(this.declaration.body)
+    // The body shares its scope with the parameters.
+    const body = lowerBlockInScope(this, this.declaration.body)
     made.id = this.module.newId()
     made.body = { ...body, statements: [...prologue, ...body.statements] }
-    this.#scopes.pop()
     const { source } = this.module
     checkBehaviours(made, this.loc(this.declaration.body.end), (loc, text) => source.errorAt(loc, text))
   }
@@ -225,14 +105,6 @@ export class FunctionLowering extends ExpressionLowering implements FunctionScop
         return { kind: 'pointer', type, place, at: use }
       })
     }
-  }
-
-  /** The body shares its scope with the parameters. */
-  #body(node: BlockNode): Block {
-    const statements = this.collect(() =>
-      this.filtered(node.subgroupUniformity, () => lowerStatements(this, node.statements)),
-    )
-    return { kind: 'block', statements, loc: this.loc(node.at) }
   }
 
   /** Each built-in value becomes a parameter; structures are built from them. */
@@ -303,36 +175,5 @@ export class FunctionLowering extends ExpressionLowering implements FunctionScop
       throw this.error(value.at, `the built-in value ${value.name} needs 'enable subgroups;'`)
     }
     return value.name as BuiltinValue
-  }
-
-  /** Emits a let and declares its name. */
-  declareLet(name: string, at: number, value: Expression & { type: Type }): void {
-    const expression = this.emitLet(name, at, value)
-    this.declare(name, at, (use) => ({
-      kind: 'runtime',
-      type: value.type,
-      expression: { ...expression, loc: this.loc(use) },
-      at: use,
-    }))
-  }
-
-  /** Emits a let and gives the expression that reads it. */
-  emitLet(name: string, at: number, value: Expression & { type: Type }): Expression & { type: Type } {
-    const loc = this.loc(at)
-    const { type } = value
-    const variable = { kind: 'let-value' as const, id: this.module.newId(), name, type, loc }
-    this.emit({ kind: 'let', variable, value, loc })
-    return { kind: 'value', value: variable, type, loc }
-  }
-
-  /** Emits a var and declares its name. */
-  declareVar(name: string, at: number, type: Type, initial: Expression | undefined): void {
-    const loc = this.loc(at)
-    const variable: LocalVariable = { kind: 'local-variable', id: this.module.newId(), name, type, loc }
-    this.emit({ kind: 'var', variable, initial, loc })
-    this.declare(name, at, (use): ReferenceOperand => {
-      const place = { kind: 'variable' as const, variable, type, loc: this.loc(use) }
-      return { kind: 'reference', type, place, space: 'function', access: 'read_write', at: use }
-    })
   }
 }

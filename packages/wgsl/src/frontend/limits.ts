@@ -1,6 +1,6 @@
 /*
- * The limits on the size of a source. WGSL lets an implementation choose most of them (section "Limits"); these are those of
- * Dawn's compiler, so that a source is accepted here exactly when it is accepted there.
+ * The limits on the size of a source. WGSL lets an implementation choose most of them (section "Limits");
+ * these are those of Dawn's compiler, so that a source is accepted here exactly when it is accepted there.
  */
 
 /** How deep brackets and unary operators may nest. */
@@ -25,8 +25,14 @@ export const maximumArrayLength = 65535
 /** The size of a type in bytes. */
 export const maximumByteLength = 2 ** 32 - 1
 
-/** The size in bytes of a value that is computed when the shader runs. Only code that the entry point reaches is held to it. */
+/**
+ * The size in bytes of a value that is computed when the shader runs. Only code that the entry point reaches
+ * is held to it.
+ */
 export const maximumValueByteLength = 65536
 
-/** How many copies of functions there may be, each for other pointers into module memory that its callers pass. */
+/**
+ * How many copies of functions there may be, each for other pointers into module memory that its callers
+ * pass.
+ */
 export const maximumSpecialisations = 10_000

@@ -181,15 +181,12 @@ function collectStructs(
   const visitor: Visitor = {
     expression(e) {
       add(e.type)
-      return undefined
     },
     place(p) {
       add(p.type)
-      return undefined
     },
     statement(s) {
       if (s.kind === 'let' || s.kind === 'var') add(s.variable.type)
-      return undefined
     },
   }
   for (const variable of variables) {

@@ -94,8 +94,15 @@ class StandIns {
       const id = this.#scope.newId()
       const loc = this.#scope.source.locate(at)
       known[position] = {
-        ...{ kind: 'module-variable', id, name: `stand-in ${id}`, space, access, type: store },
-        ...{ binding: undefined, initial: undefined, loc },
+        kind: 'module-variable',
+        id,
+        name: `stand-in ${id}`,
+        space,
+        access,
+        type: store,
+        binding: undefined,
+        initial: undefined,
+        loc,
       }
     }
     return standInBinding(known[position]!)

@@ -23,11 +23,11 @@ import type {
 } from './ast.ts'
 import { isBuiltinFunction } from './calls.ts'
 import { ConstantError, checkInteger, roundFloat, type Value } from './constant-value.ts'
-import { ExpressionLowering } from './expression-lowering.ts'
+import { lowerExpression } from './expression-lowering.ts'
 import { FunctionInstances } from './function-instances.ts'
 import { concreteOf, isOverrideSized } from './numeric-types.ts'
 import type { Binding, ConstantOperand, Operand } from './operand.ts'
-import type { Declarations, ExpressionScope, Signature } from './scopes.ts'
+import { type Declarations, ExpressionScope, type Signature } from './scopes.ts'
 import { resolveStruct } from './structures.ts'
 import { plainTypes, typeGenerator } from './type-names.ts'
 import { checkArrayLengths, resolveType } from './type-resolution.ts'
@@ -41,7 +41,8 @@ import { resolveVariable } from './variables.ts'
  */
 export class ModuleScope implements Declarations {
   readonly source: SourceText
-  readonly expressions: ExpressionLowering
+  readonly expressions: ExpressionScope
+  readonly lowerExpression = lowerExpression
   readonly functions: FunctionInstances
   readonly constants: Constant[] = []
 
@@ -58,8 +59,8 @@ export class ModuleScope implements Declarations {
   readonly #resolving = new Set<string>()
   /** Above zero while the default of an override is evaluated, which need have no value unless it is used. */
   #defaults = 0
-  /** Whether the default being evaluated mentions an override that lacks a value, evaluated or not. */
-  #mentionsLacking = false
+  /** Whether the default being evaluated mentions an override that has no value, in a part that is evaluated or not. */
+  #mentionsValueless = false
   #nextId = 0
 
   /** `values` are the pipeline's constants by the key that WebGPU uses: the `@id`, or else the name; undefined: symbolic. */
@@ -72,7 +73,7 @@ export class ModuleScope implements Declarations {
     this.#node = node
     this.#values = values
     this.#enabled = new Set(node.enables.map((e) => e.name))
-    this.expressions = new ExpressionLowering(this)
+    this.expressions = new ExpressionScope(this)
     this.functions = new FunctionInstances(this)
     for (const declaration of node.declarations) {
       if (this.#declarations.has(declaration.name)) {
@@ -155,12 +156,12 @@ export class ModuleScope implements Declarations {
       }
       case 'override': {
         const { name } = node
-        const { type, value, isLacking } = this.override(node)
-        const isUsable = value !== undefined && !isLacking
+        const { type, value, mentionsValueless } = this.override(node)
+        const isUsable = value !== undefined && !mentionsValueless
         const problem = isUsable || this.#values === undefined ? undefined : this.#problemOf(node)
         return (at): Operand => {
           if (!isUsable) {
-            this.#mentionsLacking = true
+            this.#mentionsValueless = true
             if (!this.isSymbolic)
               throw (
                 problem ??
@@ -228,22 +229,22 @@ export class ModuleScope implements Declarations {
   }
 
   /**
-   * An override with the value that it takes. It may be used unless it lacks something: a value, or one for an override that its
-   * default mentions, even where another value replaces the default.
+   * An override with its value. The language lets code use it only if it has one and if all overrides that its default mentions have one, even
+   * where the pipeline gives a value in place of the default; `mentionsValueless` says that one of those has none.
    */
   override(node: GlobalNode): {
     id: number | undefined
     type: ScalarType
     default: Value | undefined
     value: Value | undefined
-    isLacking: boolean
+    mentionsValueless: boolean
   } {
     const { name, attributes } = node
     const idNode = attributes.find((a) => a.name === 'id')
     const id = idNode && this.expressions.constantInteger(idNode.args[0]!, 'the @id')
     if (id !== undefined && (id < 0 || id > 65535))
       throw this.source.error(idNode!.at, `the @id ${id} is not in 0 to 65535`)
-    const { value: fallback, type, isLacking } = this.#default(node)
+    const { value: fallback, type, mentionsValueless } = this.#default(node)
     const given = this.#values?.get(id === undefined ? name : String(id))
     return {
       id,
@@ -255,18 +256,18 @@ export class ModuleScope implements Declarations {
           : given === undefined
             ? fallback
             : this.#givenValue(node, type, given),
-      isLacking,
+      mentionsValueless,
     }
   }
 
-  /** The type of an override, the value of its default, and whether that mentions an override that lacks a value. */
+  /** The type of an override, the value of its default, and whether that mentions an override that has no value. */
   #default({ name, at, type: typeNode, initial }: GlobalNode): {
     type: ScalarType
     value: Value | undefined
-    isLacking: boolean
+    mentionsValueless: boolean
   } {
-    const outer = this.#mentionsLacking
-    this.#mentionsLacking = false
+    const outer = this.#mentionsValueless
+    this.#mentionsValueless = false
     this.#defaults++
     try {
       const operand = initial && this.expressions.constant(initial, `the default of '${name}'`, true)
@@ -276,9 +277,9 @@ export class ModuleScope implements Declarations {
         throw this.source.error(at, `an override is a scalar, not ${typeName(type)}`)
       const value =
         operand && (this.expressions.convert(operand, type, `the default of '${name}'`) as ConstantOperand)
-      return { type, value: value?.value, isLacking: this.#mentionsLacking }
+      return { type, value: value?.value, mentionsValueless: this.#mentionsValueless }
     } finally {
-      this.#mentionsLacking = outer
+      this.#mentionsValueless = outer
       this.#defaults--
     }
   }

@@ -3,13 +3,13 @@ import { alignOf, roundUp, sizeOf } from '../layout.ts'
 import { arrayType, bufferType, matrixType, scalarType, vectorType } from '../types.ts'
 
 /*
- * Types inside the front end may have abstract components, which the IR's types do not know. They use the same objects,
- * with these scalar kinds beyond ScalarKind; they never leave the front end.
+ * Types inside the front end may have abstract components, which the IR's types do not know. They use the
+ * same objects, with these scalar kinds beyond ScalarKind; they never leave the front end.
  */
 
 /**
- * An array or buffer whose length depends on an override. Two of them are one type only when the length is written as one
- * override. Where overrides have no values, `length` is that of the least.
+ * An array or buffer whose length depends on an override. Two of them are one type only when the length is
+ * written as one override. Where overrides have no values, `length` is that of the least.
  */
 export type OverrideSizedType = (ArrayType | BufferType) & {
   readonly length: number

@@ -22,7 +22,10 @@ const enableNames = new Set([
   ...['clip_distances', 'dual_source_blending', 'primitive_index'],
 ])
 
-/** Language features that a source may require: those of Dawn. All that matter to compute shaders are always on. */
+/**
+ * Language features that a source may require: those of Dawn. All that matter to compute shaders are always
+ * on.
+ */
 const languageFeatures = new Set([
   ...[
     'readonly_and_readwrite_storage_textures',
@@ -208,8 +211,15 @@ class ModuleParser extends ExpressionParser {
     const body: BlockNode = { ...block, subgroupUniformity: bodySeverity }
     const subgroupUniformity = severityOf(anyAttributes)
     return {
-      ...{ kind: 'function', name, attributes, parameters, returnType, returnAttributes, body, at },
+      kind: 'function',
+      name,
+      attributes,
+      parameters,
+      returnType,
+      returnAttributes,
+      body,
       subgroupUniformity,
+      at,
     }
   }
 }

@@ -3,8 +3,8 @@ import { typeName } from '../types.ts'
 import type { PointerOperand } from './operand.ts'
 
 /**
- * What a pointer parameter into module memory is bound to when its function is specialised: a path from a variable, with
- * an index parameter for each dynamic index on it.
+ * What a pointer parameter into module memory is bound to when its function is specialised: a path from a
+ * variable, with an index parameter for each dynamic index on it.
  */
 export interface PointerBinding {
   /** Distinguishes specialisations: the variable and the path's shape. */

@@ -1,19 +1,21 @@
 import type {
   ArrayType,
   BinaryOperator,
-  Block,
+  BuiltinCall,
+  Call,
   Constant,
   Expression,
   IrFunction,
-  Location,
   Place,
-  Statement,
+  ScalarType,
   StructType,
   Type,
+  VectorType,
 } from '../ir.ts'
+import { sizeOf } from '../layout.ts'
 import type { SourceText } from '../source-text.ts'
+import { boolType, i32Type, scalarType, typeName, u32Type } from '../types.ts'
 import type {
-  BlockNode,
   ExpressionNode,
   FunctionNode,
   GlobalNode,
@@ -21,12 +23,22 @@ import type {
   Severity,
   StructNode,
 } from './ast.ts'
-import type { Value } from './constant-value.ts'
-import type { Binding, ConstantOperand, Operand, RuntimeOperand, ValueOperand } from './operand.ts'
+import { binaryValue } from './constant-operators.ts'
+import { ConstantError, convertValue, type Value, valueExpression, zeroValue } from './constant-value.ts'
+import { maximumValueByteLength } from './limits.ts'
+import { concreteOf, converts, scalarOf } from './numeric-types.ts'
+import {
+  type Binding,
+  type ConstantOperand,
+  isConstExpression,
+  type Operand,
+  type RuntimeOperand,
+  type ValueOperand,
+} from './operand.ts'
+import { binaryTypes } from './operators.ts'
 import type { PointerBinding } from './pointer-binding.ts'
 import type { Stage } from './stages.ts'
-
-type Typed = Expression & { type: Type }
+import { isConstructible } from './type-structure.ts'
 
 /** Parameter and return types of a function. */
 export interface Signature {
@@ -34,11 +46,15 @@ export interface Signature {
   readonly returnType: Type | undefined
 }
 
-/** The declarations of a module, as the code that lowers its parts uses them; `ModuleScope` implements it and says what each member does. */
+/**
+ * The declarations of a module, as the code that lowers its parts uses them; `ModuleScope` implements it and says what each member does. It
+ * imports that code, which therefore cannot import it.
+ */
 export interface Declarations {
   readonly source: SourceText
   /** Lowers expressions of module scope. */
   readonly expressions: ExpressionScope
+  lowerExpression(scope: ExpressionScope, node: ExpressionNode): Operand
   readonly functions: {
     instantiate(node: FunctionNode, bindings: readonly (PointerBinding | undefined)[], at: number): IrFunction
     noteStages(allowed: readonly Stage[], what: string, at: number): void
@@ -66,74 +82,267 @@ export interface Declarations {
   ): ConstantOperand
 }
 
-/** Lowers expressions of the module or of a function; `ExpressionLowering` implements it and says what each member does. */
-export interface ExpressionScope {
+/** Lowers expressions of the module; functions add their scopes of names. */
+export class ExpressionScope {
   readonly module: Declarations
-  readonly subgroupUniformity: Severity
-  lookup(name: string): Binding | undefined
-  isLocal(name: string): boolean
-  error(at: number, text: string): Error
-  rejectValue(at: number, text: string, override: boolean): void
-  loc(at: number): Location
-  constantOperand(at: number, type: Type, value: Value | undefined, override: boolean): ConstantOperand
-  runtime(expression: Typed, at: number): RuntimeOperand
-  checkValueSize(type: Type, at: number): void
+  /** Above zero while in the part of a constant `&&` or `||` that is not evaluated: there, constants may have errors. */
+  #unevaluated = 0
+
+  constructor(module: Declarations) {
+    this.module = module
+  }
+
+  /** What a name of a value stands for in the innermost scope. */
+  lookup(name: string): Binding | undefined {
+    return this.module.lookup(name)
+  }
+
+  /** Whether a scope inside the module declares the name. */
+  isLocal(_name: string): boolean {
+    return false
+  }
+
+  /** What a violation of the rule `subgroup_uniformity` is here. */
+  get subgroupUniformity(): Severity {
+    return 'error'
+  }
+
+  /** An error at an offset. */
+  error(at: number, text: string): Error {
+    return this.module.source.error(at, text)
+  }
+
+  /**
+   * Rejects a value. With `override`, the value depends on overrides: then only a pipeline that reaches it is wrong, and where
+   * overrides have no values nothing is.
+   */
+  rejectValue(at: number, text: string, override: boolean): void {
+    if (this.#unevaluated > 0 || (override && this.module.isSymbolic)) return
+    throw this.error(at, text)
+  }
+
+  /** The location of an offset. */
+  loc(at: number) {
+    return this.module.source.locate(at)
+  }
+
+  // ---------------------------------------------------------------------------------------------- operands
+
+  /** A constant operand. */
+  constantOperand(at: number, type: Type, value: Value | undefined, override: boolean): ConstantOperand {
+    return { kind: 'constant', type, value, override, declaration: undefined, at }
+  }
+
+  /** A runtime operand. */
+  runtime(expression: Expression & { type: Type }, at: number): RuntimeOperand {
+    this.checkValueSize(expression.type, at)
+    return { kind: 'runtime', type: expression.type, expression, at }
+  }
+
+  /** What a call gives. */
+  called(call: BuiltinCall | Call, at: number): Operand {
+    const { type } = call
+    return type === undefined
+      ? { kind: 'nothing', expression: call, at }
+      : { kind: 'runtime', type, expression: call, at }
+  }
+
+  /** Values that exist while the shader runs must not exceed the limit. */
+  checkValueSize(type: Type, at: number): void {
+    const byteLength = sizeOf(type)
+    if (byteLength > maximumValueByteLength) {
+      const text = `a value of type ${typeName(type)} has ${byteLength} bytes, above the limit of ${maximumValueByteLength}`
+      this.rejectValue(at, text, true)
+    }
+  }
+
+  /** Evaluates an operation on constants, and places its errors. What depends on an unknown value is unknown. */
   fold(
     at: number,
     type: Type,
     operands: readonly ConstantOperand[],
     evaluate: (values: readonly Value[]) => Value,
-  ): ConstantOperand
-  value(operand: Operand): ValueOperand
-  describe(operand: Operand): string
-  convert(operand: Operand, type: Type, what: string): ValueOperand
-  expressionOf(operand: Operand): Typed
-  expressionAs(operand: Operand, type: Type, what: string): Typed
-  expression(node: ExpressionNode): Operand
-  constant(node: ExpressionNode, what: string, override?: boolean): ConstantOperand
-  constantInteger(node: ExpressionNode, what: string): number
-  integerOf(operand: ConstantOperand, what: string, abstractAs?: 'i32' | 'u32'): number | undefined
-  checkAssert(condition: ExpressionNode): void
-  condition(node: ExpressionNode, what: string): Expression
+  ): ConstantOperand {
+    let override = false
+    const values: Value[] = []
+    for (const operand of operands) {
+      override ||= operand.override
+      if (operand.value !== undefined) values.push(operand.value)
+    }
+    if (values.length < operands.length) return this.constantOperand(at, type, undefined, true)
+    try {
+      return this.constantOperand(at, type, evaluate(values), override)
+    } catch (error) {
+      if (!(error instanceof ConstantError)) throw error
+      this.rejectValue(at, error.message, override)
+      return this.constantOperand(at, type, override ? undefined : zeroValue(type), override)
+    }
+  }
+
+  /** Applies the load rule: a reference becomes the value it holds. */
+  value(operand: Operand): ValueOperand {
+    switch (operand.kind) {
+      case 'nothing':
+        throw this.error(operand.at, 'the function returns nothing, so its call has no value')
+      case 'reference': {
+        const { type, place, access, at } = operand
+        if (access === 'write') throw this.error(at, 'a write-only variable cannot be read')
+        if (!isConstructible(type)) throw this.error(at, `a value of type ${typeName(type)} cannot be loaded`)
+        return this.runtime({ kind: 'load', place, type, loc: this.loc(at) }, at)
+      }
+      default:
+        return operand
+    }
+  }
+
+  /** The name of an operand's type, or words for an operand that has none. */
+  describe(operand: Operand): string {
+    return operand.kind === 'nothing' ? 'nothing' : typeName(operand.type)
+  }
+
+  /** Converts a value to a type automatically; `what` starts the sentence of the error, such as "the initial value". */
+  convert(operand: Operand, type: Type, what: string): ValueOperand {
+    const value = this.value(operand)
+    if (value.type === type) return value
+    if (value.kind !== 'constant' || !converts(value.type, type)) {
+      throw this.error(operand.at, `${what} is of type ${typeName(value.type)}, not ${typeName(type)}`)
+    }
+    const converted = this.fold(value.at, type, [value], ([known]) => convertValue(known!, value.type, type))
+    return { ...converted, declaration: value.declaration }
+  }
+
+  /** The IR of a value; abstract ones take their default type. */
+  expressionOf(operand: Operand): Expression & { type: Type } {
+    const value = this.value(operand)
+    switch (value.kind) {
+      case 'runtime':
+        return value.expression as Expression & { type: Type }
+      case 'pointer':
+        return { kind: 'address-of', place: value.place, type: value.type, loc: this.loc(value.at) }
+      case 'constant': {
+        const type = concreteOf(value.type)
+        if (type !== value.type) return this.expressionOf(this.convert(value, type, 'the constant'))
+        this.checkValueSize(type, value.at)
+        const loc = this.loc(value.at)
+        // Code in which a value is unknown never runs, so any expression of the type will do.
+        if (value.value === undefined) return { kind: 'zero', type, loc }
+        const expression = valueExpression(value.value, type, loc) as Expression & { type: Type }
+        if (value.declaration === undefined || expression.kind === 'zero') return expression
+        if (type.kind !== 'array' && type.kind !== 'struct') return expression
+        const constant: Constant = this.module.constantFor(value.declaration, type, expression)
+        return { kind: 'constant', constant, type, loc: expression.loc }
+      }
+    }
+  }
+
+  /** The IR of a value converted to a type. */
+  expressionAs(operand: Operand, type: Type, what: string): Expression & { type: Type } {
+    return this.expressionOf(this.convert(operand, type, what))
+  }
+
+  // ------------------------------------------------------------------------------------------- expressions
+
+  /** Lowers an expression; the result may be a reference. */
+  expression(node: ExpressionNode): Operand {
+    return this.module.lowerExpression(this, node)
+  }
+
+  /** A const-expression; with `override`, an override-expression is good too. */
+  constant(node: ExpressionNode, what: string, override = false): ConstantOperand {
+    const operand = this.expression(node)
+    if (operand.kind !== 'constant') throw this.error(node.at, `${what} must be a constant`)
+    if (operand.override && !override) {
+      throw this.error(node.at, `${what} must be a const-expression, but depends on an override`)
+    }
+    return operand
+  }
+
+  /** A const-expression that is an integer, as a number; an abstract one must fit into i32. */
+  constantInteger(node: ExpressionNode, what: string): number {
+    return this.integerOf(this.constant(node, what), what)!
+  }
+
+  /** The number that a constant integer is; undefined for an unknown one. An abstract one must fit into `abstractAs`. */
+  integerOf(operand: ConstantOperand, what: string, abstractAs: 'i32' | 'u32' = 'i32'): number | undefined {
+    const kind = operand.type.kind === 'scalar' ? scalarOf(operand.type) : undefined
+    if (kind !== 'abstract-int' && kind !== 'i32' && kind !== 'u32') {
+      throw this.error(operand.at, `${what} is of type ${typeName(operand.type)}, not an integer`)
+    }
+    const type = kind === 'abstract-int' ? scalarType(abstractAs) : operand.type
+    const { value } = this.convert(operand, type, what) as ConstantOperand
+    return value === undefined ? undefined : Number(value)
+  }
+
+  /** A number that may be known only when the shader runs: i32 or u32. */
+  integer(operand: ValueOperand, what: string): ValueOperand {
+    const type = operand.type === u32Type ? u32Type : i32Type
+    if (!converts(operand.type, type))
+      throw this.error(operand.at, `${what} is of type ${typeName(operand.type)}, not i32 or u32`)
+    return this.convert(operand, type, what)
+  }
+
+  /** Checks a const_assert. */
+  checkAssert(condition: ExpressionNode): void {
+    const { value } = this.constant(condition, 'the condition of const_assert')
+    if (typeof value !== 'boolean')
+      throw this.error(condition.at, 'the condition of const_assert is not a bool')
+    if (!value) throw this.error(condition.at, 'the const_assert fails')
+  }
+
+  /** A condition. */
+  condition(node: ExpressionNode, what: string): Expression {
+    return this.expressionAs(this.expression(node), boolType, what)
+  }
+
+  /** A binary operator on values. */
   binary(
     operator: BinaryOperator,
     left: ValueOperand,
     right: ValueOperand,
     at: number,
-  ): ConstantOperand | RuntimeOperand
-}
+  ): ConstantOperand | RuntimeOperand {
+    const types = binaryTypes(operator, left.type, right.type)
+    if (types === undefined) {
+      throw this.error(
+        at,
+        `'${operator}' does not apply to ${typeName(left.type)} and ${typeName(right.type)}`,
+      )
+    }
+    // Only const-expressions have abstract types: an operation on overrides has a concrete one.
+    const isConst = isConstExpression(left) && isConstExpression(right)
+    const a = this.convert(left, isConst ? types.left : concreteOf(types.left), 'the left operand')
+    const b = this.convert(right, types.right, 'the right operand')
+    if (a.kind === 'constant' && b.kind === 'constant') {
+      // Wrong whatever value the override has.
+      if (a.override && !b.override) this.#checkRight(operator, a.type, b, at)
+      const type = isConst ? types.result : concreteOf(types.result)
+      return this.fold(at, type, [a, b], ([x, y]) => binaryValue(operator, x!, a.type, y!, b.type))
+    }
+    if (b.kind === 'constant') this.#checkRight(operator, a.type, b, at)
+    const type = concreteOf(types.result) as ScalarType | VectorType
+    const [l, r] = [this.expressionOf(a), this.expressionOf(b)]
+    return this.runtime({ kind: 'binary', operator, left: l, right: r, type, loc: this.loc(at) }, at)
+  }
 
-/** What surrounds a statement and decides which statements may stand there. */
-export interface Surroundings {
-  /** How many loops surround the statement, within the innermost continuing block. */
-  loops: number
-  /** Whether `break` leaves a loop or a switch. */
-  breakable: boolean
-  /** The severity of the rule `subgroup_uniformity` here. */
-  subgroupUniformity: Severity
-  /** Whether a continuing block surrounds the statement. */
-  continuing: boolean
-  /** The names of the innermost loop's body, when it is a `loop`; `visible` is how many the first `continue` saw. */
-  loopScope: { readonly names: ReadonlyMap<string, Binding>; visible: number | undefined } | undefined
-  /** Names that a continuing block must not use, since a `continue` may have bypassed their declarations. */
-  bypassed: { readonly names: ReadonlyMap<string, Binding>; readonly hidden: ReadonlySet<string> } | undefined
-}
+  /** A constant right operand must not be zero for an integer division and below 32 for a shift. */
+  #checkRight(operator: BinaryOperator, left: Type, right: ConstantOperand, at: number): void {
+    if (right.value === undefined) return
+    const values = (Array.isArray(right.value) ? right.value : [right.value]) as number[]
+    const kind = scalarOf(left)
+    if ((operator === '/' || operator === '%') && (kind === 'i32' || kind === 'u32') && values.includes(0)) {
+      this.rejectValue(at, `an integer is divided by the constant 0 with '${operator}'`, right.override)
+    }
+    const amount = values.find((v) => v >= 32)
+    if ((operator === '<<' || operator === '>>') && amount !== undefined) {
+      this.rejectValue(at, `the shift amount ${amount} is not below 32`, right.override)
+    }
+  }
 
-/** Lowers statements of one function; `FunctionLowering` implements it and says what each member does. */
-export interface FunctionScope extends ExpressionScope {
-  readonly declaration: FunctionNode
-  readonly returnType: Type | undefined
-  readonly surroundings: Readonly<Surroundings>
-  declare(name: string, at: number, binding: Binding): void
-  declareLet(name: string, at: number, value: Typed): void
-  declareVar(name: string, at: number, type: Type, initial: Expression | undefined): void
-  emit(statement: Statement): void
-  emitLet(name: string, at: number, value: Typed): Typed
-  scoped<T>(run: (names: ReadonlyMap<string, Binding>) => T): T
-  collect(run: () => void): Statement[]
-  within<T>(surroundings: Partial<Surroundings>, run: () => T): T
-  filtered<T>(subgroupUniformity: Severity | undefined, run: () => T): T
-  block(node: BlockNode): Block
-  noteContinue(): void
-  bypassedBy(scope: NonNullable<Surroundings['loopScope']>): Surroundings['bypassed']
+  /** Runs what lowers the part of a constant `&&` or `||` that is not evaluated. */
+  unevaluated<T>(run: () => T): T {
+    this.#unevaluated++
+    const result = run()
+    this.#unevaluated--
+    return result
+  }
 }

@@ -26,14 +26,26 @@ import type {
   SwitchNode,
   WhileNode,
 } from './ast.ts'
+import type { FunctionScope } from './function-scope.ts'
 import { concreteOf, converts, isOverrideSized, scalarOf } from './numeric-types.ts'
 import type { Operand, PointerOperand } from './operand.ts'
-import type { FunctionScope } from './scopes.ts'
 import { checkArrayLengths, enumerant, resolveType } from './type-resolution.ts'
 import { isConstructible } from './type-structure.ts'
 
-/** Lowers statements in the current scope, emitting them. */
-export function lowerStatements(f: FunctionScope, nodes: readonly StatementNode[]): void {
+/** Lowers a block with its own scope. */
+function lowerBlock(f: FunctionScope, node: BlockNode): Block {
+  return f.scoped(() => lowerBlockInScope(f, node))
+}
+
+/** Lowers a block in the current scope. */
+export function lowerBlockInScope(f: FunctionScope, node: BlockNode): Block {
+  const statements = f.collect(() =>
+    f.filtered(node.subgroupUniformity, () => lowerStatements(f, node.statements)),
+  )
+  return { kind: 'block', statements, loc: f.loc(node.at) }
+}
+
+function lowerStatements(f: FunctionScope, nodes: readonly StatementNode[]): void {
   for (const node of nodes) lowerStatement(f, node)
 }
 
@@ -47,7 +59,7 @@ function lowerUnfiltered(f: FunctionScope, node: StatementNode): void {
   const loc = f.loc(node.at)
   switch (node.kind) {
     case 'block':
-      f.emit(f.block(node))
+      f.emit(lowerBlock(f, node))
       return
     case 'let':
     case 'var':
@@ -306,9 +318,9 @@ function lowerCallStatement(f: FunctionScope, call: Extract<ExpressionNode, { ki
 
 function lowerIf(f: FunctionScope, node: IfNode): void {
   const condition = f.condition(node.condition, 'the condition of if')
-  const then = f.block(node.then)
+  const then = lowerBlock(f, node.then)
   let otherwise: Block | undefined
-  if (node.otherwise?.kind === 'block') otherwise = f.block(node.otherwise)
+  if (node.otherwise?.kind === 'block') otherwise = lowerBlock(f, node.otherwise)
   else if (node.otherwise !== undefined) {
     const inner = node.otherwise
     const statements = f.collect(() => lowerIf(f, inner))
@@ -338,7 +350,7 @@ function lowerSwitch(f: FunctionScope, node: SwitchNode): void {
       selectors.push(value)
     }
     const body = f.within({ breakable: true }, () =>
-      f.filtered(node.clausesSubgroupUniformity, () => f.block(clause.body)),
+      f.filtered(node.clausesSubgroupUniformity, () => lowerBlock(f, clause.body)),
     )
     return { selectors, isDefault, body, loc: f.loc(clause.at) }
   })
@@ -366,15 +378,10 @@ function lowerLoop(f: FunctionScope, node: LoopNode): void {
   const inside = { loops: f.surroundings.loops + 1, breakable: true }
   let continuing: Block | undefined
   let breakIf: Expression | undefined
-  let body: Statement[] = []
-  f.scoped((names) => {
+  const body = f.scoped((names) => {
     const loopScope = { names, visible: undefined }
-    body = f.collect(() =>
-      f.within({ ...inside, loopScope }, () =>
-        f.filtered(node.body.subgroupUniformity, () => lowerStatements(f, node.body.statements)),
-      ),
-    )
-    if (node.continuing === undefined) return
+    const lowered = f.within({ ...inside, loopScope }, () => lowerBlockInScope(f, node.body))
+    if (node.continuing === undefined) return lowered
     const part = node.continuing
     const severity = part.body.subgroupUniformity ?? node.body.subgroupUniformity
     f.within({ loops: 0, breakable: false, continuing: true, bypassed: f.bypassedBy(loopScope) }, () =>
@@ -388,14 +395,14 @@ function lowerLoop(f: FunctionScope, node: LoopNode): void {
         continuing = { kind: 'block', statements, loc: f.loc(part.at) }
       }),
     )
+    return lowered
   })
-  const block: Block = { kind: 'block', statements: body, loc: f.loc(node.body.at) }
-  f.emit({ kind: 'loop', body: block, continuing, breakIf, loc })
+  f.emit({ kind: 'loop', body, continuing, breakIf, loc })
 }
 
 function loopBody(f: FunctionScope, body: BlockNode): Block {
   const inside = { loops: f.surroundings.loops + 1, breakable: true, loopScope: undefined }
-  return f.within(inside, () => f.block(body))
+  return f.within(inside, () => lowerBlock(f, body))
 }
 
 function lowerFor(f: FunctionScope, node: ForNode): void {
@@ -412,12 +419,13 @@ function lowerFor(f: FunctionScope, node: ForNode): void {
     const initial = before.pop()
     const update: Statement | undefined =
       updates.length > 1 ? { kind: 'block', statements: updates, loc: f.loc(node.update!.at) } : updates[0]
-    const loop: Statement = { kind: 'for', initial, condition, update, body, loc }
+    const loop: Statement = { kind: 'for', keyword: 'for', initial, condition, update, body, loc }
     f.emit(before.length === 0 ? loop : { kind: 'block', statements: [...before, loop], loc })
   })
 }
 
 function lowerWhile(f: FunctionScope, node: WhileNode): void {
   const condition = f.condition(node.condition, 'the condition of while')
-  f.emit({ kind: 'while', condition, body: loopBody(f, node.body), loc: f.loc(node.at) })
+  const parts = { initial: undefined, condition, update: undefined, body: loopBody(f, node.body) }
+  f.emit({ kind: 'for', keyword: 'while', ...parts, loc: f.loc(node.at) })
 }

@@ -1,64 +1,26 @@
 import type { BuiltinFunction } from '../builtin-functions.ts'
 import { builtinFacts } from '../builtin-functions.ts'
 import type { ArrayType, Expression, SubgroupMatrixComponent, SubgroupMatrixType, Type } from '../ir.ts'
-import { boolType, i32Type, subgroupMatrixType, typeName, u32Type } from '../types.ts'
-import type { CallNode, ExpressionNode, NameNode } from './ast.ts'
-import { anyScalar, converts, isOverrideSized } from './numeric-types.ts'
+import { scalarByteLength } from '../layout.ts'
+import { boolType, subgroupMatrixType, typeName } from '../types.ts'
+import type { CallNode, ExpressionNode } from './ast.ts'
+import { anyScalar, isOverrideSized } from './numeric-types.ts'
 import type { Operand, PointerOperand, ValueOperand } from './operand.ts'
 import type { ExpressionScope } from './scopes.ts'
-import { enumerant, resolveType } from './type-resolution.ts'
+import {
+  enumerant,
+  resolveType,
+  subgroupMatrixComponent,
+  subgroupMatrixExtension,
+} from './type-resolution.ts'
 
 /*
  * Subgroup matrices: the extension `chromium_experimental_subgroup_matrix` as Dawn's compiler judges it.
  */
 
-const extension = 'chromium_experimental_subgroup_matrix'
-
 /** Whether a source can call a function of this name, if the module does not declare it. */
 export function isSubgroupMatrixFunction(name: string): boolean {
   return name !== 'subgroupMatrixFill' && builtinFacts[name as BuiltinFunction]?.isMatrix === true
-}
-
-/** `subgroup_matrix_left<f16, 16, 16>`: the component, the columns, the rows. */
-export function resolveSubgroupMatrix(
-  scope: ExpressionScope,
-  role: SubgroupMatrixType['role'],
-  { name, at, templates = [] }: NameNode,
-): SubgroupMatrixType {
-  if (!scope.module.isEnabled(extension))
-    throw scope.error(at, `the type '${name}' needs 'enable ${extension};'`)
-  if (templates.length !== 3)
-    throw scope.error(at, `the type '${name}' takes 3 template arguments, not ${templates.length}`)
-  const [componentNode, columnsNode, rowsNode] = templates as [ExpressionNode, ExpressionNode, ExpressionNode]
-  const component = componentOf(scope, componentNode)
-  return subgroupMatrixType(
-    role,
-    component,
-    count(scope, columnsNode, 'columns'),
-    count(scope, rowsNode, 'rows'),
-  )
-}
-
-function componentOf(scope: ExpressionScope, node: ExpressionNode): SubgroupMatrixComponent {
-  // These types exist nowhere else.
-  if (node.kind === 'name' && (node.name === 'i8' || node.name === 'u8') && !isDeclared(scope, node))
-    return node.name
-  const type = resolveType(scope, node)
-  if (type.kind !== 'scalar' || type.scalar === 'bool')
-    throw scope.error(node.at, `a subgroup matrix holds f32, f16, i32, u32, i8 or u8, not ${typeName(type)}`)
-  return type.scalar
-}
-
-function isDeclared(scope: ExpressionScope, { name, at }: NameNode): boolean {
-  return scope.module.declaredType(name, at) !== undefined || scope.lookup(name) !== undefined
-}
-
-function count(scope: ExpressionScope, node: ExpressionNode, what: string): number {
-  const { value } = scope.constant(node, `the number of ${what}`)
-  const number = typeof value === 'boolean' ? Number.NaN : Number(value)
-  if (!Number.isInteger(number) || number < 1)
-    throw scope.error(node.at, `the number of ${what} is ${String(value)}, not a positive integer`)
-  return number
 }
 
 /** The scalar type of a matrix's components outside the matrix. */
@@ -89,8 +51,8 @@ export function constructSubgroupMatrix(
 export function lowerSubgroupMatrixCall(scope: ExpressionScope, node: CallNode): Operand {
   const { callee, at } = node
   const name = callee.name as BuiltinFunction
-  if (!scope.module.isEnabled(extension))
-    throw scope.error(at, `the function '${name}' needs 'enable ${extension};'`)
+  if (!scope.module.isEnabled(subgroupMatrixExtension))
+    throw scope.error(at, `the function '${name}' needs 'enable ${subgroupMatrixExtension};'`)
   scope.module.functions.noteStages(['compute'], `'${name}'`, at)
   switch (name) {
     case 'subgroupMatrixLoad':
@@ -112,8 +74,7 @@ function call(
   type: Type | undefined,
   at: number,
 ): Operand {
-  const expression: Expression = { kind: 'builtin-call', name, args, type, loc: scope.loc(at) }
-  return type === undefined ? { kind: 'nothing', expression, at } : { kind: 'runtime', type, expression, at }
+  return scope.called({ kind: 'builtin-call', name, args, type, loc: scope.loc(at) }, at)
 }
 
 function values(scope: ExpressionScope, { callee, args, at }: CallNode, wanted: number): ValueOperand[] {
@@ -161,7 +122,7 @@ function lowerMultiply(scope: ExpressionScope, node: CallNode): Operand {
   const { name, templates } = callee
   if (templates?.length !== 1)
     throw scope.error(at, `${name} takes one template argument, the component of the result`)
-  const result = componentOf(scope, templates[0]!)
+  const result = subgroupMatrixComponent(scope, templates[0]!)
   const operands = values(scope, node, 2)
   const { left, right } = factors(scope, name, operands, at)
   if (!multiplies(left.component, result))
@@ -225,9 +186,9 @@ function lowerAccess(
     throw scope.error(at, `${name} takes at most ${isLoad ? 2 : 1} template arguments`)
   const operands = values(scope, node, (isLoad ? 3 : 4) + (isOld ? 1 : 0))
   const pointer = arrayPointer(scope, name, operands[0]!, isLoad)
-  const offset = integer(scope, operands[1]!, `the offset of ${name}`)
+  const offset = scope.integer(operands[1]!, `the offset of ${name}`)
   const type = isLoad ? loadedType(scope, name, typeNode!) : matrix(scope, name, operands[2]!)
-  const stride = integer(scope, operands.at(-1)!, `the stride of ${name}`)
+  const stride = scope.integer(operands.at(-1)!, `the stride of ${name}`)
   const isColumnMajor = isOld
     ? majornessArgument(scope, name, operands.at(-2)!)
     : majorness(scope, templates[0]!)
@@ -262,14 +223,6 @@ function majornessArgument(scope: ExpressionScope, name: string, operand: ValueO
   if (operand.kind !== 'constant' || operand.override || typeof operand.value !== 'boolean')
     throw scope.error(operand.at, `the argument col_major of ${name} must be a const-expression of type bool`)
   return operand.value
-}
-
-/** Offsets and strides: i32 or u32. */
-function integer(scope: ExpressionScope, operand: ValueOperand, what: string): ValueOperand {
-  const type = operand.type === u32Type ? u32Type : i32Type
-  if (!converts(operand.type, type))
-    throw scope.error(operand.at, `${what} is of type ${typeName(operand.type)}, not i32 or u32`)
-  return scope.convert(operand, type, what)
 }
 
 function arrayPointer(
@@ -307,15 +260,11 @@ function checkArray(
       at,
       `${name} on ${typeName(store)} is not supported: vectors of three have gaps between them`,
     )
-  if (stride < componentByteLength(type))
+  if (stride < scalarByteLength[type.component])
     throw scope.error(
       callAt,
       `the elements of ${typeName(store)} are smaller than the components of ${typeName(type)}`,
     )
-}
-
-function componentByteLength({ component }: SubgroupMatrixType): number {
-  return component === 'f16' ? 2 : component === 'i8' || component === 'u8' ? 1 : 4
 }
 
 interface Access {
@@ -332,7 +281,7 @@ function checkRange(scope: ExpressionScope, name: string, access: Access): void 
   const { pointer, type, offset, stride, isColumnMajor, at } = access
   const array = pointer.type.store as ArrayType
   const [slices, slice] = isColumnMajor ? [type.columns, type.rows] : [type.rows, type.columns]
-  const sliceBytes = slice * componentByteLength(type)
+  const sliceBytes = slice * scalarByteLength[type.component]
   const start = knownInteger(offset)
   const step = knownInteger(stride)
   const isOverride = (operand: ValueOperand) => operand.kind === 'constant' && operand.override

@@ -1,4 +1,13 @@
-import type { Access, AddressSpace, ArrayType, BufferType, ScalarType, Type } from '../ir.ts'
+import type {
+  Access,
+  AddressSpace,
+  ArrayType,
+  BufferType,
+  ScalarType,
+  SubgroupMatrixComponent,
+  SubgroupMatrixType,
+  Type,
+} from '../ir.ts'
 import { sizeOf } from '../layout.ts'
 import { containsAtomic, isHostShareable } from '../type-property.ts'
 import {
@@ -8,6 +17,7 @@ import {
   i32Type,
   matrixType,
   pointerType,
+  subgroupMatrixType,
   typeName,
   u32Type,
   vec2uType,
@@ -18,7 +28,6 @@ import type { ExpressionNode, NameNode } from './ast.ts'
 import { maximumArrayLength, maximumByteLength, maximumTypeNesting } from './limits.ts'
 import { isOverrideSized, overrideSized, scalarOf } from './numeric-types.ts'
 import type { ExpressionScope } from './scopes.ts'
-import { resolveSubgroupMatrix } from './subgroup-matrix.ts'
 import { isTextureType, plainTypes, type TypeGenerator, typeGenerator } from './type-names.ts'
 import {
   containsSubgroupMatrix,
@@ -106,7 +115,7 @@ function generate(scope: ExpressionScope, generator: TypeGenerator, node: NameNo
       return sized(scope, templates[0], 'buffer', bufferType)
     }
     case 'subgroup-matrix':
-      return resolveSubgroupMatrix(scope, generator.role, node)
+      return subgroupMatrix(scope, generator.role, node)
     case 'pointer': {
       count(2, 3)
       return pointer(scope, templates, at)
@@ -205,8 +214,9 @@ export function enumerant(scope: ExpressionScope, node: ExpressionNode): string 
   return node.name
 }
 
-/** The access that a name of it means. */
-export function accessMode(scope: ExpressionScope, node: ExpressionNode): Access {
+/** The access that a name of it means; without one, that of the address space. */
+export function accessMode(scope: ExpressionScope, space: string, node: ExpressionNode | undefined): Access {
+  if (node === undefined) return space === 'storage' || space === 'uniform' ? 'read' : 'read_write'
   const name = enumerant(scope, node)
   if (name !== 'read' && name !== 'write' && name !== 'read_write')
     throw scope.error(node.at, `'${name}' is not an access mode`)
@@ -225,11 +235,7 @@ function pointer(scope: ExpressionScope, templates: ExpressionNode[], at: number
     throw scope.error(spaceNode.at, `'${space}' is not an address space of compute shaders`)
   if (accessNode !== undefined && space !== 'storage')
     throw scope.error(at, `a pointer to ${space} memory takes no access mode`)
-  const access = accessNode
-    ? accessMode(scope, accessNode)
-    : space === 'storage' || space === 'uniform'
-      ? 'read'
-      : 'read_write'
+  const access = accessMode(scope, space, accessNode)
   if (access === 'write') throw scope.error(at, 'write-only pointers do not exist')
   const store = resolveType(scope, storeNode)
   if (isOverrideSized(store) && space !== 'workgroup') throw scope.error(storeNode.at, overrideElement)
@@ -259,4 +265,52 @@ function checkPointee(
   if (containsAtomic(store) && space !== 'workgroup' && (space !== 'storage' || access === 'read'))
     throw refuse('atomics need workgroup memory or a storage buffer that may be written')
   if (space !== 'storage' && containsWideAtomic(store)) throw refuse('atomic<vec2u> is for storage only')
+}
+
+export const subgroupMatrixExtension = 'chromium_experimental_subgroup_matrix'
+
+/** `subgroup_matrix_left<f16, 16, 16>`: the component, the columns, the rows. */
+function subgroupMatrix(
+  scope: ExpressionScope,
+  role: SubgroupMatrixType['role'],
+  { name, at, templates = [] }: NameNode,
+): SubgroupMatrixType {
+  if (!scope.module.isEnabled(subgroupMatrixExtension))
+    throw scope.error(at, `the type '${name}' needs 'enable ${subgroupMatrixExtension};'`)
+  if (templates.length !== 3)
+    throw scope.error(at, `the type '${name}' takes 3 template arguments, not ${templates.length}`)
+  const [componentNode, columnsNode, rowsNode] = templates as [ExpressionNode, ExpressionNode, ExpressionNode]
+  const component = subgroupMatrixComponent(scope, componentNode)
+  return subgroupMatrixType(
+    role,
+    component,
+    count(scope, columnsNode, 'columns'),
+    count(scope, rowsNode, 'rows'),
+  )
+}
+
+/** The components of a subgroup matrix that a node names. */
+export function subgroupMatrixComponent(
+  scope: ExpressionScope,
+  node: ExpressionNode,
+): SubgroupMatrixComponent {
+  // These types exist nowhere else.
+  if (node.kind === 'name' && (node.name === 'i8' || node.name === 'u8') && !isDeclared(scope, node))
+    return node.name
+  const type = resolveType(scope, node)
+  if (type.kind !== 'scalar' || type.scalar === 'bool')
+    throw scope.error(node.at, `a subgroup matrix holds f32, f16, i32, u32, i8 or u8, not ${typeName(type)}`)
+  return type.scalar
+}
+
+function isDeclared(scope: ExpressionScope, { name, at }: NameNode): boolean {
+  return scope.module.declaredType(name, at) !== undefined || scope.lookup(name) !== undefined
+}
+
+function count(scope: ExpressionScope, node: ExpressionNode, what: string): number {
+  const { value } = scope.constant(node, `the number of ${what}`)
+  const number = typeof value === 'boolean' ? Number.NaN : Number(value)
+  if (!Number.isInteger(number) || number < 1)
+    throw scope.error(node.at, `the number of ${what} is ${String(value)}, not a positive integer`)
+  return number
 }

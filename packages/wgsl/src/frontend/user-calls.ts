@@ -36,9 +36,7 @@ export function callUserFunction(scope: ExpressionScope, declaration: FunctionNo
     }
   }
   const target = scope.module.functions.instantiate(declaration, bindings, at)
-  const type = target.returnType
-  const expression: Expression = { kind: 'call', function: target, args, pointers, type, loc: scope.loc(at) }
-  if (type === undefined) return { kind: 'nothing', expression, at }
-  scope.checkValueSize(type, at)
-  return { kind: 'runtime', type, expression, at }
+  const { returnType: type } = target
+  if (type !== undefined) scope.checkValueSize(type, at)
+  return scope.called({ kind: 'call', function: target, args, pointers, type, loc: scope.loc(at) }, at)
 }

@@ -44,11 +44,7 @@ export function resolveVariable(
   if (accessNode !== undefined && space !== 'storage') {
     throw source.error(accessNode.at, `a variable in the ${space} address space takes no access mode`)
   }
-  const access: Access = accessNode
-    ? accessMode(expressions, accessNode)
-    : space === 'storage' || space === 'uniform'
-      ? 'read'
-      : 'read_write'
+  const access = accessMode(expressions, space, accessNode)
   if (access === 'write') throw source.error(accessNode!.at, 'a storage buffer cannot be write-only')
 
   const { type, initial } = typeAndInitial(module, node, space)

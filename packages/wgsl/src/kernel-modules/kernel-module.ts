@@ -6,9 +6,10 @@ import { WgslError } from '../wgsl-error.ts'
 import { argumentLines, propertyName } from './argument-types.ts'
 
 /**
- * The TypeScript module for a file of WGSL: for each compute entry point, what `group.compile` takes, by the entry point's name, with the type of
- * its arguments; where there is one entry point, it is the default export too. `fileName` stands in the comment and in labels. Throws
- * `WgslError` for WGSL that does not compile, and where the file has no compute entry point.
+ * The TypeScript module for a file of WGSL: for each compute entry point, what `group.compile` takes, by the
+ * entry point's name, with the type of its arguments; where there is one entry point, it is the default
+ * export too. `fileName` stands in the comment and in labels. Throws `WgslError` for WGSL that does not
+ * compile, and where the file has no compute entry point.
  */
 export function kernelModule(wgsl: string, fileName: string): string {
   const module = parseWgsl(wgsl, { label: fileName })
@@ -65,7 +66,10 @@ function kernelText(name: string, reflection: Reflection, fileName: string): str
   ].join('\n')
 }
 
-/** A value for each override that has none, so that the types of arguments can be known before there are values. */
+/**
+ * A value for each override that has none, so that the types of arguments can be known before there are
+ * values.
+ */
 function placeholders(wgsl: string, label: string): Record<string, number> {
   const values: Record<string, number> = {}
   for (const declaration of parseModule(new SourceText(wgsl, label)).declarations) {

@@ -77,7 +77,6 @@ function meetingFunctions(module: IrModule): ReadonlySet<IrFunction> {
       expression(e) {
         if (e.kind === 'builtin-call' && isCollective(e)) found.add(f)
         if (e.kind === 'call' && found.has(e.function)) found.add(f)
-        return undefined
       },
     })
   }
@@ -225,12 +224,6 @@ class FunctionEmitter implements PlaceWriter {
         )
         return `${initial}\n${counted.enter}${loop}`
       }
-      case 'while':
-        return this.#loop(
-          `if (!(${this.value(s.condition)})) break;\n`,
-          () => this.#statement(s.body),
-          () => '',
-        )
       case 'break':
         return `break ${this.#breakLabels.at(-1)};`
       case 'continue':

@@ -24,7 +24,9 @@ function storageOf(access: IndexPlace): string | undefined {
   return variable?.space === 'storage' ? variable.name : undefined
 }
 
-/** Writes the calls of an observer, named `O`, into emitted JavaScript; `N` holds the nodes that they name. */
+/**
+ * Writes the calls of an observer, named `O`, into emitted JavaScript; `N` holds the nodes that they name.
+ */
 export class Instrumentation {
   readonly observes: boolean
   readonly nodes: object[] = []
@@ -64,7 +66,10 @@ export class Instrumentation {
       : `R.clampIndex(${index}, ${length})`
   }
 
-  /** What is done at the loop's entry, for each repetition, and where its condition ends it; `count` names a variable. */
+  /**
+   * What is done at the loop's entry, for each repetition, and where its condition ends it; `count` names a
+   * variable.
+   */
   repetitions(loop: For, count: string) {
     if (!this.observes) return { enter: '', repeat: '', leave: '' }
     return {

@@ -1,5 +1,8 @@
 import { halfBits, halfValue } from '../half-float.ts'
-import type { Type } from '../ir.ts'
+import type { ScalarKind, Type } from '../ir.ts'
+import { scalarByteLength, strideOf } from '../layout.ts'
+import { typeProperty } from '../type-property.ts'
+import { vectorType } from '../types.ts'
 import { floatValue, nanBits } from '../values/nan.ts'
 
 /** A WGSL value in JavaScript: numbers and booleans; vectors, arrays, structures and matrices (of columns) as arrays; a subgroup matrix as a `Float64Array`, which nothing changes. */
@@ -35,7 +38,7 @@ export class BoundMemory {
       case 'scalar':
         return this.#loadScalar(type.scalar, byteOffset)
       case 'vector': {
-        const size = type.scalar === 'f16' ? 2 : 4
+        const size = scalarByteLength[type.scalar]
         const value: Value[] = []
         for (let i = 0; i < type.size; i++) value.push(this.#loadScalar(type.scalar, byteOffset + i * size))
         return value
@@ -55,7 +58,7 @@ export class BoundMemory {
         else this.#storeScalar(type.scalar, byteOffset, value as number)
         return
       case 'vector': {
-        const size = type.scalar === 'f16' ? 2 : 4
+        const size = scalarByteLength[type.scalar]
         for (let i = 0; i < type.size; i++)
           this.#storeScalar(type.scalar, byteOffset + i * size, (value as number[])[i]!)
         return
@@ -66,10 +69,11 @@ export class BoundMemory {
     }
   }
 
-  #loadScalar(scalar: string, byteOffset: number): Value {
-    this.#observe?.(this.#key, byteOffset, scalar === 'f16' ? 2 : 4, 'read')
+  #loadScalar(scalar: ScalarKind, byteOffset: number): Value {
+    const size = scalarByteLength[scalar]
+    this.#observe?.(this.#key, byteOffset, size, 'read')
     const view = this.#view
-    if (byteOffset + (scalar === 'f16' ? 2 : 4) > this.byteLength) return scalar === 'bool' ? false : 0
+    if (byteOffset + size > this.byteLength) return scalar === 'bool' ? false : 0
     switch (scalar) {
       case 'f32': {
         const x = view.getFloat32(byteOffset, true)
@@ -85,10 +89,11 @@ export class BoundMemory {
     }
   }
 
-  #storeScalar(scalar: string, byteOffset: number, value: number): void {
-    this.#observe?.(this.#key, byteOffset, scalar === 'f16' ? 2 : 4, 'write')
+  #storeScalar(scalar: ScalarKind, byteOffset: number, value: number): void {
+    const size = scalarByteLength[scalar]
+    this.#observe?.(this.#key, byteOffset, size, 'write')
     const view = this.#view
-    if (byteOffset + (scalar === 'f16' ? 2 : 4) > this.byteLength) return
+    if (byteOffset + size > this.byteLength) return
     const nan = nanBits(value)
     switch (scalar) {
       case 'f32':
@@ -112,35 +117,22 @@ interface Part {
   readonly offset: number
 }
 
-const partsOfTypes = new WeakMap<Type, readonly Part[]>()
-
 /** The parts of a composite type, in order, with their byte offsets. */
-function parts(type: Type): readonly Part[] {
-  let found = partsOfTypes.get(type)
-  if (found === undefined) {
-    found = findParts(type)
-    partsOfTypes.set(type, found)
-  }
-  return found
-}
-
-function findParts(type: Type): Part[] {
+const parts = typeProperty((type: Type): readonly Part[] => {
   switch (type.kind) {
     case 'struct':
-      return type.members.map((member) => ({ type: member.type, offset: member.offset }))
+      return type.members
     case 'array':
-      return Array.from({ length: type.length ?? 0 }, (_, i) => ({
-        type: type.element,
-        offset: i * type.stride,
-      }))
-    case 'matrix': {
-      const column: Type = { kind: 'vector', size: type.rows, scalar: type.scalar }
-      const stride = (type.rows === 3 ? 4 : type.rows) * (type.scalar === 'f16' ? 2 : 4)
-      return Array.from({ length: type.columns }, (_, i) => ({ type: column, offset: i * stride }))
-    }
+      return equalParts(type, type.element, type.length ?? 0)
+    case 'matrix':
+      return equalParts(type, vectorType(type.rows, type.scalar), type.columns)
     default:
       throw new TypeError(`${type.kind} has no parts`)
   }
+})
+
+function equalParts(whole: Type, type: Type, count: number): Part[] {
+  return Array.from({ length: count }, (_, i) => ({ type, offset: i * strideOf(whole) }))
 }
 
 /** The zero value of a type. */

@@ -1,5 +1,5 @@
 import type { Expression, IndexPlace, Place, Type, ViewPlace } from '../ir.ts'
-import { leastViewSize } from '../layout.ts'
+import { leastViewSize, scalarByteLength, strideOf } from '../layout.ts'
 import { type PlaceUse, rootOf, viewOf } from '../walk.ts'
 import type { Instrumentation } from './instrumentation.ts'
 import { copyText } from './operator-text.ts'
@@ -110,7 +110,7 @@ export function byteOffset(writer: PlaceWriter, place: Place, memory: string, pr
     case 'member-place':
       return `${byteOffset(writer, place.base, memory, prepare)} + ${place.member.offset}`
     case 'component-place':
-      return `${byteOffset(writer, place.base, memory, prepare)} + ${place.component * (place.type.scalar === 'f16' ? 2 : 4)}`
+      return `${byteOffset(writer, place.base, memory, prepare)} + ${place.component * scalarByteLength[place.type.scalar]}`
     case 'index-place': {
       const base = byteOffset(writer, place.base, memory, prepare)
       const type = place.base.type
@@ -129,7 +129,10 @@ export function byteOffset(writer: PlaceWriter, place: Place, memory: string, pr
   }
 }
 
-/** Where a view begins: one that does not fit is of the buffer's first bytes. Notes the length of the runtime-sized array in it. */
+/**
+ * Where a view begins: one that does not fit is of the buffer's first bytes. Notes the length of the
+ * runtime-sized array in it.
+ */
 function viewOffset(writer: PlaceWriter, view: ViewPlace, memory: string, prepare: string[]): string {
   const [offset, needed, seen] = [writer.temporary(), writer.temporary(), writer.temporary()]
   const bytes = byteLength(view, memory)
@@ -160,12 +163,4 @@ export function lengthOf(type: Type): number {
   if (type.kind === 'matrix') return type.columns
   if (type.kind === 'array' && type.length !== undefined) return type.length
   throw new TypeError(`${type.kind} has no fixed length`)
-}
-
-function strideOf(type: Type): number {
-  if (type.kind === 'array') return type.stride
-  const size = (scalar: string) => (scalar === 'f16' ? 2 : 4)
-  if (type.kind === 'vector') return size(type.scalar)
-  if (type.kind === 'matrix') return (type.rows === 3 ? 4 : type.rows) * size(type.scalar)
-  throw new TypeError(`${type.kind} cannot be indexed`)
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { lower, parseWgsl, reflect } from '../index.ts'
 import { corpus } from '../testing/corpus.ts'
-import { fillBuffer, type KernelBuffer, parseKernelTest, readBuffer } from '../testing/index.ts'
+import { fillBuffer, type KernelBuffer, parseKernelTest } from '../testing/index.ts'
+import { readBuffer } from '../testing/kernel-buffers.ts'
 import { compileReference } from './index.ts'
 
 /** Runs a kernel with its own header's buffers; what its `read_write` buffers hold afterwards, by name. */

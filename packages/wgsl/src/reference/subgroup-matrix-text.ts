@@ -3,7 +3,10 @@ import { rootOf, viewOf } from '../walk.ts'
 import { byteOffset, type PlaceWriter, pathText } from './place-text.ts'
 import { boundMemory } from './views.ts'
 
-/** An operation on subgroup matrices: what an invocation evaluates first, and what it waits with for the others. */
+/**
+ * An operation on subgroup matrices: what an invocation evaluates first, and what it waits with for the
+ * others.
+ */
 export interface SubgroupMatrixText {
   readonly prepare: string
   /** The members `args` and `once` of an `Exchange`. */

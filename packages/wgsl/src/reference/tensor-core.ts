@@ -20,9 +20,10 @@ function exponentsOf(values: MatrixValue): Int32Array {
 }
 
 /**
- * `sum + left · right` of f16 factors with 16 of k and f32 sums, as the tensor cores of an H100 form it: the products and the sum are cut off two bits
- * below the last bit that the largest of them would have as an f32, added without error, and their sum is cut off to f32 (Khattak and Mikaitis,
- * "Accurate Models of NVIDIA Tensor Cores", arXiv 2512.07004, 2025).
+ * `sum + left · right` of f16 factors with 16 of k and f32 sums, as the tensor cores of an H100 form it: the
+ * products and the sum are cut off two bits below the last bit that the largest of them would have as an f32,
+ * added without error, and their sum is cut off to f32 (Khattak and Mikaitis, "Accurate Models of NVIDIA
+ * Tensor Cores", arXiv 2512.07004, 2025).
  */
 export function tensorCoreSums(
   columns: number,

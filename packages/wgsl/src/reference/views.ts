@@ -2,7 +2,10 @@ import type { BufferType, ViewPlace } from '../ir.ts'
 import { alignOf, leastViewSize, runtimeArrayOf } from '../layout.ts'
 import type { rootOf } from '../walk.ts'
 
-/** The memory that holds a root's bytes: a binding, or a buffer of the workgroup; undefined for memory of values. */
+/**
+ * The memory that holds a root's bytes: a binding, or a buffer of the workgroup; undefined for memory of
+ * values.
+ */
 export function boundMemory(root: ReturnType<typeof rootOf>): string | undefined {
   if (root.kind !== 'variable' || root.variable.kind !== 'module-variable') return undefined
   const { space, id, type } = root.variable
@@ -11,8 +14,8 @@ export function boundMemory(root: ReturnType<typeof rootOf>): string | undefined
 }
 
 /**
- * Where a view lies, as expressions to evaluate in this order: its offset rounded down to the alignment of its type, and the bytes that it
- * needs there.
+ * Where a view lies, as expressions to evaluate in this order: its offset rounded down to the alignment of
+ * its type, and the bytes that it needs there.
  */
 export function viewPlace(view: ViewPlace, offset: string, size: string | undefined) {
   const align = alignOf(view.type)

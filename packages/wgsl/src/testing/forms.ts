@@ -1,4 +1,5 @@
-import { type BuiltinFunction, builtinFunctions } from '../builtin-functions.ts'
+import { type BuiltinFunction, builtinFacts, builtinFunctions } from '../builtin-functions.ts'
+import { subgroupSize } from '../collectives.ts'
 import type {
   AddressSpace,
   BinaryOperator,
@@ -14,7 +15,9 @@ import type {
   Statement,
   Type,
 } from '../ir.ts'
-import { operandsOf, type PlaceUse, rootOf, walk } from '../walk.ts'
+import { sizeOf } from '../layout.ts'
+import { findDivergentCalls } from '../validity/uniformity.ts'
+import { operandsOf, type PlaceUse, rootOf, some, walk } from '../walk.ts'
 import { callForms } from './random-calls.ts'
 import { expressionForms } from './random-expressions.ts'
 import { statementForms } from './random-kernel.ts'
@@ -26,9 +29,12 @@ import { builtinValueForms, type PointerForm, pointerForms } from './random-memo
  * unions, which do not compile when one of its members is missing.
  */
 
+/** The kind of a statement as the source has it. */
+const kindOf = (s: Statement) => (s.kind === 'for' ? s.keyword : s.kind)
+
 /** Loops as the rules of loops tell them apart. */
 const loopForms = { for: '', while: '', loop: '' } as const satisfies Record<
-  Extract<Statement['kind'], 'for' | 'while' | 'loop'>,
+  Extract<Statement['kind'], 'for' | 'loop'> | 'while',
   ''
 >
 
@@ -110,6 +116,11 @@ export function expectedForms(): string[] {
       .flatMap((name) =>
         pointerForms.filter((form) => takes(name, form)).map((form) => `${name} of ${form}`),
       ),
+    'workgroup memory above 48 KiB',
+    'subgroup operation where the last subgroup is not whole',
+    'subgroup operation where not all lanes come by',
+    'store through a pointer by a call on the right of &&',
+    'store through a pointer by a call on the right of ||',
     // Pairs.
     ...values.flatMap((a, i) => values.slice(i).map((b) => `index of ${a} and ${b}`)),
     ...storeKinds.flatMap((store) => ofMemory.filter(isMade).map((name) => `${name} after ${store}`)),
@@ -133,6 +144,7 @@ export function expectedForms(): string[] {
 export function formsOf(module: IrModule): Set<string> {
   const found = new Set<string>()
   for (const v of module.variables) addType(found, v.type)
+  addWholeForms(found, module)
   for (const f of module.functions) new FormFinder(f, found).run()
   // Pointers that are lets do not show in the IR.
   for (const [, pointer] of module.source.matchAll(/let (\w+) = &/g))
@@ -140,6 +152,31 @@ export function formsOf(module: IrModule): Set<string> {
       found.add(`${name} of let`)
   return found
 }
+
+/** The forms that no single node has. */
+function addWholeForms(found: Set<string>, module: IrModule): void {
+  const ofWorkgroup = module.variables.filter(({ space }) => space === 'workgroup')
+  if (ofWorkgroup.reduce((bytes, { type }) => bytes + sizeOf(type), 0) > 48 * 1024)
+    found.add('workgroup memory above 48 KiB')
+  if (findDivergentCalls(module).size > 0) found.add('subgroup operation where not all lanes come by')
+  const [x, y, z] = module.workgroupSize
+  if ((x * y * z) % subgroupSize !== 0 && some(module, isSubgroupOperation))
+    found.add('subgroup operation where the last subgroup is not whole')
+  walk(module, {
+    expression(e) {
+      if (e.kind === 'logical' && some(e.right, storesThroughPointer))
+        found.add(`store through a pointer by a call on the right of ${e.operator}`)
+      return undefined
+    },
+  })
+}
+
+const isSubgroupOperation = (node: Statement | Expression | Place) =>
+  node.kind === 'builtin-call' && builtinFacts[node.name].together === 'subgroup'
+
+/** Functions of random kernels store through every pointer that they take. */
+const storesThroughPointer = (node: Statement | Expression | Place) =>
+  node.kind === 'call' && node.args.some(({ kind }) => kind === 'address-of')
 
 function addType(found: Set<string>, type: Type | undefined): void {
   if (type === undefined) return
@@ -180,10 +217,11 @@ class FormFinder {
   }
 
   #statement(s: Statement): undefined {
-    this.#found.add(`statement ${s.kind}`)
+    const kind = kindOf(s)
+    this.#found.add(`statement ${kind}`)
     if (s.kind === 'compound-assign') this.#found.add(`operator ${s.operator}`)
-    if (s.kind === 'for' || s.kind === 'while' || s.kind === 'loop') {
-      this.#inside.push(s.kind)
+    if (kind === 'for' || kind === 'while' || kind === 'loop') {
+      this.#inside.push(kind)
       if (s.kind === 'for' && s.initial?.kind === 'var') this.#counters.add(s.initial.variable)
       // Of other loops the variable that the condition, or a jump out, compares.
       walk(s, {
@@ -201,10 +239,8 @@ class FormFinder {
   #leave(node: Statement | Expression): void {
     switch (node.kind) {
       case 'for':
-      case 'while':
       case 'loop':
-        this.#inside.pop()
-        this.#behind.add(node.kind)
+        this.#behind.add(this.#inside.pop()!)
         return
       case 'let':
         this.#values.set(node.variable, this.#valuesIn(node.value))
@@ -326,4 +362,5 @@ function isStorage(place: Place): boolean {
 export const seedsOfAllForms: readonly number[] = [
   ...[1325, 210, 539, 2169, 1957, 1817, 56, 24, 355, 861, 2857, 137, 2581, 2917, 1813, 31, 36],
   ...[446, 97, 47, 120, 201, 801, 817, 110, 118, 881, 1529, 1941, 18, 61, 160, 168, 223],
+  ...[7, 5, 11, 23, 25, 14, 37, 41, 51, 59, 89, 90, 113, 273, 341, 541, 621],
 ]

@@ -1,28 +1,38 @@
-import { execFile, spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
-import { testCases } from './test-cases.ts'
+import type { Judgement } from './judge-mutants.test.setup.ts'
+import type { Mutant } from './mutant-switches.test.setup.ts'
+import { isLong, testCases } from './test-cases.ts'
 
 /*
- * Stryker changes the code of the analyses, of the rules of validity and of the optimisations, one operator or condition at a time, and runs
- * the tests of `mutation.vitest.config.ts` on each mutant. testdata/mutants names those that no test notices, by the line that was changed; a
- * new one there wants a new form in the random kernels, or a reason.
+ * Stryker's instrumenter changes the code of the analyses, of the rules of validity and of the optimisations, one operator or condition at a
+ * time, and the tests that `judge-mutants.test.setup.ts` loads run on each mutant. testdata/mutants names those that no test notices, by the
+ * line that was changed; a new one there wants a new form in the random kernels, or a reason.
  */
 
 const home = fileURLToPath(new URL('../../', import.meta.url))
-const stryker = join(
-  dirname(createRequire(import.meta.url).resolve('@stryker-mutator/core')),
-  '../../bin/stryker.js',
-)
+const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs')
+
+/** A test takes a second at most. */
+const mostSilentMilliseconds = 60_000
 
 /** The one with the fewest mutants, which the short form of the test takes; then the smallest first. */
 const fewest = 'analysis/analyses.ts'
 /** Of `cuda`, what decides which checks and copies the text has; golden texts hold the rest. */
-const ofCuda = /^(.*-copies|call-path|swizzles|unrolling)\.ts$/
+const ofCuda = /^(.*-copies|copy-elements|swizzles|unrolling)\.ts$/
 const files = [
   ...['analysis', 'validity', 'cuda'].flatMap((folder) =>
     readdirSync(join(home, 'src', folder))
@@ -36,64 +46,91 @@ function rank(file: string): number {
   return file === fewest ? 0 : statSync(join(home, 'src', file)).size
 }
 
-interface Position {
-  readonly line: number
-  readonly column: number
-}
-
-/** What Stryker's report says that matters here. */
-interface Report {
-  readonly files: Readonly<
-    Record<
-      string,
-      {
-        readonly mutants: readonly {
-          readonly status: string
-          readonly replacement: string
-          readonly location: { readonly start: Position; readonly end: Position }
-        }[]
-      }
-    >
-  >
-}
+type Line = Judgement | { readonly mutants: readonly Mutant[] } | { readonly broken: readonly string[] }
 
 /** The score of a file, and the mutants that no test notices. */
 async function judge(file: string): Promise<string> {
-  const report = join(home, '.cache', `mutation-${process.pid}.json`)
-  await promisify(execFile)(process.execPath, [stryker, 'run', '--mutate', `src/${file}`], {
-    cwd: home,
-    env: { ...process.env, TANDEM_MUTATION_REPORT: report, TANDEM_LONG: undefined, TANDEM_SHARD: undefined },
-    maxBuffer: 64 << 20,
+  const folder = mkdtempSync(join(tmpdir(), 'tandem-mutants-'))
+  try {
+    const results = join(folder, 'results')
+    writeFileSync(results, '')
+    for (;;) {
+      const output = await run(file, results)
+      const lines = linesOf(results)
+      const end = lines.find((line) => 'broken' in line)
+      if (end !== undefined) {
+        expect(end.broken, 'tests that pass again without a mutant').toEqual([])
+        return summary(file, lines)
+      }
+      // It ended with the mutant that was under way.
+      const started = [...readFileSync(results, 'utf8').matchAll(/^started (\d+)$/gm)].at(-1)?.[1]
+      if (started === undefined || lines.some((line) => 'id' in line && line.id === started))
+        throw new Error(`the tests did not run on ${file}: ${output}`)
+      appendFileSync(results, `\n${JSON.stringify({ id: started, status: 'endless' } satisfies Judgement)}\n`)
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Judges the mutants that have no results yet, until the end or until nothing is heard for long; gives what was printed. */
+function run(file: string, results: string): Promise<string> {
+  const env = {
+    ...process.env,
+    TANDEM_MUTATED: `src/${file}`,
+    TANDEM_MUTANT_RESULTS: results,
+    TANDEM_MUTANT_TESTS: isLong ? 'all' : 'few',
+    ...{ CI: '1', TANDEM_LONG: undefined, TANDEM_SHARD: undefined },
+  }
+  const line = [vitest, 'run', 'judge-mutants', '--config', 'mutation.vitest.config.ts']
+  const child = spawn(process.execPath, line, { cwd: home, env, detached: true })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text))
+  const timer = setInterval(() => {
+    const { size, mtimeMs } = statSync(results)
+    // Vitest's worker is of the same process group.
+    if (size > 0 && Date.now() - mtimeMs > mostSilentMilliseconds) process.kill(-child.pid!, 'SIGKILL')
+  }, 1000)
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', () => {
+      clearInterval(timer)
+      resolve(output.slice(-2000))
+    })
   })
-  const { mutants } = (JSON.parse(readFileSync(report, 'utf8')) as Report).files[`src/${file}`]!
+}
+
+function linesOf(results: string): Line[] {
+  return readFileSync(results, 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Line)
+}
+
+function summary(file: string, lines: readonly Line[]): string {
+  const { mutants } = lines.find((line) => 'mutants' in line)!
+  const judgements = new Map(lines.flatMap((line) => ('id' in line ? [[line.id, line.status]] : [])))
+  const judged = mutants.filter(({ id }) => judgements.get(id) !== 'static')
+  const missed = judged.filter(({ id }) => /survived|not reached/.test(judgements.get(id)!))
   const source = readFileSync(join(home, 'src', file), 'utf8').split('\n')
-  const judged = mutants.filter(({ status }) => status !== 'Ignored')
-  const missed = judged.filter(({ status }) => status === 'Survived' || status === 'NoCoverage')
-  const lines = missed.map(({ location: { start, end }, replacement }) => {
-    const line = source[start.line - 1]!
+  const texts = missed.map(({ location: { start, end }, replacement }) => {
+    const line = source[start.line]!
     const changed =
-      start.line === end.line
-        ? line.slice(start.column - 1, end.column - 1)
-        : `${line.slice(start.column - 1)} …`
+      start.line === end.line ? line.slice(start.column, end.column) : `${line.slice(start.column)} …`
     return `${line.trim()}\n    ${changed} → ${replacement.replace(/\s+/g, ' ')}\n`
   })
   const noticed = judged.length - missed.length
-  return `${noticed} of ${judged.length} mutants are noticed (${((100 * noticed) / Math.max(1, judged.length)).toFixed(1)} %). Not noticed:\n\n${lines.join('')}`
+  return `${noticed} of ${judged.length} mutants are noticed (${((100 * noticed) / Math.max(1, judged.length)).toFixed(1)} %). Not noticed:\n\n${texts.join('')}`
 }
 
-/** Stryker asks it which processes a run has started. */
-const hasPs = spawnSync('ps').error === undefined
-
-it.skipIf(!hasPs)(
-  'the tests notice each mutant but those that testdata/mutants names (needs ps)',
-  async ({ task }) => {
-    const cases = testCases(1, files.length)
-    for (const i of cases) {
-      const file = files[i]!
-      await expect(await judge(file), file).toMatchFileSnapshot(
-        `../../testdata/mutants/${file.replace('/', '-').replace('.ts', '.txt')}`,
-      )
-    }
-    task.meta.cases = cases.length
-  },
-)
+it('the tests notice each mutant but those that testdata/mutants names', async ({ task }) => {
+  const only = process.env.TANDEM_MUTATED
+  const cases = only === undefined ? testCases(1, files.length) : [0]
+  for (const i of cases) {
+    const file = only ?? files[i]!
+    await expect(await judge(file), file).toMatchFileSnapshot(
+      `../../testdata/mutants/${file.replace('/', '-').replace('.ts', '.txt')}`,
+    )
+  }
+  task.meta.cases = cases.length
+})

@@ -91,10 +91,9 @@ function printStatement(s: Statement, indent = '', facts?: Facts): string {
       const initial = s.initial ? printStatement(s.initial, indent, facts) : ''
       const condition = s.condition ? printExpression(s.condition, facts) : ''
       const update = s.update ? printStatement(s.update, indent, facts) : ''
+      if (s.keyword === 'while') return `while ${condition} ${printBlock(s.body.statements, indent, facts)}`
       return `for (${initial}; ${condition}; ${update})${trips(s, facts)} ${printBlock(s.body.statements, indent, facts)}`
     }
-    case 'while':
-      return `while ${printExpression(s.condition, facts)} ${printBlock(s.body.statements, indent, facts)}`
     case 'return':
       return s.value ? `return ${printExpression(s.value, facts)}` : 'return'
     default:

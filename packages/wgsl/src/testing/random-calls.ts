@@ -21,7 +21,13 @@ export interface CallWriter extends Random {
  */
 export type CallForm =
   | { readonly in: 'value'; write(w: CallWriter): string }
-  | { readonly in: 'subgroup'; readonly isPortable?: true; write(w: CallWriter, isPortable: boolean): string }
+  | {
+      readonly in: 'subgroup'
+      readonly isPortable?: true
+      /** It takes a value from a lane that a subgroup which is not whole may lack. */
+      readonly ofLane?: true
+      write(w: CallWriter, isPortable: boolean): string
+    }
   | { readonly in: 'atomic' | 'barrier' | 'length' }
   | { readonly in: 'elsewhere'; readonly reason: string }
 
@@ -137,8 +143,13 @@ function packed(name: string, size: 2 | 4): CallForm {
 }
 
 /** A subgroup operation on a u32. Those of sums depend on the size of subgroups. */
-function ofSubgroup(name: string, rest: (w: CallWriter) => string = () => ''): CallForm {
-  return { in: 'subgroup', write: (w) => `${name}(${w.expression(u32, 1)}${rest(w)})` }
+function ofSubgroup(name: string): CallForm {
+  return { in: 'subgroup', write: (w) => `${name}(${w.expression(u32, 1)})` }
+}
+
+/** The value of a lane, which has to be there. */
+function ofLane(name: string, rest: (w: CallWriter) => string = lane): CallForm {
+  return { in: 'subgroup', ofLane: true, write: (w) => `${name}(${w.expression(u32, 1)}${rest(w)})` }
 }
 
 /** One of values that are the same in the workgroup gives the same in subgroups of any size. */
@@ -353,13 +364,11 @@ export const callForms: Readonly<Record<BuiltinFunction, CallForm>> = {
   subgroupAny: { in: 'subgroup', write: (w) => `u32(subgroupAny(${w.expression(bool, 1)}))` },
   subgroupElect: { in: 'subgroup', write: (w) => `select(1u, ${w.expression(u32, 1)}, subgroupElect())` },
   subgroupBallot: { in: 'subgroup', write: (w) => `subgroupBallot(${w.expression(bool, 1)}).x` },
-  subgroupBroadcast: ofSubgroup('subgroupBroadcast', lane),
+  subgroupBroadcast: ofLane('subgroupBroadcast'),
   subgroupBroadcastFirst: ofUniform('subgroupBroadcastFirst'),
-  subgroupShuffle: ofSubgroup('subgroupShuffle', (w) =>
-    w.pick([`, ${w.below(32)}u`, ', (li * 5u + 3u) % 32u']),
-  ),
-  subgroupShuffleUp: ofSubgroup('subgroupShuffleUp', lane),
-  subgroupShuffleDown: ofSubgroup('subgroupShuffleDown', lane),
+  subgroupShuffle: ofLane('subgroupShuffle', (w) => w.pick([`, ${w.below(32)}u`, ', (li * 5u + 3u) % 32u'])),
+  subgroupShuffleUp: ofLane('subgroupShuffleUp'),
+  subgroupShuffleDown: ofLane('subgroupShuffleDown'),
   subgroupShuffleXor: ofQuad('subgroupShuffleXor', (w) => `, ${1 + w.below(3)}u`),
   quadBroadcast: ofQuad('quadBroadcast', (w) => `, ${w.below(4)}u`),
   quadSwapX: ofQuad('quadSwapX'),

@@ -94,7 +94,10 @@ ${indent}let ${value} = workgroupUniformLoad(&shared_limit);\n`
   subgroup(indent: string): string {
     const name = this.name('s')
     const isPortable = this.subgroups === 'any-size'
-    const forms = formsIn('subgroup').filter(([, form]) => form.isPortable || !isPortable)
+    const isWhole = this.threads % 32 === 0
+    const forms = formsIn('subgroup').filter(
+      ([, form]) => (form.isPortable || !isPortable) && (isWhole || !form.ofLane),
+    )
     const operation = this.next(forms)[1].write(this, isPortable)
     // As a value, under the guard of a store, and as an operand of a compound assignment.
     switch (this.below(5)) {

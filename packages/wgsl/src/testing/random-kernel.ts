@@ -3,6 +3,7 @@ import { ownElements } from './random-cooperation.ts'
 import { drawn, type WeightedForm } from './random-expressions.ts'
 import { RandomLoops } from './random-loops.ts'
 import { builtinValueForms } from './random-memory.ts'
+import { rareForms } from './random-rare.ts'
 import {
   bool,
   composites,
@@ -32,11 +33,13 @@ class KernelWriter extends RandomLoops {
   #budget = 0
   #returns: Kind | undefined
 
+  readonly #seed: number
   /** One operation for the whole kernel: 'or' and 'xor' of one number, mixed, depend on the order of the invocations. */
   readonly #combineBits: string
 
   constructor(seed: number) {
     super(seed, randomSubgroups(seed))
+    this.#seed = seed
     this.#combineBits = seed % 2 === 0 ? 'atomicOr' : 'atomicXor'
   }
 
@@ -70,6 +73,7 @@ class KernelWriter extends RandomLoops {
       .map((v, k) => `  sum = sum * 31u + ${this.digest(v.name, v.type)} + ${k}u;\n`)
     const elements = threads * ownElements
     const entry = this.#entry()
+    const rare = rareForms(this.#seed, threads)
     const isPlain = size[0] === threads && workgroups[0] === 2 && this.oneIn(2)
     const index = isPlain ? 'gid.x' : `${this.pick(['wi', '(wid.x + wid.y + wid.z)'])} * ${threads}u + li`
     return `// run: workgroups=${workgroups.join(',')}
@@ -81,7 +85,7 @@ class KernelWriter extends RandomLoops {
 // buffer tailed: u32[12] random
 // buffer bytes: u32[24] random
 // buffer rooms: u32[${64 * threads}]
-${this.hasHalves ? 'enable f16;\n' : ''}${this.subgroups === 'none' ? '' : 'enable subgroups;\n'}
+${this.hasHalves ? 'enable f16;\n' : ''}${this.subgroups === 'none' ? '' : 'enable subgroups;\n'}${rare.directives}
 ${structures}struct Room { m: mat3x3f, v: vec3u, @size(32) p: u32, @align(32) q: vec2i }
 struct Tailed { head: vec4u, rest: array<u32> }
 struct Box { first: atomic<u32>, rest: array<atomic<i32>, 4> }
@@ -122,11 +126,11 @@ fn meet(x: u32) -> u32 {
   return state * 3u;
 }
 ${functions.join('\n')}
-${this.#bounded(0)}${this.#bounded(1)}${entry.declaration}@compute @workgroup_size(${size.join(', ')})
+${rare.declarations}${this.#bounded(0)}${this.#bounded(1)}${entry.declaration}@compute @workgroup_size(${size.join(', ')})
 fn main(${entry.parameters}) {
 ${entry.names}  let i = ${index};
   let input = values[i];
-${body}  var sum = 0u;
+${rare.body}${body}  var sum = 0u;
 ${sums.join('')}  workgroupBarrier();
   _ = spill[0];
   sum = sum * 31u + words[${elements - 1}u - li] + tile[(li * 7u + 3u) % ${elements}u].z;
@@ -450,7 +454,7 @@ const nested =
     w.mayNest() ? write(w, indent) : undefined
 
 /** How random kernels write each kind of statement. */
-export const statementForms: Readonly<Record<Statement['kind'], WeightedForm<WriteStatement>>> = {
+export const statementForms: Readonly<Record<Statement['kind'] | 'while', WeightedForm<WriteStatement>>> = {
   block: { weight: 1, write: (w, indent) => w.block(indent) },
   let: { weight: 1, write: (w, indent) => line(indent, w.declaration('let')) },
   var: { weight: 2, write: (w, indent) => line(indent, w.declaration('var')) },

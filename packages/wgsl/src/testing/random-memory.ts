@@ -3,6 +3,7 @@ import { RandomExpressions, type Variable } from './random-expressions.ts'
 import {
   bool,
   composites,
+  hasPartialSubgroups,
   i32,
   type RandomSubgroups,
   type RandomType,
@@ -102,6 +103,14 @@ const sizesOfSubgroups: readonly Size[] = [
   [2, 16, 1],
 ]
 
+/** The last subgroup has a few lanes, in whole quads. */
+const sizesOfPartialSubgroups: readonly Size[] = [
+  [40, 1, 1],
+  [36, 1, 1],
+  [8, 5, 1],
+  [4, 3, 1],
+]
+
 /** The most bytes of workgroup memory that the variables of `RandomMemory` have together; what any device has is 16,384. */
 const mostBytes = 6144
 
@@ -121,7 +130,8 @@ export class RandomMemory extends RandomExpressions {
 
   constructor(seed: number, subgroups: RandomSubgroups) {
     super(seed, subgroups)
-    this.size = this.pick(subgroups === 'none' ? sizes : sizesOfSubgroups)
+    const ofSubgroups = hasPartialSubgroups(seed) ? sizesOfPartialSubgroups : sizesOfSubgroups
+    this.size = this.pick(subgroups === 'none' ? sizes : ofSubgroups)
     this.isInputStructure = this.oneIn(4)
     this.workgroups = this.pick([
       [2, 1, 1],

@@ -14,6 +14,21 @@ export function randomHalves(seed: number): boolean {
   return seed % 16 === 6
 }
 
+/** Whether the workgroups of the kernel with this seed end with a subgroup that is not whole. */
+export function hasPartialSubgroups(seed: number): boolean {
+  return seed % 16 === 5
+}
+
+/** Whether the kernel with this seed has subgroup operations that some lanes do not come to. */
+export function hasDivergentSubgroups(seed: number): boolean {
+  return seed % 16 === 9 || seed % 16 === 11
+}
+
+/** Whether the kernel with this seed has more workgroup memory than CUDA takes in static declarations; SwiftShader has less. */
+export function hasLargeMemory(seed: number): boolean {
+  return seed % 16 === 7
+}
+
 /** A type of random kernels: its WGSL name, and its parts. Matrices hold small whole numbers, so that every result is exact. */
 export interface RandomType {
   readonly name: string

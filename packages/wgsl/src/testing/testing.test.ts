@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import {
-  compareBuffers,
-  fillBuffer,
-  type KernelBuffer,
-  parseKernelTest,
-  randomKernel,
-  readBuffer,
-} from './index.ts'
+import { compareBuffers, fillBuffer, type KernelBuffer, parseKernelTest } from './index.ts'
+import { readBuffer } from './kernel-buffers.ts'
+import { randomKernel } from './random-kernel.ts'
 
 const buffer = (
   scalar: KernelBuffer['scalar'],

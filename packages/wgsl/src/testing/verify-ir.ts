@@ -197,10 +197,6 @@ class Verifier {
         this.#scope = outer
         return
       }
-      case 'while':
-        this.#value(s.condition, types.boolType)
-        this.#inLoop(() => this.#block(s.body))
-        return
       case 'break':
         this.#check(this.#breakable > 0, s.loc, 'a break stands in a loop or a switch')
         return

@@ -13,8 +13,9 @@ interface Accesses {
 }
 
 /**
- * Checks the alias rule of WGSL: a function must not write memory that it reaches by two ways, through two pointer arguments or
- * through one and by name. `functions` holds callees before callers; `error` makes what is thrown.
+ * Checks the alias rule of WGSL: a function must not write memory that it reaches by two ways, through two
+ * pointer arguments or through one and by name. `functions` holds callees before callers; `error` makes what
+ * is thrown.
  */
 export function checkAliases(
   functions: readonly IrFunction[],
@@ -29,7 +30,6 @@ export function checkAliases(
         const isRoot = place.kind === 'variable' || place.kind === 'deref'
         if (isRoot && use !== 'address' && use !== 'measure')
           note(accesses, sourceRoot(place), use !== 'load')
-        return undefined
       },
       expression(e) {
         if (e.kind === 'call') {
@@ -37,7 +37,6 @@ export function checkAliases(
           checkCall(e, callee, error)
           noteCall(accesses, e, callee)
         }
-        return undefined
       },
     })
   }

@@ -28,8 +28,8 @@ export function findBehaviours(fn: IrFunction): (statement: Statement) => Behavi
 }
 
 /**
- * Checks that each loop of a function can end, and that the function returns a value if it has one to return; `end` is where its body
- * ends, and `error` makes what is thrown.
+ * Checks that each loop of a function can end, and that the function returns a value if it has one to return;
+ * `end` is where its body ends, and `error` makes what is thrown.
  */
 export function checkBehaviours(
   fn: IrFunction,
@@ -38,7 +38,7 @@ export function checkBehaviours(
 ): void {
   const known = behavioursOf(fn)
   for (const [statement, behaviour] of known) {
-    const isLoop = statement.kind === 'loop' || statement.kind === 'for' || statement.kind === 'while'
+    const isLoop = statement.kind === 'loop' || statement.kind === 'for'
     if (isLoop && !behaviour.next && !behaviour.return)
       throw error(statement.loc, 'the loop never ends: nothing in it breaks or returns')
   }
@@ -85,8 +85,6 @@ function behaviourOf(statement: Statement, find: (statement: Statement) => Behav
       if (statement.initial !== undefined) find(statement.initial)
       if (statement.update !== undefined) find(statement.update)
       return ofLoop(find(statement.body), statement.condition !== undefined)
-    case 'while':
-      return ofLoop(find(statement.body), true)
     case 'break':
       return { ...nowhere, break: true }
     case 'continue':

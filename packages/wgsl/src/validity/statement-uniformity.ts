@@ -1,4 +1,4 @@
-import type { Block, For, If, IrFunction, Loop, Parameter, Place, Statement, Switch, While } from '../ir.ts'
+import type { Block, For, If, IrFunction, Loop, Parameter, Place, Statement, Switch } from '../ir.ts'
 import { operandsOf, walk } from '../walk.ts'
 import { type Behaviour, findBehaviours } from './behaviour.ts'
 import { ExpressionGraph } from './expression-uniformity.ts'
@@ -28,8 +28,8 @@ interface Construct {
 }
 
 /**
- * Builds the graph of a function by the rules of WGSL, section "Uniformity". `graphOf` gives the graphs of the functions
- * that it calls.
+ * Builds the graph of a function by the rules of WGSL, section "Uniformity". `graphOf` gives the graphs of
+ * the functions that it calls.
  */
 export function buildGraph(
   fn: IrFunction,
@@ -46,7 +46,7 @@ class StatementGraph extends ExpressionGraph {
   readonly #result: Node = { uses: [] }
   readonly #outputs = new Map<Parameter, Node>()
   readonly #constructs: Construct[] = []
-  readonly #loops = new Map<For | While | Loop, Node>()
+  readonly #loops = new Map<For | Loop, Node>()
 
   constructor(fn: IrFunction, scope: UniformityScope, graphOf: (fn: IrFunction) => FunctionGraph) {
     super(scope, graphOf)
@@ -121,8 +121,6 @@ class StatementGraph extends ExpressionGraph {
         return this.#loop(statement, flow)
       case 'for':
         return this.#for(statement, flow)
-      case 'while':
-        return this.#while(statement, flow)
       case 'break':
         this.#leaveConstruct(this.#constructs.at(-1)!)
         return flow
@@ -154,7 +152,9 @@ class StatementGraph extends ExpressionGraph {
     this.memory.set(memory, { uses })
   }
 
-  /** Runs a part with its own values of memory on top of those here; gives the flow after it, and its values. */
+  /**
+   * Runs a part with its own values of memory on top of those here; gives the flow after it, and its values.
+   */
   #part(run: () => Node): { flow: Node; values: Values } {
     const outer = this.memory
     const values = new Values(outer)
@@ -201,7 +201,10 @@ class StatementGraph extends ExpressionGraph {
     return endsNormally(this.#behaviour(statement)) ? flow : { uses: ends }
   }
 
-  /** Sets up a loop or switch; a loop begins each iteration with the values before it and after the one before. */
+  /**
+   * Sets up a loop or switch; a loop begins each iteration with the values before it and after the one
+   * before.
+   */
   #construct(kind: Construct['kind'], statement: Statement, continues: boolean): Construct {
     const changing = changedIn(statement)
     const carried = [...changing].filter((memory) => this.memory.get(memory) !== undefined)
@@ -284,7 +287,7 @@ class StatementGraph extends ExpressionGraph {
   }
 
   #for(statement: For, flow: Node): Node {
-    const { initial, condition, update, body, loc } = statement
+    const { keyword, initial, condition, update, body, loc } = statement
     const before = initial === undefined ? flow : this.#statement(initial, flow)
     const construct = this.#construct('loop', { ...statement, initial: undefined }, update !== undefined)
     const iteration: Node = { uses: [before] }
@@ -293,7 +296,7 @@ class StatementGraph extends ExpressionGraph {
     const end = this.#part(() => {
       let at = iteration
       if (condition !== undefined) {
-        at = this.branch('for', loc, this.expression(condition, iteration))
+        at = this.branch(keyword, loc, this.expression(condition, iteration))
         this.#leaveConstruct(construct)
       }
       this.#loops.set(statement, at)
@@ -304,29 +307,12 @@ class StatementGraph extends ExpressionGraph {
       if (behaviour.next || update !== undefined) this.#nextIteration(construct)
       return at
     })
-    const repeats = behaviour.next || behaviour.continue
+    // As Dawn has it, which tells the two apart.
+    const repeats = keyword === 'while' || behaviour.next || behaviour.continue
     if (repeats) iteration.uses.push(end.flow)
     this.#endConstruct(construct)
     if (!behaviour.return) return flow
     return repeats ? iteration : end.flow
-  }
-
-  #while(statement: While, flow: Node): Node {
-    const { condition, body, loc } = statement
-    const construct = this.#construct('loop', statement, false)
-    const iteration: Node = { uses: [flow] }
-    this.#constructs.push(construct)
-    const end = this.#part(() => {
-      const branch = this.branch('while', loc, this.expression(condition, iteration))
-      this.#leaveConstruct(construct)
-      this.#loops.set(statement, branch)
-      const at = this.#block(body, branch)
-      if (this.#behaviour(body).next) this.#nextIteration(construct)
-      return at
-    })
-    iteration.uses.push(end.flow)
-    this.#endConstruct(construct)
-    return this.#behaviour(body).return ? iteration : flow
   }
 }
 
@@ -346,12 +332,10 @@ function changedIn(statement: Statement): ReadonlySet<Memory> {
     statement(s) {
       if (s.kind === 'var') changed.add(s.variable)
       if (s.kind === 'assign' || s.kind === 'compound-assign') note(s.target)
-      return undefined
     },
     expression(e) {
       if (e.kind === 'call')
         for (const argument of e.args) if (argument.kind === 'address-of') note(argument.place)
-      return undefined
     },
   })
   return changed

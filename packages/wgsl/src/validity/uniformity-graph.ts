@@ -8,7 +8,6 @@ import type {
   Loop,
   Parameter,
   Place,
-  While,
 } from '../ir.ts'
 import { rootOf } from '../walk.ts'
 
@@ -16,12 +15,15 @@ import { rootOf } from '../walk.ts'
 export type UniformityScope = 'workgroup' | 'subgroup'
 
 /**
- * A point of control flow or a value of one function. It is uniform if all that it uses is uniform and it does not vary
- * by itself.
+ * A point of control flow or a value of one function. It is uniform if all that it uses is uniform and it
+ * does not vary by itself.
  */
 export interface Node {
   readonly uses: Node[]
-  /** A description of the value that differs between invocations, if this node is the origin of the difference. */
+  /**
+   * A description of the value that differs between invocations, if this node is the origin of the
+   * difference.
+   */
   readonly varies?: string
   /** The construct whose condition this node is. */
   readonly branch?: string
@@ -64,7 +66,7 @@ export interface FunctionGraph {
   readonly requirements: readonly Requirement[]
   readonly callSites: readonly CallSite[]
   /** The point where the body of each loop begins. */
-  readonly loops: ReadonlyMap<For | While | Loop, Node>
+  readonly loops: ReadonlyMap<For | Loop, Node>
   readonly result: Dependence
   /** What pointer parameters point to when the function returns. */
   readonly outputs: readonly (Dependence | undefined)[]

@@ -1,10 +1,13 @@
 import { builtinFacts } from '../builtin-functions.ts'
-import type { BuiltinCall, For, IrFunction, IrModule, Location, Loop, While } from '../ir.ts'
+import type { BuiltinCall, For, IrFunction, IrModule, Location, Loop } from '../ir.ts'
 import { some } from '../walk.ts'
 import { buildGraph } from './statement-uniformity.ts'
 import type { CallSite, FunctionGraph, Node, UniformityScope } from './uniformity-graph.ts'
 
-/** A collective call that not all invocations of its group may make together, or with equal values where it needs them. */
+/**
+ * A collective call that not all invocations of its group may make together, or with equal values where it
+ * needs them.
+ */
 export interface Divergence {
   readonly call: BuiltinCall
   /** The argument, counted from 0, that must be uniform; undefined where control flow must be. */
@@ -22,9 +25,9 @@ interface Cause {
 }
 
 /**
- * Finds the collective calls of one scope that the uniformity analysis of WGSL does not prove uniform, filtered ones too:
- * barriers at workgroup scope, subgroup and quad operations at subgroup scope. `functions` holds callees before callers, and
- * with each function those that it calls.
+ * Finds the collective calls of one scope that the uniformity analysis of WGSL does not prove uniform,
+ * filtered ones too: barriers at workgroup scope, subgroup and quad operations at subgroup scope. `functions`
+ * holds callees before callers, and with each function those that it calls.
  */
 function findDivergence(functions: readonly IrFunction[], scope: UniformityScope): Divergence[] {
   if (!functions.some((fn) => requires(fn, scope))) return []
@@ -57,16 +60,21 @@ function findCauses(functions: readonly IrFunction[], scope: UniformityScope) {
   return { graphs, causes }
 }
 
-/** The loops whose rounds the invocations of a subgroup make together: each begins in uniform control flow. */
-export function findUniformLoops(module: IrModule): ReadonlySet<For | While | Loop> {
+/**
+ * The loops whose rounds the invocations of a subgroup make together: each begins in uniform control flow.
+ */
+export function findUniformLoops(module: IrModule): ReadonlySet<For | Loop> {
   const { graphs, causes } = findCauses(module.functions, 'subgroup')
-  const uniform = new Set<For | While | Loop>()
+  const uniform = new Set<For | Loop>()
   for (const { loops } of graphs.values())
     for (const [loop, node] of loops) if (!causes.has(node)) uniform.add(loop)
   return uniform
 }
 
-/** Checks functions against the uniformity rules; `error` makes what is thrown, and `warn` notes what a `diagnostic` filter makes no error. */
+/**
+ * Checks functions against the uniformity rules; `error` makes what is thrown, and `warn` notes what a
+ * `diagnostic` filter makes no error.
+ */
 export function checkUniformity(
   functions: readonly IrFunction[],
   error: (loc: Location, text: string) => Error,
@@ -94,8 +102,8 @@ function textOf({ call, argument, reason }: Divergence, scope: UniformityScope):
 }
 
 /**
- * The subgroup operations that stand in divergent control flow. Only filtered ones can: the others were checked when the module was
- * lowered.
+ * The subgroup operations that stand in divergent control flow. Only filtered ones can: the others were
+ * checked when the module was lowered.
  */
 export function findDivergentCalls(module: IrModule): ReadonlySet<BuiltinCall> {
   if (!some(module, (e) => e.kind === 'builtin-call' && e.filtered !== undefined)) return new Set()
@@ -107,7 +115,10 @@ function requires(fn: IrFunction, scope: UniformityScope): boolean {
   return some(fn, (e) => e.kind === 'builtin-call' && builtinFacts[e.name].together === scope)
 }
 
-/** Marks the nodes of a graph that are not uniform, with their causes, from those that vary and those marked already. */
+/**
+ * Marks the nodes of a graph that are not uniform, with their causes, from those that vary and those marked
+ * already.
+ */
 function spread(graph: FunctionGraph, causes: Map<Node, Cause>): void {
   const users = usersIn(graph)
   const inputs = [graph.start, ...graph.values, ...graph.contents]

@@ -108,12 +108,10 @@ WGSL_FN void async_wait() {
 }
 // C++ may assume that a loop without side effects ends; WGSL gives endless loops a meaning.
 #define ENDLESS_LOOP asm volatile("");
-// The condition by which a loop is left, in a form that the compiler does not see through: see exit-conditions.ts.
-WGSL_FN bool exit_condition(bool holds) {
-  unsigned word = holds;
-  asm("" : "+r"(word));
-  return word != 0u;
-}
+// What decides that a loop is left, in a form that the compiler does not see through: see exit-conditions.ts.
+WGSL_FN unsigned exit_condition(unsigned selector) { asm("" : "+r"(selector)); return selector; }
+WGSL_FN int exit_condition(int selector) { return (int)exit_condition((unsigned)selector); }
+WGSL_FN bool exit_condition(bool holds) { return exit_condition((unsigned)holds) != 0u; }
 // Zeroes workgroup memory, spread over the threads of the block.
 WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsigned threads) {
   struct alignas(16) quad { unsigned w[4]; };

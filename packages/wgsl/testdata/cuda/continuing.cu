@@ -11,12 +11,10 @@ template <class T, unsigned N> struct array {
 };
 // C++ may assume that a loop without side effects ends; WGSL gives endless loops a meaning.
 #define ENDLESS_LOOP asm volatile("");
-// The condition by which a loop is left, in a form that the compiler does not see through: see exit-conditions.ts.
-WGSL_FN bool exit_condition(bool holds) {
-  unsigned word = holds;
-  asm("" : "+r"(word));
-  return word != 0u;
-}
+// What decides that a loop is left, in a form that the compiler does not see through: see exit-conditions.ts.
+WGSL_FN unsigned exit_condition(unsigned selector) { asm("" : "+r"(selector)); return selector; }
+WGSL_FN int exit_condition(int selector) { return (int)exit_condition((unsigned)selector); }
+WGSL_FN bool exit_condition(bool holds) { return exit_condition((unsigned)holds) != 0u; }
 
 extern "C" __global__ void __launch_bounds__(8) main_(
     array<unsigned, 8>* __restrict__ out_,
@@ -30,7 +28,7 @@ extern "C" __global__ void __launch_bounds__(8) main_(
     unsigned step_;
      {
       step_ = (n_ % 3u) + 1u;
-      switch (n_ % 4u) {
+      switch (exit_condition(n_ % 4u)) {
         case 0u: {
           trace_ += 100u;
           goto next0;

@@ -68,12 +68,10 @@ template <unsigned chunks, class T> WGSL_FN T load_uniform(const T* from) {
 }
 // C++ may assume that a loop without side effects ends; WGSL gives endless loops a meaning.
 #define ENDLESS_LOOP asm volatile("");
-// The condition by which a loop is left, in a form that the compiler does not see through: see exit-conditions.ts.
-WGSL_FN bool exit_condition(bool holds) {
-  unsigned word = holds;
-  asm("" : "+r"(word));
-  return word != 0u;
-}
+// What decides that a loop is left, in a form that the compiler does not see through: see exit-conditions.ts.
+WGSL_FN unsigned exit_condition(unsigned selector) { asm("" : "+r"(selector)); return selector; }
+WGSL_FN int exit_condition(int selector) { return (int)exit_condition((unsigned)selector); }
+WGSL_FN bool exit_condition(bool holds) { return exit_condition((unsigned)holds) != 0u; }
 // Zeroes workgroup memory, spread over the threads of the block.
 WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsigned threads) {
   struct alignas(16) quad { unsigned w[4]; };
@@ -93,7 +91,7 @@ alignas(16) __shared__ array<unsigned, 32> turns_;
 WGSL_FN unsigned collatz_(const unsigned start_) {
   unsigned steps_ = 0u;
   unsigned value_ = start_;
-  while (value_ != 1u) {
+  while (exit_condition(value_ != 1u)) {
     ENDLESS_LOOP
     value_ = select(value_ / 2u, (3u * value_) + 1u, (value_ % 2u) == 1u);
     steps_ += 1u;
@@ -114,7 +112,7 @@ extern "C" __global__ void __launch_bounds__(32) main_(
   unsigned sum_ = 0u;
   for (unsigned k_ = lane_; k_ < limits_.x; k_ += 4u) {
     ENDLESS_LOOP
-    if (k_ == (50u + lane_)) {
+    if (exit_condition(k_ == (50u + lane_))) {
       break;
     }
     sum_ += k_;

@@ -66,12 +66,10 @@ template <unsigned chunks, class T> WGSL_FN T load_uniform(const T* from) {
   memcpy(&value, words, sizeof(T));
   return value;
 }
-// The condition by which a loop is left, in a form that the compiler does not see through: see exit-conditions.ts.
-WGSL_FN bool exit_condition(bool holds) {
-  unsigned word = holds;
-  asm("" : "+r"(word));
-  return word != 0u;
-}
+// What decides that a loop is left, in a form that the compiler does not see through: see exit-conditions.ts.
+WGSL_FN unsigned exit_condition(unsigned selector) { asm("" : "+r"(selector)); return selector; }
+WGSL_FN int exit_condition(int selector) { return (int)exit_condition((unsigned)selector); }
+WGSL_FN bool exit_condition(bool holds) { return exit_condition((unsigned)holds) != 0u; }
 // Ends the invocation once the host has written the stop word.
 WGSL_FN void look(const unsigned* word) { asm volatile("{ .reg .u32 %%w, %%t, %%x, %%y, %%n, %%m, %%b; .reg .u64 %%h; .reg .pred %%p, %%q; ld.volatile.v4.u32 {%%w, %%t, %%x, %%y}, [%0]; mov.u32 %%n, %%globaltimer_lo; sub.u32 %%m, %%n, %%t; setp.gt.u32 %%q, %%m, 1000000; activemask.b32 %%m; mov.u32 %%b, %%lanemask_lt; and.b32 %%m, %%m, %%b; setp.eq.and.u32 %%q, %%m, 0, %%q; @%%q atom.cas.b32 %%m, [%0+4], %%t, %%n; setp.eq.and.u32 %%q, %%m, %%t, %%q; mov.b64 %%h, {%%x, %%y}; @%%q ld.volatile.u32 %%w, [%%h]; setp.ne.u32 %%p, %%w, 0; setp.ne.and.u32 %%q, %%w, 0, %%q; @%%q st.volatile.u32 [%0], %%w; @%%p exit; }" :: "l"(word)); }
 // Looks are far apart also where rounds are short: each waits for the word.
@@ -106,7 +104,7 @@ WGSL_FN unsigned collatz_(const unsigned start_, const unsigned* stop_word) {
   unsigned steps_ = 0u;
   unsigned value_ = start_;
   unsigned t0 = 1775u;
-  while (value_ != 1u) {
+  while (exit_condition(value_ != 1u)) {
     if (--t0 == 0u) { t0 = 113636u; look(stop_word); }
     value_ = select(value_ / 2u, (3u * value_) + 1u, (value_ % 2u) == 1u);
     steps_ += 1u;
@@ -132,7 +130,7 @@ extern "C" __global__ void __launch_bounds__(32) main_(
       unsigned t0 = (limits_.x - k_ - 1u) / 4u;
       if (t0++ >= 500000u) { t0 = 500000u; look(stop_word); }
       for (; t0 != 0u; t0--, k_ += 4u) {
-        if (k_ == (50u + lane_)) {
+        if (exit_condition(k_ == (50u + lane_))) {
           break;
         }
         sum_ += k_;

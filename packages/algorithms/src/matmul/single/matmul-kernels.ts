@@ -83,7 +83,10 @@ const tiles: readonly Tile[] = [
   },
 ]
 
-/** It has the size of one tile above, whose kernel takes the views that this one cannot take. */
+/**
+ * The tile of products that transpose A first. One of the tiles above has the same size: its kernel takes over where
+ * views do not consist of whole vectors.
+ */
 const transposedTile: Tile = {
   body: 'transposed',
   across: 16,

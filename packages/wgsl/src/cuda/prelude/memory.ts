@@ -143,12 +143,10 @@ template <class T, int N> WGSL_FN const T& component_of(const vec<T, N>& v, unsi
   },
   {
     provides: ['exit_condition'],
-    source: `// The condition by which a loop is left, in a form that the compiler does not see through: see exit-conditions.ts.
-WGSL_FN bool exit_condition(bool holds) {
-  unsigned word = holds;
-  asm("" : "+r"(word));
-  return word != 0u;
-}`,
+    source: `// What decides that a loop is left, in a form that the compiler does not see through: see exit-conditions.ts.
+WGSL_FN unsigned exit_condition(unsigned selector) { asm("" : "+r"(selector)); return selector; }
+WGSL_FN int exit_condition(int selector) { return (int)exit_condition((unsigned)selector); }
+WGSL_FN bool exit_condition(bool holds) { return exit_condition((unsigned)holds) != 0u; }`,
   },
   {
     provides: ['look'],

@@ -4,10 +4,10 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { cpuText } from '../../testing/cpu-text.ts'
 import { isKept, removeUnused } from '../../testing/kept-files.ts'
 import { isLong } from '../../testing/test-cases.ts'
 import type { CudaKernel } from '../kernel.ts'
-import { cpuText } from './cpu-text.ts'
 
 const native = fileURLToPath(new URL('../../../native', import.meta.url))
 const header = join(native, 'tandem_cpu.hpp')

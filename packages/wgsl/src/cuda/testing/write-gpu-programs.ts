@@ -1,4 +1,4 @@
-// Writes the programs that tools/gpu-host/sanitize-kernels.sh builds and runs on a GPU:
+// Writes the programs that packages/wgsl/src/cuda/testing/run-gpu-programs.sh builds and runs on a GPU:
 //
 //   node packages/wgsl/src/cuda/testing/write-gpu-programs.ts FOLDER [--random 2000] [--first 0]
 //

@@ -21,6 +21,8 @@ public:
   const std::string &path() const { return path_; }
   const std::string &failures() const { return failures_; }
   void *find(const char *name) const;
+  /// The loader's handle, null where it is not open.
+  void *handle() const { return handle_; }
 
 private:
   void *handle_ = nullptr;

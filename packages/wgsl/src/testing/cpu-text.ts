@@ -1,5 +1,5 @@
-import type { CudaKernel } from '../kernel.ts'
-import { fragmentsFor, preludeText } from '../prelude/link.ts'
+import type { CudaKernel } from '../cuda/kernel.ts'
+import { fragmentsFor, preludeText } from '../cuda/prelude/link.ts'
 
 /**
  * C++ of several kernels for the CPU, with one prelude for all, to stand after `native/tandem_cpu.hpp`. Each is in a namespace `k0`, `k1`, … of its own, in

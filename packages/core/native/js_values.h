@@ -1,4 +1,4 @@
-// Arguments from JavaScript, and results to it.
+// Arguments from JavaScript, and results and errors to it.
 #pragma once
 #include <napi.h>
 
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "js_types.h"
-#include "worker.h"
+#include "native_error.h"
 
 namespace tandem {
 
@@ -91,23 +91,12 @@ std::tuple<Types...> argumentsOf(const Napi::CallbackInfo &info, std::index_sequ
   return {fromJs<Types>(info[index])...};
 }
 
-/// A job that calls `function` with arguments of these types, read from the call now; its result goes back to JavaScript.
-template <typename... Parameters, typename Function> Work workOf(const Napi::CallbackInfo &info, Function function) {
-  auto arguments = argumentsOf<std::decay_t<Parameters>...>(info, std::index_sequence_for<Parameters...>());
-  return [function = std::move(function), arguments = std::move(arguments)]() -> Settle {
-    if constexpr (std::is_void_v<decltype(std::apply(function, arguments))>) {
-      std::apply(function, arguments);
-      return nullptr;
-    } else {
-      return [result = std::apply(function, arguments)](Napi::Env env) { return toJs(env, result); };
-    }
-  };
-}
-
-/// The same with the types of the function's parameters.
-template <typename Result, typename... Parameters>
-Work workOf(const Napi::CallbackInfo &info, Result (*function)(Parameters...)) {
-  return workOf<Parameters...>(info, [function](const auto &...arguments) { return function(arguments...); });
+/// An error as JavaScript gets it: `nativeCode` is its code.
+inline Napi::Error errorOf(Napi::Env env, const NativeError &error) {
+  auto made = Napi::Error::New(env, error.what());
+  made.Value().Set("nativeCode", error.code);
+  made.Value().Set("result", error.result);
+  return made;
 }
 
 } // namespace tandem

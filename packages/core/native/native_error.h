@@ -4,16 +4,21 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <utility>
 
 namespace tandem {
 
-/// What a call rejects with: `code` is one of core's GpuErrorCode.
+/// The error that a call or a job rejects with. `code` is one of core's GpuErrorCode, or one that the package's TypeScript classifies: backend-cuda has "cuda"
+/// for a driver result, "peer-lost" where another process cannot go on, and "group-lost" where this group alone cannot.
 struct NativeError : std::runtime_error {
-  NativeError(std::string code, const std::string &message) : std::runtime_error(message), code(std::move(code)) {}
+  NativeError(std::string code, const std::string &message, int result = 0)
+      : std::runtime_error(message), code(std::move(code)), result(result) {}
   std::string code;
+  /// The driver's result; 0 when no driver call failed.
+  int result;
 };
 
-/// The exception that is being handled, as what a call rejects with.
+/// The exception that is being handled, whatever it is, as an error: call it in a `catch (...)`.
 inline NativeError currentError() {
   try {
     throw;

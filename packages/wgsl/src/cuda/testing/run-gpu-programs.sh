@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Random kernels and the corpus on a GPU, under compute-sanitizer, in workgroup memory that is full of rubbish:
-#   [SECONDS_LIMIT=200] bash tools/gpu-host/sanitize-kernels.sh FOLDER [memcheck] [racecheck]
+#   [SECONDS_LIMIT=200] bash packages/wgsl/src/cuda/testing/run-gpu-programs.sh FOLDER [memcheck] [racecheck]
 # FOLDER has the programs of packages/wgsl/src/cuda/testing/write-gpu-programs.ts. Builds them with nvcc for the GPU that is there, runs each by itself and then under each
 # tool (both without arguments), and prints what differs or is reported, with a line for each. Exit 1 when there was anything. After SECONDS_LIMIT no
 # further program starts, and one that was not run counts as a failure.
 set -u
-folder=$(realpath "${1:?usage: sanitize-kernels.sh FOLDER [TOOL]...}")
+folder=$(realpath "${1:?usage: run-gpu-programs.sh FOLDER [TOOL]...}")
 shift
 tools=("$@")
 [ ${#tools[@]} -gt 0 ] || tools=(memcheck racecheck)

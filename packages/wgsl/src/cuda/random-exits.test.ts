@@ -1,0 +1,104 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { lower, parseWgsl } from '../frontend/lower.ts'
+import { compileReference } from '../reference/index.ts'
+import { testCases } from '../testing/test-cases.ts'
+import { emitCuda } from './emit-cuda.ts'
+import type { CudaKernel } from './kernel.ts'
+import { fragmentsFor, preludeText } from './prelude/link.ts'
+import { hasProgram } from './testing/kernel-cases.ts'
+import { type PtxKernel, parsePtx, runPtx } from './testing/ptx.ts'
+import { exitInput, exitInvocations, randomExits } from './testing/random-exits.ts'
+
+/** Kernels that are compiled at a time. */
+const batch = 100
+
+/** A kernel whose loops still run after so many looks of the reference executor, or so many instructions, is taken to have no end. */
+const mostLooks = 2
+const mostInstructions = 1_000_000
+
+/** What a kernel leaves in `out` on the reference executor; undefined where it has no end. */
+function expected(module: ReturnType<typeof lower>, input: Uint32Array): Uint32Array | undefined {
+  const out = new Uint32Array(exitInvocations)
+  const bindings = new Map([
+    ['0.0', new Uint8Array(out.buffer)],
+    ['0.1', new Uint8Array(input.buffer)],
+  ])
+  const endless = new Error('no end')
+  let looks = 0
+  const onLook = () => {
+    if (++looks > mostLooks) throw endless
+  }
+  try {
+    compileReference(module).run({ workgroups: [1, 1, 1], bindings, onLook })
+    return out
+  } catch (error) {
+    if (error === endless) return undefined
+    throw error
+  }
+}
+
+/** The PTX that nvcc makes of kernels. */
+function compile(kernels: readonly CudaKernel[]): PtxKernel[] {
+  const bodies = kernels.map(
+    ({ entryName, parts }, i) => `namespace k${i} {\n${parts.body.replace(`${entryName}(`, `entry${i}(`)}\n}`,
+  )
+  const prelude = preludeText(fragmentsFor(kernels.flatMap(({ parts }) => parts.preludeNames)), 'cuda')
+  const folder = mkdtempSync(join(tmpdir(), 'tandem-exits-'))
+  try {
+    writeFileSync(join(folder, 'exits.cu'), `namespace wgsl {\n${prelude}\n${bodies.join('\n')}\n}\n`)
+    execFileSync('nvcc', ['-std=c++17', '-arch=sm_90', '-w', '-ptx', 'exits.cu'], {
+      cwd: folder,
+      stdio: 'pipe',
+    })
+    const found = parsePtx(readFileSync(join(folder, 'exits.ptx'), 'utf8'))
+    return kernels.map((_, i) => found.get(`entry${i}`)!)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** What the PTX of a kernel leaves in `out`. */
+function results(ptx: PtxKernel, { parameters }: CudaKernel, index: number, input: Uint32Array): Uint32Array {
+  const words = new Uint32Array([...input, ...new Uint32Array(exitInvocations)])
+  const memory = new DataView(words.buffer)
+  const values = parameters.map(({ kind, bindingIndex }) => {
+    const isOut = bindingIndex === 0
+    if (kind === 'storage') return isOut ? BigInt(input.byteLength) : 0n
+    return BigInt(isOut ? 4 * exitInvocations : input.byteLength)
+  })
+  const named = new Map(values.map((value, i) => [`entry${index}_param_${i}`, value]))
+  for (let thread = 0; thread < exitInvocations; thread++)
+    runPtx(ptx, { parameters: named, memory, thread }, mostInstructions)
+  return words.slice(input.length)
+}
+
+it.skipIf(!hasProgram('nvcc'))(
+  "loops that are left in all manners give the same in nvcc's PTX as on the reference executor (needs nvcc)",
+  ({ task }) => {
+    const bad: string[] = []
+    const all = testCases(60, 5000)
+    let ended = 0
+    for (let from = 0; from < all.length; from += batch) {
+      const seeds = all.slice(from, from + batch)
+      const modules = seeds.map((seed) => lower(parseWgsl(randomExits(seed))))
+      const kernels = modules.map((module) => emitCuda(module, { bounds: 'clamp', lineDirectives: false }))
+      const compiled = compile(kernels)
+      for (const [i, seed] of seeds.entries()) {
+        const input = exitInput(seed)
+        const wanted = expected(modules[i]!, input)
+        if (wanted === undefined) continue
+        ended++
+        const found = results(compiled[i]!, kernels[i]!, i, input)
+        const at = found.findIndex((word, t) => word !== wanted[t])
+        if (at >= 0) bad.push(`seed ${seed}: out[${at}] is ${found[at]}, not ${wanted[at]}`)
+      }
+    }
+    task.meta.cases = all.length
+    expect(bad).toEqual([])
+    expect(ended).toBeGreaterThan(all.length / 2)
+  },
+)

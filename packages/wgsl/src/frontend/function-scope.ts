@@ -1,0 +1,161 @@
+import type { Expression, LocalVariable, Statement, Type } from '../ir.ts'
+import type { FunctionNode, Severity } from './ast.ts'
+import type { Binding, ReferenceOperand } from './operand.ts'
+import { type Declarations, ExpressionScope } from './scopes.ts'
+
+/** What surrounds a statement and decides which statements may stand there. */
+export interface Surroundings {
+  /** How many loops surround the statement, within the innermost continuing block. */
+  loops: number
+  /** Whether `break` leaves a loop or a switch. */
+  breakable: boolean
+  /** The severity of the rule `subgroup_uniformity` here. */
+  subgroupUniformity: Severity
+  /** Whether a continuing block surrounds the statement. */
+  continuing: boolean
+  /**
+   * The names of the innermost loop's body, when it is a `loop`; `visible` is how many the first `continue`
+   * saw.
+   */
+  loopScope: { readonly names: ReadonlyMap<string, Binding>; visible: number | undefined } | undefined
+  /** Names that a continuing block must not use, since a `continue` may have bypassed their declarations. */
+  bypassed: { readonly names: ReadonlyMap<string, Binding>; readonly hidden: ReadonlySet<string> } | undefined
+}
+
+/** Lowers what stands in a function: its names, and the statements that are emitted. */
+export class FunctionScope extends ExpressionScope {
+  readonly declaration: FunctionNode
+  surroundings: Surroundings
+  readonly #scopes: Map<string, Binding>[] = [new Map()]
+  #statements: Statement[] = []
+
+  constructor(module: Declarations, declaration: FunctionNode) {
+    super(module)
+    this.declaration = declaration
+    this.surroundings = {
+      loops: 0,
+      breakable: false,
+      continuing: false,
+      subgroupUniformity: declaration.subgroupUniformity ?? module.subgroupUniformity,
+      loopScope: undefined,
+      bypassed: undefined,
+    }
+  }
+
+  override lookup(name: string): Binding | undefined {
+    for (let i = this.#scopes.length - 1; i >= 0; i--) {
+      const scope = this.#scopes[i]!
+      const binding = scope.get(name)
+      if (binding === undefined) continue
+      const { bypassed } = this.surroundings
+      if (bypassed?.names !== scope || !bypassed.hidden.has(name)) return binding
+      return (at) => {
+        throw this.error(
+          at,
+          `'${name}' is used in a continuing block, but a continue bypasses its declaration`,
+        )
+      }
+    }
+    return super.lookup(name)
+  }
+
+  override isLocal(name: string): boolean {
+    return this.#scopes.some((scope) => scope.has(name))
+  }
+
+  /** Declares a name in the innermost scope. */
+  declare(name: string, at: number, binding: Binding): void {
+    const scope = this.#scopes.at(-1)!
+    if (scope.has(name)) throw this.error(at, `'${name}' is declared twice in this scope`)
+    scope.set(name, binding)
+  }
+
+  /** Appends a statement to the block being lowered. */
+  emit(statement: Statement): void {
+    this.#statements.push(statement)
+  }
+
+  /** Runs with a new scope of names. */
+  scoped<T>(run: (names: ReadonlyMap<string, Binding>) => T): T {
+    const names = new Map<string, Binding>()
+    this.#scopes.push(names)
+    const result = run(names)
+    this.#scopes.pop()
+    return result
+  }
+
+  /** Collects the statements that `run` emits. */
+  collect(run: () => void): Statement[] {
+    const outer = this.#statements
+    const collected: Statement[] = []
+    this.#statements = collected
+    run()
+    this.#statements = outer
+    return collected
+  }
+
+  /** Runs with other surroundings. */
+  within<T>(surroundings: Partial<Surroundings>, run: () => T): T {
+    const outer = this.surroundings
+    this.surroundings = { ...outer, ...surroundings }
+    const result = run()
+    this.surroundings = outer
+    return result
+  }
+
+  /** Runs where a node sets the severity of the rule `subgroup_uniformity`, if it does. */
+  filtered<T>(subgroupUniformity: Severity | undefined, run: () => T): T {
+    return subgroupUniformity === undefined ? run() : this.within({ subgroupUniformity }, run)
+  }
+
+  override get subgroupUniformity(): Severity {
+    return this.surroundings.subgroupUniformity
+  }
+
+  /** Notes a `continue` of the innermost loop. */
+  noteContinue(): void {
+    const { loopScope } = this.surroundings
+    if (loopScope !== undefined) loopScope.visible ??= loopScope.names.size
+  }
+
+  /** The names that some `continue` of a loop bypassed. */
+  bypassedBy({ names, visible }: NonNullable<Surroundings['loopScope']>): Surroundings['bypassed'] {
+    return visible === undefined ? undefined : { names, hidden: new Set([...names.keys()].slice(visible)) }
+  }
+
+  /** The declared return type. */
+  get returnType(): Type | undefined {
+    return this.module.signature(this.declaration).returnType
+  }
+
+  /** Emits a let and declares its name. */
+  declareLet(name: string, at: number, value: Expression & { type: Type }): void {
+    const expression = this.emitLet(name, at, value)
+    this.declare(name, at, (use) => ({
+      kind: 'runtime',
+      type: value.type,
+      expression: { ...expression, loc: this.loc(use) },
+      at: use,
+    }))
+  }
+
+  /** Emits a let and gives the expression that reads it. */
+  emitLet(name: string, at: number, value: Expression & { type: Type }): Expression & { type: Type } {
+    const loc = this.loc(at)
+    const { type } = value
+    const variable = { kind: 'let-value' as const, id: this.module.newId(), name, type, loc }
+    this.emit({ kind: 'let', variable, value, loc })
+    return { kind: 'value', value: variable, type, loc }
+  }
+
+  /** Emits a var and declares its name. */
+  declareVar(name: string, at: number, type: Type, initial: Expression | undefined): void {
+    const loc = this.loc(at)
+    const variable: LocalVariable = { kind: 'local-variable', id: this.module.newId(), name, type, loc }
+    this.emit({ kind: 'var', variable, initial, loc })
+    this.declare(name, at, (use): ReferenceOperand => {
+      const place = { kind: 'variable' as const, variable, type, loc: this.loc(use) }
+      return { kind: 'reference', type, place, space: 'function', access: 'read_write', at: use }
+    })
+  }
+}
