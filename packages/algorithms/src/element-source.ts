@@ -1,4 +1,5 @@
 import {
+  arrayName,
   describedValue,
   type ElementArray,
   type ElementType,
@@ -56,9 +57,7 @@ function requireElementsOf(what: string, data: unknown, type: ElementType, hosts
   if (typeof data === 'function') return
   const expected = elementArray(type, 0).constructor.name
   const isHost = typeof data === 'object' && data !== null && 'array' in data
-  const name = isHost
-    ? `host memory of ${describedType(data)}`
-    : (arrayName.call(data) ?? describedValue(data))
+  const name = isHost ? `host memory of ${describedType(data)}` : (arrayName(data) ?? describedValue(data))
   if (name === expected || (hosts && name === `host memory of ${type}`)) return
   const array = `${expected.startsWith('I') ? 'an' : 'a'} ${expected}`
   const choice = hosts ? `${array}, host memory of ${type} or a function` : `${array} or a function`
@@ -69,12 +68,6 @@ function describedType(host: object): string {
   const type = 'type' in host ? String(host.type) : 'no type'
   return 'destroyed' in host && host.destroyed === true ? `${type} that is destroyed` : type
 }
-
-/** The name of a typed array's class, whoever made it; undefined for anything else. */
-const arrayName: (this: unknown) => string | undefined = Object.getOwnPropertyDescriptor(
-  Object.getPrototypeOf(Uint8Array.prototype),
-  Symbol.toStringTag,
-)!.get!
 
 /** Milliseconds of work after which the event loop gets a turn. */
 const longestTurn = 50

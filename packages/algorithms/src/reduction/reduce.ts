@@ -167,22 +167,3 @@ async function reduceOnHosts<T extends ReductionType>(
 
 /** 16 MiB, which take a third of a millisecond at 55 GB/s. A whole number of leaves, so that the bits do not depend on the pieces. */
 const uploadedPieceLength = 256 * leafLength
-
-export interface LadderStep {
-  readonly kernel: ReductionKernelName
-  readonly rate: number
-  /** Rate over the rate of the previous kernel; 1 for the first. */
-  readonly stepSpeedUp: number
-  /** Rate over the rate of the first kernel. */
-  readonly totalSpeedUp: number
-}
-
-/** The table of the ladder: what each kernel gains over the previous one and over the first, from reports in the order of the ladder. */
-export function ladderSteps(reports: readonly Pick<ReductionReport, 'kernel' | 'rate'>[]): LadderStep[] {
-  return reports.map(({ kernel, rate }, index) => ({
-    kernel,
-    rate,
-    stepSpeedUp: index === 0 ? 1 : rate / reports[index - 1]!.rate,
-    totalSpeedUp: rate / reports[0]!.rate,
-  }))
-}

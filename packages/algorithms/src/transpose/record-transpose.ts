@@ -127,7 +127,7 @@ export function recordTranspose<T extends ElementType>(
 
   function wayOf(tile: RecordedTile): Way {
     const { transport, sender } = tile
-    if (transport === 'copy') return isMessage(tile) ? 'message' : 'copied'
+    if (transport === 'copy') return isBetweenRanks(tile) ? 'message' : 'copied'
     return transport !== 'direct' && scattering.has(sender) ? 'scattered' : 'in place'
   }
 
@@ -195,7 +195,7 @@ export function recordTranspose<T extends ElementType>(
     return { name: nameOf(tile), sender, receiver, source: sourceOf(tile), target: targetOf(tile), parts }
   }
 
-  function isMessage({ sender, receiver, transport }: RecordedTile): boolean {
+  function isBetweenRanks({ sender, receiver, transport }: RecordedTile): boolean {
     const ranks = [sender, receiver].map((ordinal) => recorder.devices[ordinal]!.rank)
     return transport === 'copy' && ranks[0] !== ranks[1] && !group.canAccessPeer(receiver, sender)
   }
