@@ -19,7 +19,10 @@ const macroStems = [
   ['M_SQRT1', 3],
 ] as const
 
-/** What stands before `_` in functions and types of the prelude that end as what is derived from a binding's name does: `array_length`, `trap_view`. */
+/**
+ * What stands before `_` in functions and types of the prelude that end as what is derived from a binding's name does:
+ * `array_length`, `trap_view`.
+ */
 const preludeStems = [
   ['array', 1],
   ['trap', 1],
