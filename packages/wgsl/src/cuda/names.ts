@@ -32,7 +32,8 @@ const preludeStems = [
  * Names in generated code: `row` becomes `row_`, a second `row` `row_1`, a structure `Params` `Params_t`. Every user name so ends
  * in `_`, digits, `_t`, `_u` or `_n` after it, as no word of C++, of CUDA or of the prelude does that generated code could mean. Of names that begin with
  * an underscore and a capital, which C++ keeps for its own macros (`_SIZE_T_`), no generated name is made: `_Row` becomes `n_Row_`.
- * Names derived from a binding's append letters without an underscore (`row_length`), so that the last underscore tells the binding.
+ * Names derived from a binding's append letters without an underscore (`row_length`), so that the last
+ * underscore tells the binding.
  */
 export class Names {
   readonly preludeNames = new Set<string>()
