@@ -6,7 +6,10 @@ import { apiEntries } from './api-entries.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** Writes a page for each symbol of each entry point into pages/api, by TypeDoc with the TypeScript of this folder. */
+/**
+ * Writes a page for each symbol of each entry point into pages/api, by TypeDoc with the TypeScript of this
+ * folder.
+ */
 export async function writeApi(): Promise<void> {
   // TypeDoc names a page after its file, so each entry point gets a file of its name.
   const folder = join(root, 'site/pages/entries')

@@ -1,5 +1,5 @@
-// Builds the native addon of a package. Run as `node tools/build-addon.mjs`, it prints what it would build with: nx builds again when that
-// changes.
+// Builds the native addon of a package. Run as `node tools/build-addon.mjs`, it prints what it would build
+// with: nx builds again when that changes.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -8,10 +8,11 @@ import { fileURLToPath } from 'node:url'
 import { missingBuildTools, namesOf } from './build-tools.mjs'
 
 /**
- * Puts the addon where node-gyp-build finds it in the published package: for this machine, or with `--arm64` for linux-arm64, by
- * Debian's cross compiler (g++-aarch64-linux-gnu). On Linux it fails without CMake or a C++ compiler. With TANDEM_ADDON=skip nothing is built, an addon from
- * before is deleted, and `not-built.txt` in its place says why: `adapters()` then reports an absence. On other systems there is no addon.
- * `what` is what the package needs the addon for.
+ * Puts the addon where node-gyp-build finds it in the published package: for this machine, or with `--arm64`
+ * for linux-arm64, by Debian's cross compiler (g++-aarch64-linux-gnu). On Linux it fails without CMake or a
+ * C++ compiler. With TANDEM_ADDON=skip nothing is built, an addon from before is deleted, and `not-built.txt`
+ * in its place says why: `adapters()` then reports an absence. On other systems there is no addon. `what` is
+ * what the package needs the addon for.
  */
 export function buildAddon(packageFolder, what) {
   const name = basename(packageFolder)
@@ -72,8 +73,8 @@ export function buildAddon(packageFolder, what) {
     console.error(`${name}: cmake-js ends without ${built}.`)
     process.exit(1)
   }
-  // Moved, since node-gyp-build would take one in build/Release first, and nx does not clear that folder. Renamed into place: a process that
-  // has the old file open keeps it.
+  // Moved, since node-gyp-build would take one in build/Release first, and nx does not clear that folder.
+  // Renamed into place: a process that has the old file open keeps it.
   copyFileSync(built, `${target}.new`)
   renameSync(`${target}.new`, target)
   rmSync(built)

@@ -4,10 +4,11 @@ import { fileURLToPath } from 'node:url'
 import type { Plugin } from 'vite'
 
 /**
- * Kernels live in `x.wgsl` files; packages import them from `x.wgsl.ts`, which only this file makes (git ignores it), so that
- * the published packages need neither a bundler nor a file system.
+ * Kernels live in `x.wgsl` files; packages import them from `x.wgsl.ts`, which only this file makes (git
+ * ignores it), so that the published packages need neither a bundler nor a file system.
  *
- * As a script: `node tools/embed-kernels.ts` writes the modules of every package. Unchanged ones keep their time stamp.
+ * As a script: `node tools/embed-kernels.ts` writes the modules of every package. Unchanged ones keep their
+ * time stamp.
  */
 export function kernelModule(wgslPath: string): string {
   const text = JSON.stringify(readFileSync(wgslPath, 'utf8'))

@@ -7,7 +7,10 @@ import { expect, it } from 'vitest'
 
 const root = fileURLToPath(new URL('../packages', import.meta.url))
 
-/** The optional members of interfaces that are named `…Options` in one source, and whether each takes undefined. */
+/**
+ * The optional members of interfaces that are named `…Options` in one source, and whether each takes
+ * undefined.
+ */
 function optionalMembers(source: string): { readonly member: string; readonly takesUndefined: boolean }[] {
   return [...source.matchAll(/^(?:export )?interface (\w*Options)\b.*?^\}/gms)].flatMap(([text, name]) =>
     [...text.matchAll(/^ {2}(?:readonly )?(\w+)\?:(.*?)(?=^ {2}(?:\/\*\*|readonly |\w+\??:)|^\})/gms)].map(

@@ -15,7 +15,7 @@ export const blockLength = 256
 
 export type ScanKernels = Awaited<ReturnType<typeof compileScan>>
 
-/** Both variants give the same bits. */
+/** Both variants produce the same bits. */
 export async function compileScan(
   group: DeviceGroup,
   variant: 'serial' | 'workgroup' = group.software ? 'serial' : 'workgroup',
@@ -57,7 +57,7 @@ function recordStages(
   })
   if (parts.length === 0) return
   const home = parts[0]!.device
-  // What comes before each block: nothing, where there is only one.
+  // The sum of everything before each block; 0 if there is only one block.
   const offsets = recorder.scratch(home, 'u32', total, { label: 'offsets', zero: true })
   if (total > 1) {
     const sums = recorder.scratch(home, 'u32', total, { label: 'sums' })

@@ -1,4 +1,4 @@
-// One invocation does a whole block, without barriers: for adapters that the CPU runs, on which barriers are slow.
+// One invocation does a whole block, without barriers: for adapters that run on the CPU, where barriers are slow.
 const block_length = 256u;
 
 struct SumParams { source_base: u32, source_length: u32, sums_base: u32, sums_length: u32 }
@@ -24,7 +24,7 @@ fn sum_blocks(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) grid
   sums[sum_params.sums_base + block] = sum;
 }
 
-/** result[i] = offsets[b] + the sum of block b of source up to element i, with it or without it. */
+/** result[i] = offsets[b] + the sum of block b of source up to element i, inclusive or exclusive. */
 @compute @workgroup_size(64)
 fn scan_blocks(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) grid: vec3u, @builtin(local_invocation_index) lane: u32) {
   let block = (group.x + group.y * grid.x) * 64u + lane;

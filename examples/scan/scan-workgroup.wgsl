@@ -38,7 +38,7 @@ fn sum_blocks(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) grid
   if (lane == block_length - 1u && block < sum_params.sums_length) { sums[sum_params.sums_base + block] = sum; }
 }
 
-/** result[i] = offsets[b] + the sum of block b of source up to element i, with it or without it. */
+/** result[i] = offsets[b] + the sum of block b of source up to element i, inclusive or exclusive. */
 @compute @workgroup_size(256)
 fn scan_blocks(@builtin(workgroup_id) group: vec3u, @builtin(num_workgroups) grid: vec3u, @builtin(local_invocation_index) lane: u32) {
   let block = group.x + group.y * grid.x;

@@ -10,7 +10,7 @@ export interface Shard {
   readonly right: JaxArray
 }
 
-/** The memory of a tensor, as Tandem's programs see it. Nothing is copied. */
+/** The memory of a tensor as a view for Tandem's programs. Nothing is copied. */
 async function matrixOf(tensor: JaxArray): Promise<BufferView<'f32'>> {
   const [rows, columns] = tensor.shape as [number, number]
   const view = await viewOf(await tensor.ref.gpuBuffer())

@@ -2,7 +2,7 @@ import { cuda } from '@tandem-gpu/backend-cuda'
 import { webgpu } from '@tandem-gpu/backend-webgpu'
 import { openGroup } from '@tandem-gpu/core'
 
-// In a browser cuda() finds no GPU, so that this list serves pages and Node.
+// In a browser, cuda() finds no GPU, so the same list works in pages and in Node.
 const group = await openGroup({ backends: [cuda(), webgpu()] })
 const kernel = await group.compile({
   wgsl: `

@@ -16,7 +16,10 @@ const together = [
   'time-limit',
 ].map((name) => `src/${name}.test.ts`)
 
-/** They import what runs on the fake driver, which is C++ as the addon is; and two that are about the addon's build. */
+/**
+ * They import what runs on the fake driver, which is C++ as the addon is; and two that are about the addon's
+ * build.
+ */
 const needAddon = readdirSync(new URL('src', import.meta.url))
   .filter((name) => name.endsWith('.test.ts'))
   .map((name) => `src/${name}`)

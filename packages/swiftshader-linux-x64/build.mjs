@@ -1,6 +1,8 @@
 #!/usr/bin/env node
-// Unpacks SwiftShader, its Vulkan loader and the driver manifest into lib/ from the archive inside the root's development dependency
-// @sparticuz/chromium. Runs in every build and before publishing; does nothing when lib/ already holds this version.
+// Unpacks SwiftShader, its Vulkan loader and the driver manifest into lib/ from the archive inside the root's
+// development dependency
+// @sparticuz/chromium. Runs in every build and before publishing; does nothing when lib/ already holds this
+// version.
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'

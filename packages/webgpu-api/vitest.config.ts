@@ -7,7 +7,10 @@ const tests = readdirSync(`${folder}src`).flatMap((name) =>
   name.endsWith('.test.ts') ? [`src/${name}`] : [],
 )
 
-/** Every test on the reference runtime, or on what TANDEM_TEST_BACKEND names, and on CUDA's native code over the fake driver. */
+/**
+ * Every test on the reference runtime, or on what TANDEM_TEST_BACKEND names, and on CUDA's native code over
+ * the fake driver.
+ */
 export default tandemVitest(import.meta.url, {
   isolate: false,
   include: [],

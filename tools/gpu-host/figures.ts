@@ -174,7 +174,7 @@ type Figure = Pick<BenchResult, 'seconds' | 'verified'> & Partial<Pick<BenchResu
 /** Rows of what was measured on both sides. */
 function compared(rows: readonly Comparison[]): Rows {
   return [
-    ['work', 'Tandem', 'instead', 'ratio'],
+    ['work', 'Tandem', 'compared with', 'ratio'],
     ...rows.flatMap(({ title, ours, instead, theirs, byTime }) => {
       if (ours === undefined || theirs === undefined) return []
       const cell = (figure: Figure) => (byTime ? time(figure.seconds) : rate(figure))
@@ -234,13 +234,20 @@ function comparisons({ ours, peers }: BenchTable): Comparison[] {
   return [
     beside('transpose 16384², 1 GPU', 'PyTorch', 1, 'transpose', square(16384)),
     {
-      ...{ title: 'transpose 16384², 1 GPU, beside a copy', ours: mine('transpose', 1, square(16384)) },
+      ...{
+        title: 'transpose 16384², 1 GPU, compared with a copy',
+        ours: mine('transpose', 1, square(16384)),
+      },
       ...{ instead: 'copy', theirs: peers.find((r) => r.work === 'copy') },
     },
     beside('transpose 2048², 4 GPUs', 'PyTorch P2P', 4, 'transpose', square(2048)),
     beside('transpose 32768², 4 GPUs', 'PyTorch P2P', 4, 'transpose', square(32768)),
     {
-      ...{ title: 'transpose 32768², 4 GPUs, beside its bound', instead: 'NVLink alone', byTime: true },
+      ...{
+        title: 'transpose 32768², 4 GPUs, compared with its limit',
+        instead: 'NVLink alone',
+        byTime: true,
+      },
       ours: mine('transpose', 4, square(32768)),
       theirs: { seconds: ((3 / 16) * 32768 ** 2 * 4) / nvlinkOneWay, verified: true },
     },
@@ -261,11 +268,11 @@ function comparisons({ ours, peers }: BenchTable): Comparison[] {
       beside(`SGEMM ${side}³ from host memory, 4 GPUs`, 'cuBLASXt', 4, 'gemm-streamed', cube(side)),
     ),
     ...nvidiaJacobi.map(([devices, side, seconds]) => ({
-      ...{ title: `Jacobi ${named(side, devices)}, an iteration`, instead: 'NVIDIA’s sample (quoted)' },
+      ...{ title: `Jacobi ${named(side, devices)}, per iteration`, instead: 'NVIDIA’s sample (quoted)' },
       ...{ ours: mine('jacobi', devices, square(side)), theirs: { seconds, verified: true }, byTime: true },
     })),
     {
-      ...{ title: 'Jacobi 16384², 1 GPU, an iteration', instead: 'one sweep a pass', byTime: true },
+      ...{ title: 'Jacobi 16384², 1 GPU, per iteration', instead: 'one sweep per pass', byTime: true },
       ours: mine('jacobi', 1, square(16384)),
       theirs: mine('jacobi', 1, square(16384), ' one sweep a pass'),
     },

@@ -1,6 +1,7 @@
 /*
- * The product of product-errors.py: reads lines "FOLDER m n k" from standard input, multiplies the f32 matrices FOLDER/a and FOLDER/b on one GPU as `split`, as `ieee`, and as `ieee`
- * with matrices that stream, writes FOLDER/split, FOLDER/ieee and FOLDER/streamed, and answers each line with "done".
+ * The product of product-errors.py: reads lines "FOLDER m n k" from standard input, multiplies the f32
+ * matrices FOLDER/a and FOLDER/b on one GPU as `split`, as `ieee`, and as `ieee` with matrices that stream,
+ * writes FOLDER/split, FOLDER/ieee and FOLDER/streamed, and answers each line with "done".
  */
 import { closeSync, openSync, readSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'

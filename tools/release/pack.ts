@@ -1,5 +1,6 @@
-// Makes the tarballs of a release: `npm run pack -- [--out DIR] [--without-kernels]`, after `npm run build`. With `--without-kernels`, and where
-// there is no nvcc to compile them, backend-cuda is packed without kernels: its package.json says so, and publish.ts refuses the tarball.
+// Makes the tarballs of a release: `npm run pack -- [--out DIR] [--without-kernels]`, after `npm run build`.
+// With `--without-kernels`, and where there is no nvcc to compile them, backend-cuda is packed without
+// kernels: its package.json says so, and publish.ts refuses the tarball.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +17,10 @@ export interface PackOptions {
 
 const withKernels = 'backend-cuda'
 
-/** Packs every published package and returns the tarballs by short name, in the order in which they are published. */
+/**
+ * Packs every published package and returns the tarballs by short name, in the order in which they are
+ * published.
+ */
 export function packAll({ root, out, withoutKernels }: PackOptions): Map<string, string> {
   mkdirSync(out, { recursive: true })
   if (!withoutKernels) run(process.execPath, [join(root, 'tools/ship-kernels/ship-kernels.ts')], root)
@@ -30,7 +34,10 @@ export function packAll({ root, out, withoutKernels }: PackOptions): Map<string,
   return tarballs
 }
 
-/** Returns the tarballs by the names of the packages. Their scripts are not run: the build and the kernels are made before. */
+/**
+ * Returns the tarballs by the names of the packages. Their scripts are not run: the build and the kernels are
+ * made before.
+ */
 function npmPack(folders: readonly string[], out: string): Map<string, string> {
   const args = ['pack', ...folders, '--pack-destination', out, '--json', '--silent', '--ignore-scripts']
   const stdout = run('npm', args, out)

@@ -1,6 +1,7 @@
-// Publishes what the registry does not have yet: `node tools/release/publish.ts --registry URL [--provenance] [--tarballs DIR]`. Packs the
-// packages unless a folder of tarballs is given, refuses what verify.ts finds wrong, and publishes in the order of the dependencies.
-// Whoever runs it names the registry: none is taken from npm's configuration.
+// Publishes what the registry does not have yet: `node tools/release/publish.ts --registry URL [--provenance]
+// [--tarballs DIR]`. Packs the packages unless a folder of tarballs is given, refuses what verify.ts finds
+// wrong, and publishes in the order of the dependencies. Whoever runs it names the registry: none is taken
+// from npm's configuration.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'

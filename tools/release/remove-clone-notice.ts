@@ -1,9 +1,13 @@
-// A step of `npm run release:version`: from the first release on, the packages are on the npm registry, and no document says otherwise.
+// A step of `npm run release:version`: from the first release on, the packages are on the npm registry, and
+// no document says otherwise.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The documents that say how to install from a clone, between `<!-- before-first-release -->` and `<!-- /before-first-release -->`. */
+/**
+ * The documents that say how to install from a clone, between `<!-- before-first-release -->` and `<!--
+ * /before-first-release -->`.
+ */
 export const noticeDocuments = [
   'README.md',
   'docs/guides/install.md',

@@ -9,7 +9,8 @@ import { describeInChromium } from '../../packages/backend-webgpu/browser/descri
 import { apiEntries } from '../../site/api-entries.ts'
 import { examples, sitePages } from '../../site/pages.ts'
 
-// The site as a file server has it: built by VitePress, which fails on links that lead nowhere, and opened without any other server.
+// The site as a file server has it: built by VitePress, which fails on links that lead nowhere, and opened
+// without any other server.
 
 const site = fileURLToPath(new URL('../../site', import.meta.url))
 

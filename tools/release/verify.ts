@@ -60,7 +60,9 @@ function kernelProblems(tarball: string, files: readonly string[], manifest: Man
   ]
 }
 
-/** `problemsOf` every tarball that npm run pack made into one text, or undefined where all may be published. */
+/**
+ * `problemsOf` every tarball that npm run pack made into one text, or undefined where all may be published.
+ */
 export function refusal(tarballs: ReadonlyMap<string, string>, root: string): string | undefined {
   const lines = [...tarballs].flatMap(([shortName, tarball]) =>
     problemsOf(tarball, join(root, 'packages', shortName)).map(

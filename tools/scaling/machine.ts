@@ -15,7 +15,7 @@ export interface Constant {
 const table = '`4xh200-table.json`'
 const proofs = '`4xh200-proofs.txt`'
 const graphsPage = '[graphs](performance/graphs.md)'
-const transposePage = '[transpose](performance/transpose.md#what-bounds-it)'
+const transposePage = '[transpose](performance/transpose.md#what-limits-it)'
 const streamedPage = '[streamed products](performance/matmul.md#products-streamed-from-host-memory)'
 
 export const constants = {
@@ -44,8 +44,8 @@ export const constants = {
   processors: { value: 132, text: 'multiprocessors: 132', source: 'NVIDIA’s data sheet' },
   sweepRate: {
     value: 16384 ** 2 / 522.69e-6,
-    text: 'one sweep a pass: 5.1 · 10^11 cells a second',
-    source: `${table}: Jacobi 16384² on one GPU, one sweep a pass`,
+    text: 'one sweep per pass: 5.1 · 10^11 cells per second',
+    source: `${table}: Jacobi 16384² on one GPU, one sweep per pass`,
   },
   cachedSweepRate: {
     value: 2048 ** 2 / 5.18e-6,
@@ -72,12 +72,12 @@ export const constants = {
   linkWriteRate: { value: 355e9, text: 'kernels that write over NVLink: 355 GB/s', source: transposePage },
   uploadRate: {
     value: 43.5e9,
-    text: 'upload, all GPUs of a host at once: 43.5 GB/s a GPU',
+    text: 'upload, all GPUs of a host at once: 43.5 GB/s per GPU',
     source: `${streamedPage}: 174 GB/s into four`,
   },
   downloadRate: {
     value: 36.75e9,
-    text: 'download: 36.75 GB/s a GPU',
+    text: 'download: 36.75 GB/s per GPU',
     source: `${streamedPage}: 147 GB/s out of four`,
   },
   stagedRate: {
@@ -87,13 +87,13 @@ export const constants = {
   },
   stagedLatency: {
     value: 40e-6,
-    text: 'a `staged` message, however small: 40 µs',
+    text: 'a `staged` message of any small size: 40 µs',
     source: '`2xh200-ipc-and-soak.txt`: Jacobi 2048² over two ranks, 3,090.5 µs for 200 sweeps',
   },
   stagedShare: {
     value: 0.5,
-    text: 'such a message keeps the carrying thread of each side busy for half of that, beside its bytes',
-    source: 'the two sides have as much to do',
+    text: 'such a message keeps the message thread on each side busy for half of that, in addition to its bytes',
+    source: 'both sides have the same amount of work',
     assumed: true,
   },
   messageLatency: {
@@ -105,7 +105,7 @@ export const constants = {
     value: 315e9,
     text: 'such messages: 315 GB/s each way',
     source:
-      '`4xh200-transpose-parts.txt`: NCCL itself, twice 128 MiB from each of four GPUs to each other beside passes of few workgroups, without the passes before and behind (342 GB/s alone)',
+      '`4xh200-transpose-parts.txt`: NCCL itself, twice 128 MiB from each of four GPUs to each other, together with passes of few workgroups, without the passes before and after (342 GB/s alone)',
   },
   messageGap: {
     value: 1.68e-6,
@@ -117,7 +117,7 @@ export const constants = {
   networkLatency: {
     value: 12.3e-6,
     text: 'a message between hosts: 12.3 µs',
-    source: 'one inside a host and 5 µs for two adapters and a switch',
+    source: 'a message inside a host plus 5 µs for two adapters and a switch',
     assumed: true,
   },
   networkRate: {

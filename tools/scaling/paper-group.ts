@@ -20,12 +20,18 @@ const h200 = {
   },
 }
 
-/** A group whose programs are recorded and never run, as one rank of `count` with an H200 each. Its buffers hold no memory. */
+/**
+ * A group whose programs are recorded and never run, as one rank of `count` with an H200 each. Its buffers
+ * hold no memory.
+ */
 export function openRank(rank: number, count: number): Promise<DeviceGroup> {
   return openGroup({ backends: [onPaper(imaginedRanks(rank, count))] })
 }
 
-/** The same over `devices` H200s that reach each other's memory: one process, or processes of one host with the transport `ipc`. */
+/**
+ * The same over `devices` H200s that reach each other's memory: one process, or processes of one host with
+ * the transport `ipc`.
+ */
 export function openHost(devices: number): Promise<DeviceGroup> {
   return openGroup({ backends: [onPaper(referenceBackend({ devices }))] })
 }

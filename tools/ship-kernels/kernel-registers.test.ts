@@ -16,7 +16,10 @@ const nvcc = await run('nvcc', ['--version']).then(
 /** Of a multiprocessor of compute capability 9.0, as of all that kernels were measured on. */
 const registers = 65_536
 
-/** How many workgroups of the kernels whose speed hangs on it get their registers on a multiprocessor at a time, at least. */
+/**
+ * How many workgroups of the kernels whose speed hangs on it get their registers on a multiprocessor at a
+ * time, at least.
+ */
 const watched: Readonly<Record<string, number>> = {
   'scan-sums-vectors-subgroups sum f32': 8,
   'scan-tiles-vectors-subgroups sum f32': 6,

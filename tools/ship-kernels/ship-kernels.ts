@@ -1,7 +1,9 @@
-// Compiles the kernels of @tandem-gpu/algorithms to PTX with nvcc, into packages/backend-cuda/prebuilds/kernels.json.gz, so that a machine
-// with a driver and no NVRTC runs them: `node tools/ship-kernels/ship-kernels.ts [--nvcc PATH]`, after `npm run build`; `npm pack` and
-// `npm publish` of that package run it first. Fails without nvcc: a package without its kernels must not be published by accident. Takes
-// two minutes on two cores; what is compiled stays in packages/backend-cuda/.cache, by source and by release of nvcc.
+// Compiles the kernels of @tandem-gpu/algorithms to PTX with nvcc, into
+// packages/backend-cuda/prebuilds/kernels.json.gz, so that a machine with a driver and no NVRTC runs them:
+// `node tools/ship-kernels/ship-kernels.ts [--nvcc PATH]`, after `npm run build`; `npm pack` and `npm
+// publish` of that package run it first. Fails without nvcc: a package without its kernels must not be
+// published by accident. Takes two minutes on two cores; what is compiled stays in
+// packages/backend-cuda/.cache, by source and by release of nvcc.
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'

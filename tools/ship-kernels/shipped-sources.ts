@@ -13,7 +13,10 @@ import {
 import { shippedKernelKey } from '@tandem-gpu/backend-cuda'
 import { emitCuda, lower, parseWgsl } from '@tandem-gpu/wgsl'
 
-/** The oldest architecture that nvcc 13 compiles for; and the one from which on kernels have asynchronous copies. Drivers compile PTX for newer GPUs. */
+/**
+ * The oldest architecture that nvcc 13 compiles for; and the one from which on kernels have asynchronous
+ * copies. Drivers compile PTX for newer GPUs.
+ */
 export const architectures = [75, 80] as const
 
 /** CUDA C++ that is shipped compiled. */
@@ -27,7 +30,9 @@ export interface ShippedSource {
 
 let translated: readonly ShippedSource[] | undefined
 
-/** Every kernel of the algorithms, once for each architecture for which its text compiles to something else. */
+/**
+ * Every kernel of the algorithms, once for each architecture for which its text compiles to something else.
+ */
 export function shippedSources(): readonly ShippedSource[] {
   translated ??= translateSources()
   return translated

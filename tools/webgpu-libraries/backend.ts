@@ -7,8 +7,9 @@ const fakeBackend = new URL('../../packages/backend-cuda/src/testing/fake-backen
   .pathname
 
 /**
- * What `TANDEM_TEST_BACKEND` names: `fake-cuda` is CUDA's native code with kernels in generated C++ on the CPU, `cuda` the NVIDIA GPUs of the
- * machine; without it, the reference runtime. `dawn`, npm's `webgpu` over Vulkan, is what others offer.
+ * What `TANDEM_TEST_BACKEND` names: `fake-cuda` is CUDA's native code with kernels in generated C++ on the
+ * CPU, `cuda` the NVIDIA GPUs of the machine; without it, the reference runtime. `dawn`, npm's `webgpu` over
+ * Vulkan, is what others offer.
  */
 export const backendName = process.env.TANDEM_TEST_BACKEND ?? 'reference'
 

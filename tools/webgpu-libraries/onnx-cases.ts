@@ -148,7 +148,10 @@ export interface BlockSize {
   readonly inner: number
 }
 
-/** A block of a transformer: attention and a perceptron, each behind a normalisation and beside what it adds to. */
+/**
+ * A block of a transformer: attention and a perceptron, each behind a normalisation and beside what it adds
+ * to.
+ */
 export function transformerBlock({ length, width, heads, inner }: BlockSize): OnnxCase {
   const scaled = (rowCount: number, columns: number, seed: number) =>
     values(rowCount * columns, seed).map((value) => value / Math.sqrt(rowCount))

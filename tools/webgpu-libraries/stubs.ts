@@ -1,4 +1,5 @@
-// What libraries for browsers look for in the global scope and Node does not have. Nothing of it draws, and no library is changed.
+// What libraries for browsers look for in the global scope and Node does not have. Nothing of it draws, and
+// no library is changed.
 
 /** For three.js: its renderer asks for a canvas, though it only computes here, and counts frames. */
 export function stubCanvas(): object {
@@ -26,8 +27,8 @@ export function stubWindow(): void {
 }
 
 /**
- * For TVM: the half of a compiled model library that is WebAssembly. Such libraries are not on npm; this has their memory, and hands on what
- * the runtime registers for them.
+ * For TVM: the half of a compiled model library that is WebAssembly. Such libraries are not on npm; this has
+ * their memory, and hands on what the runtime registers for them.
  */
 export interface ModelLibrary {
   readonly bytes: Uint8Array

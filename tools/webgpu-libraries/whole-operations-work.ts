@@ -1,4 +1,5 @@
-// One library's whole operations, on what TANDEM_TEST_BACKEND names; prints the medians as JSON. See whole-operations.ts.
+// One library's whole operations, on what TANDEM_TEST_BACKEND names; prints the medians as JSON. See
+// whole-operations.ts.
 
 import type * as Jax from '@jax-js/jax'
 import { backendName, installWebGpu } from './backend.ts'

@@ -1,9 +1,11 @@
 /*
- * Whole operations of libraries over the WebGPU API of Tandem and over npm `webgpu` (Dawn over Vulkan), in processes that take turns:
+ * Whole operations of libraries over the WebGPU API of Tandem and over npm `webgpu` (Dawn over Vulkan), in
+ * processes that take turns:
  *
  *   node tools/webgpu-libraries/whole-operations.ts [FILE for the JSON]
  *
- * Prints medians in milliseconds. Needs what `npm run test:libraries` installs, npm `webgpu`, and a GPU with CUDA and Vulkan. Takes about 60 s.
+ * Prints medians in milliseconds. Needs what `npm run test:libraries` installs, npm `webgpu`, and a GPU with
+ * CUDA and Vulkan. Takes about 60 s.
  */
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'

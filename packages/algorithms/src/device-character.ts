@@ -11,7 +11,7 @@ export interface DeviceCharacter {
   readonly tunes: boolean
   /** Runs before the clock counts. */
   readonly warmup: number
-  /** How often an iteration comes back to the host to report its progress, where nobody knows how long it takes. */
+  /** How often an iteration returns to the host to report its progress, if its duration is unknown. */
   readonly progressReports: number
   /** Columns of B in a panel of a streamed product. */
   readonly streamWidth: number
@@ -23,7 +23,7 @@ export interface DeviceCharacter {
     /** Rows that one invocation sweeps, of a block of so many. */
     stripRows(rows: number): number
   }
-  /** The rates that predictions assume: round figures that order device counts, and are no basis for plans. */
+  /** The rates that predictions assume: round figures for comparing device counts; do not base plans on them. */
   readonly assumed: AssumedRates
   /** Sizes of the probe that measures these instead. */
   readonly probe: { readonly side: number; readonly copyLength: number }

@@ -27,7 +27,7 @@ describe('generatedElements', () => {
 })
 
 it.each([
-  ['another length', new Float32Array(3), 'The input holds 3 elements, the shape needs 4.'],
+  ['another length', new Float32Array(3), 'The input has 3 elements, but the shape needs 4.'],
   [
     'another type',
     new Int32Array(4),

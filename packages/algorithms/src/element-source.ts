@@ -49,7 +49,7 @@ export function requireElements(
   if (typeof data === 'function') return
   const { length: held } = data as { readonly length: number }
   if (held !== length)
-    throw new GpuError('validation', `${what} holds ${held} elements, the shape needs ${length}.`)
+    throw new GpuError('validation', `${what} has ${held} elements, but the shape needs ${length}.`)
 }
 
 function requireElementsOf(what: string, data: unknown, type: ElementType, hosts: boolean): void {

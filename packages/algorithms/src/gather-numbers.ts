@@ -2,8 +2,9 @@ import { type Device, type DeviceGroup, OwnedResources } from '@tandem-gpu/core'
 import { GatherTree } from './gather-tree.ts'
 
 /**
- * `width` numbers for each of the `devices` (by ascending ordinal), in their order, in every process. `own(index)` gives those of a device of
- * this process: each process computes its share, and all get the same whole. Every process of the group makes this call.
+ * `width` numbers for each of the `devices` (by ascending ordinal), in their order, in every process.
+ * `own(index)` gives those of a device of this process: each process computes its share, and all get the same
+ * whole. Every process of the group makes this call.
  */
 export async function gatherNumbers(
   group: DeviceGroup,

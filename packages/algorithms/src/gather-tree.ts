@@ -11,7 +11,7 @@ interface Node {
 /**
  * Brings parts of host memory, one for each of some devices, from the devices' processes to every process: up a binomial tree of the processes
  * to the first, and from there down another. A process sends and receives about log2 N messages, where copies to memory of which each process
- * has its own would be N messages a device.
+ * has its own would be N messages per device.
  */
 export class GatherTree {
   readonly #width: number

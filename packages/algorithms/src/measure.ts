@@ -39,7 +39,7 @@ export async function measure(
   options: MeasureOptions = {},
 ): Promise<Measurement> {
   requireGroup(group)
-  requireResult(program, 'prepare', 'The program of measure', 'what record returns')
+  requireResult(program, 'prepare', 'The program of measure', 'a program that record returned')
   return measureInTurn(group, [program], options)
 }
 

@@ -75,16 +75,16 @@ export function requireArguments<O extends object>(
   return heeding as O
 }
 
-/** Throws `validation` for what is no group. */
+/** Throws `validation` if the value is not a group. */
 export function requireGroup(group: unknown): void {
   if (!isObject(group) || !('queue' in group) || !('devices' in group))
     throw new GpuError(
       'validation',
-      `The group is ${describedValue(group)}; it must be what openGroup resolves to.`,
+      `The group is ${describedValue(group)}; it must be a group that openGroup returned.`,
     )
 }
 
-/** Throws `validation` where an option that every algorithm has is wrong; others may stand beside it. */
+/** Throws `validation` if an option that every algorithm has is wrong; ignores other options. */
 export function requireCommonOptions(options: object, of: string): void {
   const given = isObject(options) ? Object.entries(options) : undefined
   requireOptions(given ? Object.fromEntries(given.filter(([name]) => name in common)) : options, of, common)
@@ -104,7 +104,7 @@ function interruptible<A extends unknown[]>(
   what: string,
 ): (...args: A) => Promise<unknown> {
   const error = () =>
-    new GpuError('aborted', `${what} moves no more elements: the run is aborted.`, { cause: signal.reason })
+    new GpuError('aborted', `${what} stopped moving elements: the run was aborted.`, { cause: signal.reason })
   return async (...args) => {
     if (signal.aborted) throw error()
     let abort!: () => void

@@ -124,7 +124,8 @@ it('a rank of 256 sends and receives a few messages for the residuals of all blo
   const options = { iterations: 2, residualEvery: 2, schedule: 'overlapped' } as const
   const iteration = new JacobiIteration(field, kernels, options)
   const messages = iteration.body().plan.commands.filter(({ kind }) => kind === 'send' || kind === 'receive')
-  // Edge rows to and from two neighbours after each of two sweeps; the residuals up one tree and down another.
+  // Edge rows to and from two neighbours after each of two sweeps; the residuals up one tree and down
+  // another.
   expect(messages.length).toBeLessThanOrEqual(8 + 2 * Math.log2(count))
   iteration.destroy()
   field.destroy()
@@ -152,7 +153,8 @@ it('records a transpose as rank 0 of 1,024 in 1 s and 200 MB', async ({ annotate
   }
   let { seconds, megabytes } = record()
   expect(megabytes).toBeLessThan(200)
-  // A busy machine slows a moment of it down, not each of several times; how slow a machine is by itself, nobody knows but in the long form.
+  // A busy machine slows a moment of it down, not each of several times; how slow a machine is by itself,
+  // nobody knows but in the long form.
   const most = process.env.TANDEM_LONG === '1' ? 1 : 20
   for (let again = 0; again < 4 && seconds >= most; again++) seconds = Math.min(seconds, record().seconds)
   expect(seconds).toBeLessThan(most)

@@ -32,7 +32,10 @@ async function onRanks<R>(body: (group: DeviceGroup) => Promise<R>): Promise<R[]
   )
 }
 
-/** Elements of a source, and how many a rank asks for. On rank 1 the element at `wrongAt` is wrong when it is read first. */
+/**
+ * Elements of a source, and how many a rank asks for. On rank 1 the element at `wrongAt` is wrong when it is
+ * read first.
+ */
 function watched(group: DeviceGroup, wrongAt: number, seed = 1) {
   const right = generatedElements('f32', seed)
   let first = true
@@ -128,7 +131,8 @@ describe('a rank reads, to write and to verify,', () => {
   })
 
   it('no more than its rows and those near them, of a grid', async () => {
-    // Rows 1 to 4, 5 to 8 and 9 to 12, one row more at each end to write them, and two, the sweeps, to verify them.
+    // Rows 1 to 4, 5 to 8 and 9 to 12, one row more at each end to write them, and two, the sweeps, to verify
+    // them.
     expect(await asked(works['jacobi in bands']!.work)).toEqual([13 * 16, 14 * 16, 13 * 16])
   })
 })

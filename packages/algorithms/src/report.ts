@@ -1,16 +1,23 @@
 import type { Device, DeviceGroup, Schedule } from '@tandem-gpu/core'
 
-/** Both schedules of the same commands, timed in one run: the blocking and the asynchronous mode of the published programs. */
+/**
+ * Both schedules of the same commands, timed in one run: the blocking and the asynchronous mode of the
+ * published programs.
+ */
 export interface ScheduleComparison {
   readonly serialSeconds: number
   readonly overlappedSeconds: number
   /** Serial over overlapped time; 1 where nothing was timed. */
   readonly speedUp: number
-  /** Of Jacobi: the sweeps that both times are of, which are those of the program that its iteration repeats. */
+  /**
+   * Of Jacobi: the sweeps that both times are of, which are those of the program that its iteration repeats.
+   */
   readonly sweeps?: number
 }
 
-/** The report of every algorithm, on every backend. Each algorithm adds fields of its own. JSON-serialisable. */
+/**
+ * The report of every algorithm, on every backend. Each algorithm adds fields of its own. JSON-serialisable.
+ */
 export interface Report {
   readonly algorithm: string
   readonly backend: string
@@ -20,7 +27,10 @@ export interface Report {
   readonly software: boolean
   readonly devices: number
   readonly deviceNames: readonly string[]
-  /** Where the devices are those of several processes: how many, how data moves between them, and why in no quicker way. */
+  /**
+   * Where the devices are those of several processes: how many, how data moves between them, and why in no
+   * quicker way.
+   */
   readonly processes?: {
     readonly count: number
     readonly transport: string
@@ -36,7 +46,10 @@ export interface Report {
   readonly verification: string
   /** Largest absolute difference from the reference; 0 where the check is exact and passes. */
   readonly maxError: number
-  /** Duration of one run of the recorded program, or of the two of a sort over messages: the median of the samples. */
+  /**
+   * Duration of one run of the recorded program, or of the two of a sort over messages: the median of the
+   * samples.
+   */
   readonly seconds: number
   readonly clock: 'device' | 'host'
   /** Bytes moved or operations done in one run, whichever limits the algorithm. */

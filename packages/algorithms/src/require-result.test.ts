@@ -27,58 +27,58 @@ describe('a caller who forgets to await', () => {
     [
       'the kernel of a transpose',
       () => group.record((r) => recordTranspose(r, group, { kernel: forgotten, input, output })),
-      'The kernel of recordTranspose is a Promise: await it; it must be what compileTranspose resolves to.',
+      'The kernel of recordTranspose is a Promise: await it; it must be a value that compileTranspose returned.',
     ],
     [
       'the input of a transpose',
       () => group.record((r) => recordTranspose(r, group, { kernel, input: forgotten, output })),
-      'The input of recordTranspose is a Promise: await it; it must be what allocateSharded resolves to.',
+      'The input of recordTranspose is a Promise: await it; it must be a value that allocateSharded returned.',
     ],
     [
       'the kernels of a reduction',
       () =>
         group.record((r) => recordReduction(r, group, { kernels: forgotten, input: [], output: forgotten })),
-      'The option kernels is a Promise: await it; it must be what compileReduction resolves to.',
+      'The option kernels is a Promise: await it; it must be a value that compileReduction returned.',
     ],
     [
       'the kernels of a scan',
       () => group.record((r) => recordScan(r, group, { kernels: forgotten, input: [], output: [] })),
-      'The option kernels is a Promise: await it; it must be what compileScan resolves to.',
+      'The option kernels is a Promise: await it; it must be a value that compileScan returned.',
     ],
     [
       'the kernels of a histogram',
       () => group.record((r) => recordHistogram(r, { kernels: forgotten, input: [], output: forgotten })),
-      'The option kernels is a Promise: await it; it must be what compileHistogram resolves to.',
+      'The option kernels is a Promise: await it; it must be a value that compileHistogram returned.',
     ],
     [
       'the kernels of a sort',
       () => group.record((r) => recordSort(r, group, { kernels: forgotten, input: [], output: [] })),
-      'The option kernels is a Promise: await it; it must be what compileSort resolves to.',
+      'The option kernels is a Promise: await it; it must be a value that compileSort returned.',
     ],
     [
       'the kernels of a product',
       () => group.record((r) => recordShardedMatmul(r, () => forgotten, input, output, squares)),
-      'The argument kernels of a product is a Promise: await it; it must be what compileMatmul resolves to.',
+      'The argument kernels of a product is a Promise: await it; it must be a value that compileMatmul returned.',
     ],
     [
       'a matrix of a product',
       () => group.record((r) => recordShardedMatmul(r, () => forgotten, input, forgotten, squares)),
-      'B is a Promise: await it; it must be what allocateSharded resolves to.',
+      'B is a Promise: await it; it must be a value that allocateSharded returned.',
     ],
     [
       'a program that is measured',
       () => measure(group, forgotten),
-      'The program of measure is a Promise: await it; it must be what record returns.',
+      'The program of measure is a Promise: await it; it must be a program that record returned.',
     ],
     [
       'the blocking of a product, which is none',
       () => compileMatmul(group, 'f32', undefined as never),
-      'The blocking of compileMatmul is undefined; it must be what chooseBlocking returns.',
+      'The blocking of compileMatmul is undefined; it must be a value that chooseBlocking returned.',
     ],
     [
       'a group for which a reduction is compiled',
       () => compileReduction(forgotten, { kernel: 'best', operation: 'sum', type: 'f32' }),
-      'The group is a Promise: await it; it must be what openGroup resolves to.',
+      'The group is a Promise: await it; it must be a group that openGroup returned.',
     ],
     [
       'the options of a reduction, which are none',

@@ -84,7 +84,7 @@ export async function measurePrograms(
   }
 }
 
-/** The fields of a report that say where the program ran and how fast: `bytes`, `flops` or elements of one run, and what they make in a second. */
+/** The fields of a report that say where the program ran and how fast: `bytes`, `flops` or elements of one run, and the rate per second. */
 export function describeRun(
   group: DeviceGroup,
   { schedule, measurement: { seconds, clock }, comparison }: MeasuredRun,

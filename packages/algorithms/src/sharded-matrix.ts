@@ -116,7 +116,7 @@ export function shardedFromViews<T extends ElementType>(
   if (views.length !== group.devices.length)
     throw new GpuError(
       'validation',
-      `A sharded matrix needs one view per device: ${views.length} views, ${group.devices.length} devices.`,
+      `A sharded matrix needs one view per device, but there are ${views.length} views and ${group.devices.length} devices.`,
     )
   const columns = views[0]!.columns
   let row = 0
@@ -124,7 +124,7 @@ export function shardedFromViews<T extends ElementType>(
     if (view.columns !== columns)
       throw new GpuError(
         'validation',
-        `View ${ordinal} has ${view.columns} columns, view 0 has ${columns}: slices need the same width.`,
+        `View ${ordinal} has ${view.columns} columns, but view 0 has ${columns}: all slices must have the same width.`,
       )
     const slice = { device: group.devices[ordinal]!, row, rows: view.rows, view }
     row += view.rows
@@ -203,7 +203,7 @@ function* pieces<T extends ElementType>(
   }
 }
 
-/** Throws `validation` for what is no sharded matrix. `what` names it. */
+/** Throws `validation` if the value is not a sharded matrix. `what` names it in the message. */
 export function requireMatrix(matrix: unknown, what = 'The sharded matrix'): void {
-  requireResult(matrix, 'slices', what, 'what allocateSharded resolves to')
+  requireResult(matrix, 'slices', what, 'a value that allocateSharded returned')
 }

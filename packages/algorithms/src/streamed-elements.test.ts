@@ -1,4 +1,4 @@
-// Functions of the caller that give and take elements: they may use the group, and whatever they do, nothing waits for ever.
+// Functions of the caller that give and take elements: they may use the group, and whatever they do, nothing waits forever.
 import { type DeviceGroup, openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { expect, it } from 'vitest'
@@ -85,7 +85,7 @@ describeOnBackends('functions that move elements', (backend) => {
       const moves = stuck === 'source' ? { source: move, sink: take } : { source: fill, sink: move }
       await expect(run(group, { ...moves, signal: ending.signal })).rejects.toMatchObject({
         code: 'aborted',
-        message: expect.stringMatching(/moves no more elements/),
+        message: expect.stringMatching(/stopped moving elements/),
         cause: new Error('enough'),
       })
     }

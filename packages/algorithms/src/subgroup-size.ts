@@ -13,7 +13,7 @@ export function requireSubgroupsOf32({ devices }: DeviceGroup): void {
   const found = device.features.has('subgroups') && least ? `${least} to ${most} lanes` : 'no known size'
   throw new GpuError(
     'unsupported',
-    `Kernels of subgroups need 32 lanes in each; those of device ${device.ordinal} have ${found}.`,
+    `Kernels with subgroup operations need subgroups of 32 lanes; those of device ${device.ordinal} have ${found}.`,
   )
 }
 

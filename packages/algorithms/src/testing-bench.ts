@@ -2,10 +2,11 @@ import { parseArgs } from 'node:util'
 import { type Backend, type DeviceGroup, openGroup } from '@tandem-gpu/core'
 
 /**
- * Runs one bench script: opens a group as the command line says, and prints what `body` returns as JSON. Not part of the
- * published package.
+ * Runs one bench script: opens a group as the command line says, and prints what `body` returns as JSON. Not
+ * part of the published package.
  *
- * `node x.bench.ts [--backend webgpu|cuda] [--devices 4] [--samples 10] [--repetitions 10] [--sizes 1024,2048]`
+ * `node x.bench.ts [--backend webgpu|cuda] [--devices 4] [--samples 10] [--repetitions 10] [--sizes
+ * 1024,2048]`
  */
 export async function bench(
   defaults: { sizes: readonly number[] },

@@ -1,4 +1,7 @@
-/** The order of scan-operation.part.wgsl, from its description, in f32. For tests; not part of the published package. */
+/**
+ * The order of scan-operation.part.wgsl, from its description, in f32. For tests; not part of the published
+ * package.
+ */
 export function documentedScan(elements: Float32Array, exclusive: boolean): Float32Array {
   const f = Math.fround
   const add = (a: number, b: number) => f(a + b)

@@ -4,9 +4,9 @@ import type { Runtime } from '@tandem-gpu/core/backend'
 import { afterAll, describe, expect } from 'vitest'
 
 /**
- * The groups that the algorithms' tests run on; not part of the published package. The same test files run on the CPU reference
- * executor and on the software WebGPU adapter by default, and on what the environment variable TANDEM_TEST_BACKEND names
- * (`reference`, `webgpu` or `cuda`) on a GPU host.
+ * The groups that the algorithms' tests run on; not part of the published package. The same test files run on
+ * the CPU reference executor and on the software WebGPU adapter by default, and on what the environment
+ * variable TANDEM_TEST_BACKEND names (`reference`, `webgpu` or `cuda`) on a GPU host.
  */
 export interface TestBackend {
   readonly name: 'reference' | 'webgpu' | 'cuda'
@@ -24,8 +24,8 @@ export interface TestGroupOptions {
 }
 
 /**
- * Runs `body` once per backend under test, each in its own `describe`. After the tests of a backend, memory that the
- * algorithms did not free fails the run.
+ * Runs `body` once per backend under test, each in its own `describe`. After the tests of a backend, memory
+ * that the algorithms did not free fails the run.
  */
 export function describeOnBackends(title: string, body: (backend: TestBackend) => void): void {
   const wanted = process.env.TANDEM_TEST_BACKEND
@@ -66,7 +66,10 @@ export function describeOnBackends(title: string, body: (backend: TestBackend) =
   }
 }
 
-/** All test files of a process share it, and so compile each kernel once, which takes seconds on a CPU adapter. */
+/**
+ * All test files of a process share it, and so compile each kernel once, which takes seconds on a CPU
+ * adapter.
+ */
 let webGpu: Promise<Backend<Runtime>> | undefined
 
 async function makeBackend(

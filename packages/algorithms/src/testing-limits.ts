@@ -1,6 +1,9 @@
 import type { BufferView, DeviceLimits, Recorder, UntypedArguments } from '@tandem-gpu/core'
 
-/** A recorder whose devices have smaller limits, which tests how work is split without gigabytes of data. Not part of the published package. */
+/**
+ * A recorder whose devices have smaller limits, which tests how work is split without gigabytes of data. Not
+ * part of the published package.
+ */
 export function withLimits(recorder: Recorder, limits: Partial<DeviceLimits>): Recorder {
   const devices = recorder.devices.map(
     (device) =>

@@ -265,7 +265,7 @@ it.each([
   [
     'a group that is not awaited',
     () => transpose(Promise.resolve(group) as never, { rows: 1, columns: 1, type: 'f32' }),
-    'The group is a Promise: await it; it must be what openGroup resolves to.',
+    'The group is a Promise: await it; it must be a group that openGroup returned.',
   ],
   [
     'a number as a string',
@@ -311,7 +311,7 @@ it.each([
   [
     'an array of another length that is uploaded during the run',
     () => reduce(group, { elements: 6, type: 'f32', input: new Float32Array(5), timeUploads: true }),
-    'The input holds 5 elements, the shape needs 6.',
+    'The input has 5 elements, but the shape needs 6.',
   ],
   [
     'an output of another type before anything runs',
@@ -325,7 +325,7 @@ it.each([
   [
     'a transport that does not exist, which a function chooses',
     () => transpose(group, { rows: 2, columns: 3, type: 'f32', chooseTransport: (() => 'peer') as never }),
-    "chooseTransport returns 'peer', a string for the tile from device 1 to device 0; it must return 'copy', 'direct' or 'scatter'.",
+    "chooseTransport returned 'peer', a string for the tile from device 1 to device 0; it must return 'copy', 'direct' or 'scatter'.",
   ],
   [
     'an array that is not typed',

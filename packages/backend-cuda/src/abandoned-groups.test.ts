@@ -1,4 +1,5 @@
-// A run of a kernel that never looks whether it is to end takes longer than its limit, but ends: its group is lost, and nothing else.
+// A run of a kernel that never looks whether it is to end takes longer than its limit, but ends: its group is
+// lost, and nothing else.
 import { setTimeout } from 'node:timers/promises'
 import { type DeviceGroup, isGpuError, openGroup } from '@tandem-gpu/core'
 import { afterEach, expect, it } from 'vitest'
@@ -38,7 +39,10 @@ function code(promise: Promise<unknown>): Promise<string> {
   )
 }
 
-/** Loses a group by a run of `milliseconds` with a read behind it. Resolves when both have rejected; the run goes on. */
+/**
+ * Loses a group by a run of `milliseconds` with a read behind it. Resolves when both have rejected; the run
+ * goes on.
+ */
 async function abandoned(label: string, milliseconds: number, length: number): Promise<DeviceGroup> {
   const group = await open(label)
   const x = await group.devices[0]!.allocate('u32', length / 4)

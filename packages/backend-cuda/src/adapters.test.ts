@@ -85,7 +85,7 @@ describe('adapters', () => {
       const error = await adapters[0]!.telemetry!().catch((e: unknown) => e)
       expect(isGpuError(error, code), String(error)).toBe(true)
       expect(String(error)).toMatch(
-        /Reading the sensors of GPU-a0a0.* fails: nvmlDeviceGetHandleByUUID returns/,
+        /Reading the sensors of GPU-a0a0.* failed: nvmlDeviceGetHandleByUUID returned/,
       )
     }
   })
@@ -106,7 +106,7 @@ describe('absence', () => {
     const { adapters, absence } = await findAdapters(addon, { ...libraries, cuda: ['/nowhere/libcuda.so.1'] })
     expect(adapters).toEqual([])
     expect(absence?.code).toBe('no-driver')
-    expect(absence?.reason).toMatch(/driver library does not load \(libcuda\.so\.1 is not in \/nowhere\)/)
+    expect(absence?.reason).toMatch(/driver library cannot be loaded \(libcuda\.so\.1 is not in \/nowhere\)/)
     expect(absence?.remedy).toMatch(/driver 525 or newer/)
   })
 
@@ -114,7 +114,7 @@ describe('absence', () => {
     configureFake({ FAKE_CUDA_VERSION: 11_040 })
     const { absence } = await findAdapters(addon, fresh('old'))
     expect(absence?.code).toBe('no-driver')
-    expect(absence?.reason).toMatch(/supports CUDA 11\.4, and this package needs CUDA 12\.0/)
+    expect(absence?.reason).toMatch(/supports CUDA 11\.4, but this package needs CUDA 12\.0/)
   })
 
   it('tells a machine without devices from one without a driver', async () => {
@@ -134,7 +134,7 @@ describe('absence', () => {
     expect(adapters[0]!.uuid).toBe('GPU-a0a0a0a0-a0a0-a0a0-a0a0-a0a0a0a0a0a0')
     expect(adapters[0]!.driver).toBe('CUDA 13.0')
     expect(notes).toHaveLength(1)
-    expect(notes![0]).toMatch(/NVML does not load.*everything else works/)
+    expect(notes![0]).toMatch(/NVML cannot be loaded.*everything else works/)
   })
 })
 

@@ -63,12 +63,12 @@ export async function findAdapters(addon: NativeAddon | Error, libraries: Librar
         remedy:
           code === 'no-device'
             ? 'Check that nvidia-smi lists a GPU and that CUDA_VISIBLE_DEVICES does not hide it.'
-            : "Install NVIDIA's driver 525 or newer (in a container, start it with the NVIDIA runtime); no CUDA toolkit is needed for it.",
+            : 'Install NVIDIA driver 525 or newer, or start the container with the NVIDIA runtime. The CUDA toolkit is not needed.',
       },
     }
   }
   if (probe.devices.length === 0) {
-    return { adapters: [], absence: { code: 'no-device', reason: 'The NVIDIA driver finds no CUDA device.' } }
+    return { adapters: [], absence: { code: 'no-device', reason: 'The NVIDIA driver found no CUDA device.' } }
   }
   const notes: string[] = []
   let nvmlDevices: readonly NvmlDevice[] | undefined
@@ -80,7 +80,7 @@ export async function findAdapters(addon: NativeAddon | Error, libraries: Librar
   } catch (error) {
     if (!isNativeError(error)) throw error
     notes.push(
-      `${error.message} Utilisation, power, temperature and links are not reported; everything else works. libnvidia-ml.so.1 comes with the driver.`,
+      `${error.message} Utilization, power, temperature and links are not reported; everything else works. libnvidia-ml.so.1 comes with the driver.`,
     )
   }
   const adapters = probe.devices.map((device) => {

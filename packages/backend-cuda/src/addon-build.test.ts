@@ -1,4 +1,5 @@
-// What nx keeps of a build depends on the tools that made it: a clone that built without CMake gets its addon once CMake is there.
+// What nx keeps of a build depends on the tools that made it: a clone that built without CMake gets its addon
+// once CMake is there.
 import { spawnSync } from 'node:child_process'
 import {
   copyFileSync,

@@ -7,7 +7,9 @@ const notFound = new Error('No native build was found for platform=x arch=y')
 it('an addon that does not load is an absence where the package has none for the machine', () => {
   expect(addonAbsence(notFound, 'darwin-arm64')).toEqual({
     code: 'unsupported',
-    reason: expect.stringMatching(/^The addon of @tandem-gpu\/backend-cuda does not load on darwin-arm64: /),
+    reason: expect.stringMatching(
+      /^The addon of @tandem-gpu\/backend-cuda cannot be loaded on darwin-arm64: /,
+    ),
     remedy: expect.stringMatching(/glibc 2\.34/),
   })
 })
@@ -15,7 +17,7 @@ it('an addon that does not load is an absence where the package has none for the
 it('an addon that does not load is an error where the package has one: CUDA is not skipped', async () => {
   expect(() => addonAbsence(notFound, 'linux-arm64')).toThrow(GpuError)
   expect(() => addonAbsence(notFound, 'linux-x64')).toThrow(
-    /No native build was found .* `npm run build` builds it .* leave cuda\(\) out of the backends\.$/,
+    /No native build was found .* `npm run build` builds it .* remove cuda\(\) from the list of backends\.$/,
   )
   const broken = {
     name: 'cuda',

@@ -85,7 +85,7 @@ export class Arena {
     return this.#addresses.get(gpu)! + this.#layout.traps
   }
 
-  /** Slots 2 i and 2 i + 1 are command i's; one slot lies behind those of the commands. */
+  /** Slots 2 i and 2 i + 1 belong to command i; one more slot follows those of the commands. */
   stampAddress(gpu: number, slot: number): number {
     return this.#addresses.get(gpu)! + this.#layout.stamps + slot * 8
   }

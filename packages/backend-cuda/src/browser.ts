@@ -12,7 +12,10 @@ const absence = {
   remedy: 'Use @tandem-gpu/backend-webgpu in a page.',
 } as const
 
-/** What bundlers take for browsers: a backend that finds no GPU, so that one list of backends serves Node and pages. */
+/**
+ * What bundlers take for browsers: a backend that finds no GPU, so that one list of backends serves Node and
+ * pages.
+ */
 export function cuda(_options: CudaOptions = {}): Backend {
   return {
     name: 'cuda',

@@ -1,4 +1,5 @@
-// Kernels bounded by `clamp` and `trap` against memory that is not theirs: on the GPUs of this machine, or else on the CPU build of the CUDA text.
+// Kernels bounded by `clamp` and `trap` against memory that is not theirs: on the GPUs of this machine, or
+// else on the CPU build of the CUDA text.
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -158,7 +159,10 @@ describe(`on ${real ? 'CUDA' : 'the CPU build of the CUDA text'}`, () => {
   })
 })
 
-/** A guard in the text of a kernel: a condition in front of a store, an index that is held below its limit, or the place of a view of a buffer. */
+/**
+ * A guard in the text of a kernel: a condition in front of a store, an index that is held below its limit, or
+ * the place of a view of a buffer.
+ */
 const guards = [
   /if \((?:[^()]|\([^()]*\))* < \w+_length\) /g,
   /\bmin\(([^()]*(?:\([^()]*\)[^()]*)*), (?:\d+u|\w+_length - 1u)\)/g,

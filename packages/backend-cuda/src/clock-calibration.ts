@@ -67,7 +67,7 @@ export function clockOffset(reference: BigUint64Array, other: BigUint64Array): n
     const sent = reference[round * 2]!
     const returned = reference[round * 2 + 1]!
     const turn = other[round]!
-    // A kernel that waits in vain leaves the rest as zeros.
+    // A kernel whose wait times out leaves the rest as zeros.
     if (sent === 0n || returned === 0n || turn === 0n) continue
     const roundTrip = Number(returned - sent)
     if (roundTrip < best.roundTrip) best = { roundTrip, offset: Number(turn - sent) - roundTrip / 2 }

@@ -192,7 +192,7 @@ function dense(region: ByteRegion): Pick<ByteRegion, 'rowByteLength' | 'rows' | 
 function pitchError(command: { readonly label: string }, pitch: number): GpuError {
   return new GpuError(
     'too-large',
-    `Rows of '${command.label}' lie ${pitch} bytes apart; CUDA copies and fills rows at most ${maxPitch} bytes apart.`,
+    `Rows of '${command.label}' are ${pitch} bytes apart; CUDA copies and fills rows that are at most ${maxPitch} bytes apart.`,
   )
 }
 

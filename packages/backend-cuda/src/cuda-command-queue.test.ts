@@ -1,4 +1,5 @@
-// What a command queue on CUDA does beyond its contract, which the conformance suite tests: on the fake driver.
+// What a command queue on CUDA does beyond its contract, which the conformance suite tests: on the fake
+// driver.
 import { setTimeout } from 'node:timers/promises'
 import { type DeviceGroup, openGroup } from '@tandem-gpu/core'
 import {

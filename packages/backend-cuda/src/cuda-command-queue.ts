@@ -164,7 +164,7 @@ export class CudaCommandQueue implements CommandQueue<CudaHandles> {
       error.nativeCode === 'timeout'
         ? new GpuError(
             'timeout',
-            `A submit to queue "${label}" takes longer than its limit of ${timeoutSeconds} s.`,
+            `A submit to queue "${label}" ran longer than its limit of ${timeoutSeconds} s.`,
             { cause: error },
           )
         : (this.#runtime.failed(error, `Queue "${label}"`) as GpuError)

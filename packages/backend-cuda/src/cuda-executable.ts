@@ -93,7 +93,7 @@ export abstract class CudaExecutable implements Executable {
 
   /** The address of a buffer of another process. */
   protected addressElsewhere(buffer: number): number {
-    throw new RangeError(`buffer ${buffer} of '${this.label}' is of another process`)
+    throw new RangeError(`buffer ${buffer} of '${this.label}' belongs to another process`)
   }
 
   /** The recorded parts of the plan that a command carries out. */

@@ -28,5 +28,7 @@ export type Translated = Pick<
 > &
   Partial<Pick<TranslatedKernel, 'isStoppable'>>
 
-/** `form`: whether the grid is the workgroups, or the kernel reads how many there are; `direct` where absent. */
+/**
+ * `form`: whether the grid is the workgroups, or the kernel reads how many there are; `direct` where absent.
+ */
 export type Translate = (source: KernelSource, form?: KernelForm) => Translated

@@ -112,7 +112,7 @@ describe('memory', () => {
     const error = await runtime.allocate(0, 3_000_000, { label: 'huge', zero: true }).catch((e: unknown) => e)
     expect(isGpuError(error, 'out-of-memory')).toBe(true)
     expect(String(error)).toMatch(
-      /'huge'.*3000000 bytes asked, 999984 bytes of 1000000 bytes free on CUDA device 0/,
+      /'huge'.*3000000 bytes requested, 999984 bytes of 1000000 bytes free on CUDA device 0/,
     )
     await runtime.allocate(0, 500_000, { label: 'fits', zero: true })
   })
@@ -388,7 +388,7 @@ describe('programs', () => {
       const error = await runtime.run(executable, { times: 1 }).catch((e: unknown) => e)
       expect(isGpuError(error, 'validation')).toBe(true)
       expect(String(error)).toMatch(
-        /'trapping' reaches element 7 of 'target'.*'c0' \(command 0\).*workgroup \(1, 0, 0\), invocation \(2, 0, 0\)/,
+        /'trapping' accesses element 7 of 'target'.*'c0' \(command 0\).*workgroup \(1, 0, 0\), invocation \(2, 0, 0\)/,
       )
     }
     // The view that the kernel was told: 12 bytes behind the bound offset 256.

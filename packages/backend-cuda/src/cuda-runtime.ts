@@ -201,7 +201,7 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
       if (minimum !== undefined && number < minimum[0] * 10 + minimum[1]) {
         throw new GpuError(
           'unsupported',
-          `Kernel '${source.label}' needs compute capability ${minimum.join('.')}, and a GPU of the group has ${architecture}.`,
+          `Kernel '${source.label}' needs compute capability ${minimum.join('.')}, but a GPU of the group has ${architecture}.`,
         )
       }
     }
@@ -240,7 +240,7 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
     const { plan } = executable
     const { times, signal, profile = false, uniformBlock = plan.uniformBlock, timeoutSeconds } = options
     if (signal?.aborted)
-      throw new GpuError('aborted', `The run of '${plan.label}' is aborted before it starts.`)
+      throw new GpuError('aborted', `The run of '${plan.label}' was aborted before it started.`)
     if (plan.commands.length === 0) return { seconds: 0, clock: 'device', ...(profile ? { spans: [] } : {}) }
     const abortWord = new Int32Array(1)
     const onAbort = () => {
@@ -346,7 +346,7 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
     this.#hostAllocations.clear()
     this.#kernels.clear()
     this.#executables.clear()
-    const message = `The group '${this.options.label}' is destroyed.`
+    const message = `The group '${this.options.label}' has been destroyed.`
     this.lostError ??= new GpuError('device-lost', message)
     for (const queue of this.#queues) queue.lose(this.lostError)
     this.#resolveLost({ reason: 'destroyed', message })

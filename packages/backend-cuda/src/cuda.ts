@@ -193,7 +193,10 @@ export function cudaBackend(options: CudaOptions, translate: Translate): Backend
         const own = adapters.filter((adapter) => adapter.rank === rank)
         const ordinals = new Set(own.map(ordinalOf))
         if (ordinals.size > 1)
-          throw new GpuError('unsupported', `A process has ${ordinals.size} GPUs, and each may have one.`)
+          throw new GpuError(
+            'unsupported',
+            `A process has ${ordinals.size} GPUs; each process may have only one.`,
+          )
         return open(own, label, true)
       },
     },
@@ -219,10 +222,10 @@ function requireOneGpuEach(adapters: readonly Adapter[]): void {
     if ((rankOf.get(gpu) ?? rank) !== rank)
       throw new GpuError(
         'unsupported',
-        `Ranks ${rankOf.get(gpu)} and ${rank} have the same GPU (${gpu}), which runs one process at a time.`,
+        `Ranks ${rankOf.get(gpu)} and ${rank} have the same GPU (${gpu}), which can run only one process at a time.`,
       )
     if ((gpuOf.get(rank!) ?? gpu) !== gpu)
-      throw new GpuError('unsupported', `Rank ${rank} has several GPUs, and each process may have one.`)
+      throw new GpuError('unsupported', `Rank ${rank} has several GPUs; each process may have only one.`)
     rankOf.set(gpu, rank!)
     gpuOf.set(rank!, gpu)
   }
@@ -234,20 +237,20 @@ function requireShareable(adapters: readonly Adapter[], { peerAccess, lowering }
   if (lowering === 'one-graph')
     throw new GpuError(
       'unsupported',
-      "The option lowering of cuda is 'one-graph', and no graph spans processes.",
+      "The option lowering of cuda is 'one-graph', and a graph cannot span processes.",
     )
   requireOneGpuEach(adapters)
   const old = adapters.find(({ architecture }) => !hasScopedMemory(architecture!))
   if (old !== undefined)
     throw new GpuError(
       'unsupported',
-      `A GPU of architecture ${old.architecture} lacks scoped memory operations.`,
+      `A GPU of architecture ${old.architecture} does not support scoped memory operations.`,
     )
 }
 
 function ordinalOf(adapter: Adapter): number {
   if (adapter.backend !== 'cuda' || adapter.index === undefined) {
-    throw new GpuError('validation', `Adapter '${adapter.id}' is not one of the CUDA backend's.`)
+    throw new GpuError('validation', `Adapter '${adapter.id}' does not come from the CUDA backend.`)
   }
   return adapter.index
 }

@@ -51,7 +51,7 @@ it('refuses several GPUs for a process', async () => {
     )
     .catch((caught) => caught)
   expect(isGpuError(error, 'unsupported')).toBe(true)
-  expect(error.message).toBe('A process has 2 GPUs, and each may have one.')
+  expect(error.message).toBe('A process has 2 GPUs; each process may have only one.')
 })
 
 it('keeps a block of another process mapped until all handles of memory in it are closed', async () => {

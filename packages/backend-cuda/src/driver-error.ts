@@ -11,7 +11,7 @@ interface NativeErrorFields {
 }
 
 const newProcess =
-  'Such a fault destroys the contexts of every GPU in this process, and CUDA cannot make new ones here: start a new process.'
+  'Such a fault destroys the CUDA contexts of all GPUs in this process, and CUDA cannot create new ones in it. Start a new process.'
 
 /** CUresult values that have a code of their own; all others are `driver`. */
 const codeOfResult: Readonly<Record<number, GpuErrorCode>> = {
@@ -39,17 +39,17 @@ export function isNativeError(error: unknown): error is Error & NativeErrorField
 export function toGpuError(error: unknown, doing: string): unknown {
   if (!isNativeError(error)) return error
   if (error.nativeCode === 'device-lost') {
-    return new GpuError('device-lost', `${doing} fails: ${error.message} ${newProcess}`, { cause: error })
+    return new GpuError('device-lost', `${doing} failed: ${error.message} ${newProcess}`, { cause: error })
   }
   if (error.nativeCode === 'peer-lost' || error.nativeCode === 'group-lost')
-    return new GpuError('device-lost', `${doing} fails: ${error.message}`, { cause: error })
+    return new GpuError('device-lost', `${doing} failed: ${error.message}`, { cause: error })
   if (error.nativeCode === 'aborted') return new GpuError('aborted', error.message, { cause: error })
   const code =
     error.nativeCode === 'cuda'
       ? (codeOfResult[error.result] ?? 'driver')
       : (error.nativeCode as GpuErrorCode)
   const remedy = remedyOfResult[error.result]
-  return new GpuError(code, `${doing} fails: ${error.message}${remedy === undefined ? '' : ` ${remedy}`}`, {
+  return new GpuError(code, `${doing} failed: ${error.message}${remedy === undefined ? '' : ` ${remedy}`}`, {
     cause: error,
   })
 }

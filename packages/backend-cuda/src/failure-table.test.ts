@@ -1,5 +1,5 @@
 // Every function of libcuda, NVRTC, NVML and NCCL that the addon calls fails in every way that differs, at its first, a middle and its last call.
-// What comes of it stands in testdata/failures.txt, which the long form writes (npm run test:long); a function that is new has no lines there,
+// The outcomes are in testdata/failures.txt, which the long form writes (npm run test:long); a function that is new has no lines there,
 // and fails the test.
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'

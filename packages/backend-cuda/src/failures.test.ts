@@ -66,7 +66,7 @@ async function failure(promise: Promise<unknown>): Promise<string> {
 }
 
 const noMemoryForGraph =
-  /^out-of-memory: Instantiating program 'test' fails: cuGraphInstantiateWithFlags returns CUDA_ERROR_OUT_OF_MEMORY: out of memory\. The graph needs memory of the driver's own; \d+ bytes of 1073741824 bytes are free on CUDA device [01]\.$/
+  /^out-of-memory: Instantiating program 'test' failed: cuGraphInstantiateWithFlags returned CUDA_ERROR_OUT_OF_MEMORY: out of memory\. The graph needs memory of the driver's own; \d+ bytes of 1073741824 bytes are free on CUDA device [01]\.$/
 
 it.each(['one-graph', 'graph-per-gpu'] as const)(
   'frees all of a program that the driver has no memory for, and instantiates it later: %s',
@@ -149,7 +149,7 @@ it('ends the graphs of the other GPUs when one cannot be launched, and counts la
   configureFake({ FAKE_CUDA_FAIL_DEVICE: 1 })
   const running = failure(runtime.run(executable, { times: 2 }))
   const behind = failure(runtime.run(executable, { times: 2 }))
-  expect(await running).toMatch(/^out-of-memory: Running program 'test' fails: cuGraphLaunch returns/)
+  expect(await running).toMatch(/^out-of-memory: Running program 'test' failed: cuGraphLaunch returned/)
   expect(await behind).toMatch(/a failed run before this one discarded/)
   configureFake()
   const before = await counts()
@@ -167,7 +167,7 @@ it('names in the report of a destroyed group what the driver refuses to take bac
   expect(await group.destroy()).toEqual({
     leaks: [{ kind: 'buffer', label: buffer.label, byteLength: 16 }],
     failures: [
-      'On CUDA device 1, cuMemFreeAsync returns CUDA_ERROR_INVALID_VALUE: error of the fake driver.',
+      'On CUDA device 1, cuMemFreeAsync returned CUDA_ERROR_INVALID_VALUE: error of the fake driver.',
     ],
   })
 })
@@ -187,7 +187,7 @@ it('unloads a kernel from every GPU with the last object and program that use it
     const [kernel, same] = await Promise.all([compile(`${round}`), compile(`${round}`)])
     const program = group.record((r) => r.dispatch(kernel!, { device: 0, workgroups: 1, args: {} }))
     kernel!.destroy()
-    expect(await noRoom()).toMatch(/^out-of-memory: Loading kernel 'add' fails: cuModuleLoadDataEx/)
+    expect(await noRoom()).toMatch(/^out-of-memory: Loading kernel 'add' failed: cuModuleLoadDataEx/)
     same!.destroy()
     expect(await noRoom()).toMatch(/^out-of-memory/)
     program.destroy()
@@ -217,6 +217,6 @@ it('carries out what is queued before it closes', async () => {
     expect(await memory).toBeGreaterThan(0)
     expect(await closing).toEqual([])
     for (const call of [() => group.allocate(0, 64, true), () => group.createLauncher(2, [1])])
-      expect(call).toThrow(/The group is closed/)
+      expect(call).toThrow(/The group has been closed/)
   }
 })

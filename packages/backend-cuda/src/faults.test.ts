@@ -18,7 +18,7 @@ it('loses every group of the process at an illegal access, and says that a new p
     .catch((e: unknown) => e)
   const error = await running
   expect(isGpuError(error, 'device-lost')).toBe(true)
-  expect(String(error)).toMatch(/CUDA_ERROR_ILLEGAL_ADDRESS.*every GPU in this process.*start a new process/)
+  expect(String(error)).toMatch(/CUDA_ERROR_ILLEGAL_ADDRESS.*all GPUs in this process.*Start a new process/)
   expect(isGpuError(await pending, 'device-lost')).toBe(true)
   for (const runtime of [first, second]) {
     expect(await runtime.lost).toMatchObject({

@@ -14,7 +14,10 @@ export interface GraphHandles {
   readonly slot: number
 }
 
-/** The instantiated graphs of one program. Beyond `keptGraphSets` sets, the least recently used one is destroyed. */
+/**
+ * The instantiated graphs of one program. Beyond `keptGraphSets` sets, the least recently used one is
+ * destroyed.
+ */
 export class GraphCache {
   readonly #physical: PhysicalGpus
   /** The least recently used first. */
@@ -27,7 +30,10 @@ export class GraphCache {
     this.#physical = physical
   }
 
-  /** The set of that name; `lower` makes it at the first call. Instantiation is queued: a run may be queued right behind. */
+  /**
+   * The set of that name; `lower` makes it at the first call. Instantiation is queued: a run may be queued
+   * right behind.
+   */
   get(name: string, lower: (slot: number) => GraphSet): GraphHandles {
     const known = this.#sets.get(name)
     if (known !== undefined) {
@@ -53,7 +59,9 @@ export class GraphCache {
     if (this.#sets.has(name)) this.#destroy(name)
   }
 
-  /** After a failed run: graphs that wait for one another may have started unequally often, and start afresh. */
+  /**
+   * After a failed run: graphs that wait for one another may have started unequally often, and start afresh.
+   */
   forgetSynchronised(): void {
     for (const [name, { ids }] of [...this.#sets]) if (ids.length > 1) this.#destroy(name)
   }

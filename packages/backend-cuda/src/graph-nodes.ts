@@ -1,4 +1,7 @@
-/** One node of a CUDA graph as the addon builds it (native/src/graph.cpp documents the words). `after` holds positions of earlier nodes. */
+/**
+ * One node of a CUDA graph as the addon builds it (native/src/graph.cpp documents the words). `after` holds
+ * positions of earlier nodes.
+ */
 export type GraphNode = NodeBody & { readonly after: readonly number[] }
 
 /** A node without its edges. */

@@ -1,4 +1,5 @@
-// Calls of the driver that wait for the GPU are kept off the way of runs: freed host memory stays locked for the next, and modules are unloaded at rest.
+// Calls of the driver that wait for the GPU are kept off the way of runs: freed host memory stays locked for
+// the next, and modules are unloaded at rest.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

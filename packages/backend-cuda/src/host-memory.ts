@@ -24,7 +24,7 @@ export function allocateHost(
     mapping = byteLength <= largestMappedByteLength ? native.mapHost(byteLength) : undefined
     arrayBuffer = mapping?.arrayBuffer ?? new ArrayBuffer(byteLength)
   } catch (error) {
-    throw new GpuError('out-of-memory', `The host has no ${byteLength} bytes of memory left.`, {
+    throw new GpuError('out-of-memory', `The host does not have ${byteLength} bytes of free memory.`, {
       cause: error,
     })
   }

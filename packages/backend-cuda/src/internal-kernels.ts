@@ -1,19 +1,25 @@
 /**
- * Kernels that the runtime itself needs, as PTX that every supported driver takes, so that they need no NVRTC. Parameters are
- * eight bytes each.
+ * Kernels that the runtime itself needs, as PTX that every supported driver takes, so that they need no
+ * NVRTC. Parameters are eight bytes each.
  */
 
 /** Stamps and copies: PTX 6.0 for sm_60 and newer. */
 export const internalKernels = {
   /** (slot): the GPU's nanosecond clock. */
   stamp: 'tandem_stamp',
-  /** (role, own flag, peer's flag, stamps, rounds): a ping-pong between two GPUs, each of which writes its clock at every turn. */
+  /**
+   * (role, own flag, peer's flag, stamps, rounds): a ping-pong between two GPUs, each of which writes its
+   * clock at every turn.
+   */
   pingPong: 'tandem_ping_pong',
   /** (source, source pitch, target, target pitch, units in a row, rows), units of 16 bytes. */
   copy16: 'tandem_copy16',
   /** The same with units of 4 bytes. */
   copy4: 'tandem_copy4',
-  /** (list): a workgroup for each entry of three words, target, source and bytes to copy, a multiple of 4; sources and the list are in page-locked memory. */
+  /**
+   * (list): a workgroup for each entry of three words, target, source and bytes to copy, a multiple of 4;
+   * sources and the list are in page-locked memory.
+   */
   scatter: 'tandem_scatter',
 } as const
 
@@ -22,15 +28,19 @@ export const syncKernels = {
   /** (epoch): counts a GPU's launches of one set of graphs. */
   begin: 'tandem_begin',
   /**
-   * (epoch, stop word, signal count, wait count, lags, signal flag…, wait flag…): writes the epoch into flags on other GPUs, behind
-   * everything before it; then waits until each wait flag holds the epoch, or the one before where the flag's bit of `lags` is set.
+   * (epoch, stop word, signal count, wait count, lags, signal flag…, wait flag…): writes the epoch into flags
+   * on other GPUs, behind everything before it; then waits until each wait flag holds the epoch, or the one
+   * before where the flag's bit of `lags` is set.
    */
   sync: 'tandem_sync',
 } as const
 
 /** Flags of each sort that one synchronisation node handles. */
 export const flagsPerNode = 8
-/** A launch that fails raises the stop word; waits look at it, and at the clock, every so many polls: it lies in host memory. */
+/**
+ * A launch that fails raises the stop word; waits look at it, and at the clock, every so many polls: it lies
+ * in host memory.
+ */
 const pollsPerStopCheck = 4096
 /** A wait that lasts so long raises the stop word itself: the driver does not run the GPUs side by side. */
 export const longestWaitSeconds = 30
@@ -229,7 +239,10 @@ passed${index}:
   ),
 })
 
-/** A kernel's parameters and body. Each parameter is in a register of its name; `&` marks an address of global memory. */
+/**
+ * A kernel's parameters and body. Each parameter is in a register of its name; `&` marks an address of global
+ * memory.
+ */
 function entry(parameters: readonly string[], body: string): string {
   const names = parameters.map((parameter) => parameter.replace('&', ''))
   const loads = parameters.flatMap((parameter, index) => [
@@ -246,7 +259,10 @@ ${loads.join('\n')}
 `
 }
 
-/** PTX that holds one of the runtime's kernels alone: the driver compiles nothing else. `waitSeconds`: see `longestWaitSeconds`. */
+/**
+ * PTX that holds one of the runtime's kernels alone: the driver compiles nothing else. `waitSeconds`: see
+ * `longestWaitSeconds`.
+ */
 export function kernelPtx(name: string, waitSeconds = longestWaitSeconds): string {
   const internal = (internalEntries as Record<string, string>)[name]
   const text = internal ?? syncEntries(waitSeconds)[name]

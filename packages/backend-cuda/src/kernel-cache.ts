@@ -7,8 +7,8 @@ import { makeFolder, readRegularFile } from '@tandem-gpu/core/native'
 
 export interface KernelCacheOptions {
   /**
-   * Default: `~/.cache/tandem/kernels`; environment variables are the caller's business. What lies there runs on the GPU, so a folder that is another user's, or that others
-   * may write to, is not used.
+   * Default: `~/.cache/tandem/kernels`; environment variables are the caller's business. What lies there runs
+   * on the GPU, so a folder that is another user's, or that others may write to, is not used.
    */
   readonly directory?: string | undefined
   /** Default 256 MiB. The least recently used entries go first. */
@@ -24,14 +24,18 @@ const staleMilliseconds = 3_600_000
 const keptShare = 0.9
 
 /**
- * Compiled kernels on disk, shared by concurrent processes. Entries appear by rename, carry a digest of their contents, and a damaged
- * one is a miss. A failure of the disk is never an error: the kernel is compiled again.
+ * Compiled kernels on disk, shared by concurrent processes. Entries appear by rename, carry a digest of their
+ * contents, and a damaged one is a miss. A failure of the disk is never an error: the kernel is compiled
+ * again.
  */
 export class KernelCache {
   readonly directory: string
   readonly #maxByteLength: number
   #usable: Promise<boolean> | undefined
-  /** Size of the folder when this process last read it, and of what it has added since; undefined before it has read the folder. */
+  /**
+   * Size of the folder when this process last read it, and of what it has added since; undefined before it
+   * has read the folder.
+   */
   #byteLength: number | undefined
 
   constructor({ directory, maxByteLength = defaultMaxByteLength }: KernelCacheOptions = {}) {
@@ -50,7 +54,8 @@ export class KernelCache {
     const path = this.#path(key)
     try {
       if (!(await this.#isUsable())) return undefined
-      // Small files: reading them here takes less than the thread pool's turns, which a library's start would wait for.
+      // Small files: reading them here takes less than the thread pool's turns, which a library's start would
+      // wait for.
       const file = readRegularFile(path, this.#maxByteLength)
       if (file === undefined) return undefined
       const contents = new Uint8Array(file.subarray(digestByteLength))
@@ -88,7 +93,10 @@ export class KernelCache {
     return join(this.directory, key + suffix)
   }
 
-  /** Reads the whole folder, removes the entries beyond the limit and the files of interrupted processes, and returns the size of the rest. */
+  /**
+   * Reads the whole folder, removes the entries beyond the limit and the files of interrupted processes, and
+   * returns the size of the rest.
+   */
   async #evict(): Promise<number> {
     const entries = []
     for (const name of await readdir(this.directory)) {

@@ -50,8 +50,8 @@ export class KernelCompiler {
       if (ptx !== undefined && fmad) return new TextEncoder().encode(ptx) as Uint8Array<ArrayBuffer>
       const why =
         ptx === undefined
-          ? 'is not among the kernels shipped compiled'
-          : 'is shipped compiled with a·b+c fused, which `fmad: false` excludes'
+          ? 'is not shipped in compiled form'
+          : 'is shipped compiled with fused a·b+c, which `fmad: false` rules out'
       throw new GpuError('unsupported', `Kernel '${label}' ${why}, and ${version.message}`, {
         cause: version,
       })
@@ -110,7 +110,7 @@ export class KernelCompiler {
         }
         return new GpuError(
           'unsupported',
-          `${error.message} Install it with the CUDA toolkit, or alone: Debian's and Ubuntu's libnvrtc12, or NVIDIA's cuda-nvrtc-13-0.`,
+          `${error.message} Install the CUDA toolkit, or NVRTC alone: libnvrtc12 from Debian or Ubuntu, or cuda-nvrtc-13-0 from NVIDIA.`,
           { cause: error },
         )
       },
@@ -133,7 +133,7 @@ function compilationError(log: string, kernel: Pick<CudaKernel, 'lineMap'>, labe
   const where = line === undefined ? '' : ` at line ${line}`
   return new GpuError(
     'compilation',
-    `Kernel '${label}' does not compile${where}: ${match?.[3] ?? 'see the log'}.\n${log}`,
+    `Kernel '${label}' failed to compile${where}: ${match?.[3] ?? 'see the log'}.\n${log}`,
     {
       ...(line === undefined ? {} : { line }),
     },

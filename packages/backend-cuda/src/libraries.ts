@@ -1,4 +1,7 @@
-/** Names and paths of the NVIDIA libraries: names for the loader, then the folders where installers put libraries that the loader does not find. */
+/**
+ * Names and paths of the NVIDIA libraries: names for the loader, then the folders where installers put
+ * libraries that the loader does not find.
+ */
 export interface Libraries {
   readonly cuda: readonly string[]
   readonly nvrtc: readonly string[]
@@ -26,8 +29,8 @@ export const defaultLibraries: Libraries = {
 }
 
 /**
- * NVRTC names ordered for a driver: a cubin of a newer major release does not load on an older driver, so releases above the
- * driver's come last.
+ * NVRTC names ordered for a driver: a cubin of a newer major release does not load on an older driver, so
+ * releases above the driver's come last.
  */
 export function nvrtcFor(libraries: readonly string[], driverVersion: number): string[] {
   const tooNew = (name: string) => {

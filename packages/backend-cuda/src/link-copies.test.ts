@@ -3,7 +3,7 @@ import type { PlanCommand } from '@tandem-gpu/core/backend'
 import { describe, expect, it } from 'vitest'
 import { sendLinkCopies } from './link-copies.ts'
 
-/** A plan of copies `[from, to, bytes]` between one buffer a device. */
+/** A plan of copies `[from, to, bytes]` between buffers, one per device. */
 function copies(
   list: readonly (readonly [from: number, to: number, byteLength: number])[],
   schedule: Plan['schedule'] = 'overlapped',

@@ -10,10 +10,11 @@ export interface Links {
 }
 
 /**
- * The plan with large copies from GPU to GPU driven by the sender, those of one sender to one receiver one after another in recorded
- * order, and different pairs side by side. On 4 H200s, all to all, GB/s into each GPU: 387 in this order; 353 where a sender serves one receiver
- * after another; 217 where the receivers drive their copies, which then read over the links. The added edges point forward, so
- * the order stays valid. Copies of at most `byteLength` bytes stay as they are: they run as kernels, or too shortly to matter.
+ * The plan with large copies from GPU to GPU driven by the sender, those of one sender to one receiver one
+ * after another in recorded order, and different pairs side by side. On 4 H200s, all to all, GB/s into each
+ * GPU: 387 in this order; 353 where a sender serves one receiver after another; 217 where the receivers drive
+ * their copies, which then read over the links. The added edges point forward, so the order stays valid.
+ * Copies of at most `byteLength` bytes stay as they are: they run as kernels, or too shortly to matter.
  */
 export function sendLinkCopies<H extends Handles>(plan: Plan<H>, links: Links, byteLength: number): Plan<H> {
   const first = new Map<string, number>()
@@ -43,7 +44,10 @@ export function hasLinkCopies(plan: Plan, links: Links, byteLength: number): boo
   return plan.commands.some((command) => linkOf(plan, command, links, byteLength) !== undefined)
 }
 
-/** The device that sends a large copy to another GPU and a name for the two GPUs; undefined for all other commands. */
+/**
+ * The device that sends a large copy to another GPU and a name for the two GPUs; undefined for all other
+ * commands.
+ */
 function linkOf(
   plan: Plan,
   command: PlanCommand,

@@ -190,7 +190,7 @@ export class SharedExecutable extends LinkedExecutable {
 /** Of one process's part of a program, with the messages in it. */
 export class ConnectedExecutable extends LinkedExecutable {
   readonly #recorded: PlanOfExchanges['recorded'] | undefined
-  /** Where in the staging memory the messages lie by which ranks meet. */
+  /** The position in the staging memory of the messages by which ranks synchronise. */
   readonly #meetingByteOffset: number
   /** The processes have agreed on lengths. */
   #connected = false

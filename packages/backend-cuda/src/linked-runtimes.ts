@@ -46,7 +46,9 @@ abstract class CudaLinkedRuntime<E extends LinkedExecutable, C extends PlanPart>
     executable.ranWell(times, request)
   }
 
-  /** A trap is found when all is done. After another failure the processes may have launched unequally often. */
+  /**
+   * A trap is found when all is done. After another failure the processes may have launched unequally often.
+   */
   protected override failed(executable: E, error: unknown): unknown {
     super.failed(executable, error)
     if (isGpuError(error, 'validation')) return error
@@ -56,7 +58,10 @@ abstract class CudaLinkedRuntime<E extends LinkedExecutable, C extends PlanPart>
   }
 }
 
-/** Where every process maps the memory of all: its own GPU is number 0, and numbers from 1 on are those of the others. */
+/**
+ * Where every process maps the memory of all: its own GPU is number 0, and numbers from 1 on are those of the
+ * others.
+ */
 export class SharedRuntime
   extends CudaLinkedRuntime<SharedExecutable, PlanCommand>
   implements SharingRuntime<RuntimeHandles<SharedExecutable>>

@@ -49,6 +49,6 @@ export class LocalRuntime extends CudaRuntime<LocalExecutable> {
   abandon(): void {
     this.abandoned = true
     this.group.abandon()
-    this.lose(new GpuError('device-lost', 'What runs on the GPUs does not end.'))
+    this.lose(new GpuError('device-lost', 'Work that runs on the GPUs does not end.'))
   }
 }

@@ -177,7 +177,7 @@ const rankCount = 3
 const [rows, columns] = [4, 6]
 const seeds = process.env.TANDEM_LONG === '1' ? 2000 : 100
 
-/** Two matrices a device, and commands on blocks of them; numbers of matrices count devices first. */
+/** Two matrices per device, and commands on blocks of them; numbers of matrices count devices first. */
 function randomCommands(random: () => number) {
   const upTo = (limit: number) => Math.floor(random() * limit)
   const block = () => {

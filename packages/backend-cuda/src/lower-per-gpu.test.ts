@@ -154,7 +154,8 @@ describe('one graph for each GPU', () => {
   })
 
   it('starts early waits before the signals of commands recorded after the awaited one', () => {
-    // GPU 1 gives a value; a long command of GPU 0 follows, whose end GPU 1 awaits; the last command needs the value alone.
+    // GPU 1 gives a value; a long command of GPU 0 follows, whose end GPU 1 awaits; the last command needs
+    // the value alone.
     const part = (index: number) => region(index, 0, 64)
     const program = plan(
       [buffer(1), buffer(0), buffer(1), buffer(0)],
@@ -260,7 +261,10 @@ function randomBelow(seed: number): (below: number) => number {
   return (below) => Math.floor(random() * below)
 }
 
-/** Commands of three GPUs, of which each waits for some earlier ones and for some of the repetition before; copy engines carry out some. */
+/**
+ * Commands of three GPUs, of which each waits for some earlier ones and for some of the repetition before;
+ * copy engines carry out some.
+ */
 function randomProgram(random: (below: number) => number) {
   const count = 4 + random(9)
   const commands = Array.from({ length: count }, (_, index) => {
@@ -296,8 +300,9 @@ function engineNodes(byEngine: ReadonlySet<number>) {
 }
 
 /**
- * What comes of a launch of the graphs where each GPU has some queues, which hold its nodes in any order that its edges allow: the first node of a
- * queue keeps the others waiting. `disorder`: a command of this launch has begun before one that it waits for was done.
+ * What comes of a launch of the graphs where each GPU has some queues, which hold its nodes in any order that
+ * its edges allow: the first node of a queue keeps the others waiting. `disorder`: a command of this launch
+ * has begun before one that it waits for was done.
  */
 function launched(
   graphs: GraphSet,

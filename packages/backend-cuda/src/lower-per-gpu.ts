@@ -21,7 +21,9 @@ export interface PerGpuOptions {
   largeCopies?: boolean | undefined
 }
 
-/** Flags that a set of graphs with one repetition needs on each GPU; a longer one needs so many times more. */
+/**
+ * Flags that a set of graphs with one repetition needs on each GPU; a longer one needs so many times more.
+ */
 export function flagsPerRepetition(plan: CudaPlan, gpuOf: (device: number) => number): number {
   const items = unroll(plan.commands, 1)
   return assignFlags(
@@ -31,20 +33,24 @@ export function flagsPerRepetition(plan: CudaPlan, gpuOf: (device: number) => nu
 }
 
 /**
- * `repetitions` of a plan as one graph for each physical GPU. An edge between GPUs is a signal kernel behind the one command, which
- * writes the launch's number into a flag in the other GPU's memory, and a wait kernel before the other command, which spins on it: about
- * 2 µs, against 6 µs for an edge inside one graph over several GPUs.
+ * `repetitions` of a plan as one graph for each physical GPU. An edge between GPUs is a signal kernel behind
+ * the one command, which writes the launch's number into a flag in the other GPU's memory, and a wait kernel
+ * before the other command, which spins on it: about 2 µs, against 6 µs for an edge inside one graph over
+ * several GPUs.
  *
- * No deadlock: a wait starts only after every signal of its GPU for a command recorded before the one that it awaits. Take, of all
- * unfinished waits, the one whose awaited command was recorded first. Whatever that command waits for itself was recorded earlier still,
- * so it needs no unfinished wait; and no wait of its GPU stands before it in a hardware queue, since the waits for later commands come
- * after its signal. Stream order holds the launches of one GPU apart. The same holds for GPUs of several processes, each with a GPU of
+ * No deadlock: a wait starts only after every signal of its GPU for a command recorded before the one that it
+ * awaits. Take, of all unfinished waits, the one whose awaited command was recorded first. Whatever that
+ * command waits for itself was recorded earlier still, so it needs no unfinished wait; and no wait of its GPU
+ * stands before it in a hardware queue, since the waits for later commands come after its signal. Stream
+ * order holds the launches of one GPU apart. The same holds for GPUs of several processes, each with a GPU of
  * its own, that launch the same plan equally often.
  *
- * Where commands are short, waits start after all earlier signals, so that one node can signal and wait. With `largeCopies` they start as
- * soon as the rule allows: a long command whose end is signalled then holds up no transfer that was recorded after it. And the copy engine
- * itself raises the flag behind its copy, with a copy of the launch's number: a kernel would wait for room on a GPU that a long one fills. Not so
- * in programs that copy from or to the host as well: on 4 H200s a streamed product took 1 to 5 per cent longer with such flags.
+ * Where commands are short, waits start after all earlier signals, so that one node can signal and wait. With
+ * `largeCopies` they start as soon as the rule allows: a long command whose end is signalled then holds up no
+ * transfer that was recorded after it. And the copy engine itself raises the flag behind its copy, with a
+ * copy of the launch's number: a kernel would wait for room on a GPU that a long one fills. Not so in
+ * programs that copy from or to the host as well: on 4 H200s a streamed product took 1 to 5 per cent longer
+ * with such flags.
  */
 export function lowerPerGpu(
   plan: CudaPlan,
@@ -96,8 +102,8 @@ export function lowerPerGpu(
 }
 
 /**
- * A plan after which no GPU of `plan` goes on before all have come there: two commands on each, of which every second one waits for
- * every first. What one set of graphs has done, another set's waits do not know.
+ * A plan after which no GPU of `plan` goes on before all have come there: two commands on each, of which
+ * every second one waits for every first. What one set of graphs has done, another set's waits do not know.
  */
 export function barrierPlan(plan: CudaPlan, gpuOf: (device: number) => number): CudaPlan {
   const devices = [...new Map(plan.commands.map(({ device }) => [gpuOf(device), device])).values()]
@@ -198,10 +204,14 @@ class GpuGraph {
     this.#open = undefined
   }
 
-  /** Nodes after which all of `awaited` are raised. They come after every signal of commands before position `before`. */
+  /**
+   * Nodes after which all of `awaited` are raised. They come after every signal of commands before position
+   * `before`.
+   */
   wait(awaited: readonly AwaitedFlag[], before: number): number[] {
     const after = this.#latestSignals(before)
-    // One node that signals and then waits, instead of two in a row: a microsecond less. It also takes the waits of later commands.
+    // One node that signals and then waits, instead of two in a row: a microsecond less. It also takes the
+    // waits of later commands.
     const open = this.#open
     if (open !== undefined && after.length === 1 && after[0] === open.node) {
       const joined = [...open.awaited, ...awaited]
@@ -215,7 +225,10 @@ class GpuGraph {
     return parts(awaited).map((part) => this.#push(this.#syncNode([], part, waits)))
   }
 
-  /** The fewest signals of commands before a position, counted from the last one, behind which all such signals lie. */
+  /**
+   * The fewest signals of commands before a position, counted from the last one, behind which all such
+   * signals lie.
+   */
   #latestSignals(before: number): number[] {
     const latest: number[] = []
     let covered = 0

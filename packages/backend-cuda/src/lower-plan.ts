@@ -8,8 +8,8 @@ import { unroll } from './unrolling.ts'
 export type GraphSet = readonly { readonly mainGpu: number; readonly nodes: readonly GraphNode[] }[]
 
 /**
- * `repetitions` of a plan as ONE graph over all its GPUs: edges between GPUs are the driver's (6 µs each on H200). The nodes of each command
- * follow one another.
+ * `repetitions` of a plan as ONE graph over all its GPUs: edges between GPUs are the driver's (6 µs each on
+ * H200). The nodes of each command follow one another.
  */
 export function lowerToOneGraph(
   plan: CudaPlan,

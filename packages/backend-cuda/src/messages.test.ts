@@ -182,13 +182,13 @@ async function waitingAlone(act: (connected: ConnectedRuntimes) => void): Promis
 describe('a rank that waits for another one', () => {
   it('ends when that cannot go on, and frees everything', async () => {
     expect(await waitingAlone((connected) => connected.break())).toMatch(
-      /^device-lost: .*Another process cannot go on\./,
+      /^device-lost: .*Another process cannot continue\./,
     )
   })
 
   it('ends when NCCL finds an error', async () => {
     expect(await waitingAlone(() => configureFake({ FAKE_CUDA_DEVICES: 3, FAKE_NCCL_STATE: 6 }))).toMatch(
-      /^device-lost: .*Another process does not answer: ncclCommGetAsyncError returns remote process exited or there was a network error: the last line of its log\.$/,
+      /^device-lost: .*Another process does not answer: ncclCommGetAsyncError returned remote process exited or there was a network error: the last line of its log\.$/,
     )
   })
 })
@@ -198,12 +198,12 @@ describe('messages between GPUs are refused on all ranks', () => {
     expect(await reasons([[0], [0]])).toEqual(
       Array(2).fill(
         expect.stringMatching(
-          /^unsupported: Ranks 0 and 1 have the same GPU \(.*\), which runs one process at a time\.$/,
+          /^unsupported: Ranks 0 and 1 have the same GPU \(.*\), which can run only one process at a time\.$/,
         ),
       ),
     )
     expect(await reasons([[0], [1, 2]])).toEqual(
-      Array(2).fill('unsupported: Rank 1 has several GPUs, and each process may have one.'),
+      Array(2).fill('unsupported: Rank 1 has several GPUs; each process may have only one.'),
     )
   })
 
@@ -212,9 +212,9 @@ describe('messages between GPUs are refused on all ranks', () => {
     const absent = { ...libraries, nccl: ['/nowhere/libnccl.so.2'] }
     const [first, second] = await reasons([[0], [1]], (rank) => (rank === 1 ? { libraries: absent } : {}))
     expect(first).toMatch(
-      /^unsupported: Rank 1: .*NCCL does not load \(libnccl\.so\.2 is not in \/nowhere\)\. Install it: /,
+      /^unsupported: Rank 1: .*NCCL cannot be loaded \(libnccl\.so\.2 is not in \/nowhere\)\. Install NVIDIA's package /,
     )
-    expect(second).toMatch(/^unsupported: .*NCCL does not load/)
+    expect(second).toMatch(/^unsupported: .*NCCL cannot be loaded/)
   })
 
   it('where NCCL is too old', async () => {
@@ -222,7 +222,7 @@ describe('messages between GPUs are refused on all ranks', () => {
     // Lists of their own make it load again.
     const libraries = { ...fakeLibraries(), nccl: ['/none/old', ...fakeLibraries().nccl] }
     const refusal = expect.stringMatching(
-      /NCCL at .* is version 2\.16\.2, and this package needs 2\.18\.0 or newer\. Install it: /,
+      /NCCL at .* is version 2\.16\.2, but this package needs 2\.18\.0 or newer\. Install NVIDIA's package /,
     )
     expect(await reasons([[0], [1]], () => ({ libraries }))).toEqual([refusal, refusal])
   })
@@ -231,7 +231,7 @@ describe('messages between GPUs are refused on all ranks', () => {
     configureFake({ FAKE_CUDA_DEVICES: 3, FAKE_FAIL: 'ncclCommInitRankConfig:2:1' })
     const found = await reasons([[0], [1], [2]])
     const failed = found.findIndex((text) => !text.startsWith('driver: Rank '))
-    const reason = 'ncclCommInitRankConfig returns error of the fake NCCL.'
+    const reason = 'ncclCommInitRankConfig returned error of the fake NCCL.'
     expect(found).toEqual(
       found.map((_, rank) =>
         rank === failed

@@ -92,5 +92,5 @@ it('is what openGroup rejects with', async () => {
   const [code, ...sentence] = (await absence({ ...present, cuda: hidden(defaultLibraries.cuda) })).split(': ')
   expect(code).toBe('`no-driver`')
   expect(error).toMatchObject({ code: 'no-device' })
-  expect(shown(String(error))).toContain(`No device is usable. cuda: ${sentence.join(': ')}`)
+  expect(shown(String(error))).toContain(`No usable device was found. cuda: ${sentence.join(': ')}`)
 })

@@ -10,7 +10,10 @@ const prebuilt = `${packageFolder}prebuilds/linux-x64/@tandem-gpu+backend-cuda.n
 const cudaHeader = '/usr/local/cuda/include/cuda.h'
 const ncclHeader = '/usr/include/nccl.h'
 
-/** Every prebuilt addon that is there: linux-x64 from a build, linux-arm64 from a release or `node native/build.mjs --arm64`. */
+/**
+ * Every prebuilt addon that is there: linux-x64 from a build, linux-arm64 from a release or `node
+ * native/build.mjs --arm64`.
+ */
 const addons = readdirSync(`${packageFolder}prebuilds`, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => ({
@@ -18,7 +21,10 @@ const addons = readdirSync(`${packageFolder}prebuilds`, { withFileTypes: true })
     bytes: readFileSync(`${packageFolder}prebuilds/${name}/@tandem-gpu+backend-cuda.node`, 'latin1'),
   }))
 
-/** Runs a script that gets the addon as `addon`, the fake libraries as `libraries` and the collector as `gc`; returns what it prints. What does not end within ten minutes hangs. */
+/**
+ * Runs a script that gets the addon as `addon`, the fake libraries as `libraries` and the collector as `gc`;
+ * returns what it prints. What does not end within ten minutes hangs.
+ */
 function runScript(body: string): {
   stdout: string
   stderr: string
@@ -154,7 +160,8 @@ describe('the addon', () => {
   })
 
   it.each(['read', 'write'])('touches nothing of a thread that is terminated during a long %s', (move) => {
-    // Parts of 16 MiB, each of which takes 300 ms. Whoever touches the array afterwards crashes: its pages are gone.
+    // Parts of 16 MiB, each of which takes 300 ms. Whoever touches the array afterwards crashes: its pages
+    // are gone.
     const moving = `
       const addon = require(${JSON.stringify(prebuilt)})
       addon.openGroup(${JSON.stringify(fakeLibraries().cuda)}, [0]).then(async (group) => {

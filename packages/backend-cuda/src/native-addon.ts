@@ -66,7 +66,7 @@ export interface NvmlDevice {
 
 /** The active NVLinks of a device. */
 export interface NvmlLinks {
-  /** What each leads to, where that is no switch. */
+  /** The device at the other end, unless that is a switch. */
   readonly remotePciBusIds: readonly string[]
   /** How many lead to an NVSwitch. */
   readonly toSwitch: number
@@ -210,7 +210,7 @@ export interface NativeRunRequest {
   readonly before: readonly number[]
   /** Graphs of one step start together, `count` times in a row; steps follow one another. */
   readonly steps: readonly { readonly graphs: readonly number[]; readonly count: number }[]
-  /** Where `uniforms` is copied before the first launch; nobody changes it until then. */
+  /** Where `uniforms` is copied before the first launch; it must not change until then. */
   readonly uniformTargets: readonly { readonly gpu: number; readonly address: number }[]
   readonly uniforms?: Uint8Array<ArrayBuffer>
   readonly collect: readonly CollectedRange[]

@@ -3,7 +3,7 @@ import { isNativeError } from './driver-error.ts'
 import type { NativeAddon } from './native-addon.ts'
 
 const remedy =
-  "Install it: NVIDIA's packages libnccl2 and nvidia-nccl-cu13 have it. Where it lies elsewhere, name its path in libraries.nccl of cuda()."
+  "Install NVIDIA's package libnccl2 or nvidia-nccl-cu13. If the library is elsewhere, give its path in libraries.nccl of cuda()."
 
 /** From this version on a communicator takes by its configuration how graphs use it. */
 const takesGraphUsage = 22_900

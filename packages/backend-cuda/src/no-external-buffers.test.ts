@@ -6,8 +6,9 @@ import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
 import { fakeLibraries } from './testing/fake-driver.ts'
 
-// Electron's memory cage allows no ArrayBuffer over memory of an addon's own. Here the addon's import of the function that makes one
-// is renamed to a function that refuses as Electron does, and everything else is the addon as it ships.
+// Electron's memory cage allows no ArrayBuffer over memory of an addon's own. Here the addon's import of the
+// function that makes one is renamed to a function that refuses as Electron does, and everything else is the
+// addon as it ships.
 
 const packageFolder = fileURLToPath(new URL('..', import.meta.url))
 

@@ -55,11 +55,11 @@ it('rejects with a typed error where the operating system starts no thread, and 
     buffer.destroy()
     told.push(await group.destroy())
     console.log(JSON.stringify(told))`
-  const reason = 'The operating system starts no thread: Resource temporarily unavailable.'
+  const reason = 'The operating system cannot start a thread: Resource temporarily unavailable.'
   expect(JSON.parse(printedWithoutThreads(script))).toEqual([
-    `out-of-memory: Looking for CUDA devices fails: ${reason}`,
-    `out-of-memory: Opening 2 CUDA devices fails: ${reason}`,
-    `out-of-memory: Opening 2 CUDA devices fails: ${reason}`,
+    `out-of-memory: Looking for CUDA devices failed: ${reason}`,
+    `out-of-memory: Opening 2 CUDA devices failed: ${reason}`,
+    `out-of-memory: Opening 2 CUDA devices failed: ${reason}`,
     expect.stringContaining(reason),
     'works',
     true,

@@ -6,8 +6,8 @@ import type { SharedMemory } from './shared-memory.ts'
 const longestWaitForProcesses = 24 * 3600
 
 /**
- * The physical GPUs of a runtime: which device is on which, what they reach, and the runtime's own kernels on them. Where memory is shared with
- * other processes, numbers from `count` on are those processes' GPUs.
+ * The physical GPUs of a runtime: which device is on which, what they reach, and the runtime's own kernels on
+ * them. Where memory is shared with other processes, numbers from `count` on are those processes' GPUs.
  */
 export class PhysicalGpus {
   readonly native: NativeGroup
@@ -23,7 +23,10 @@ export class PhysicalGpus {
   readonly #kernelIds = new Map<string, number>()
   #lastId = 0
 
-  /** Virtual devices of one adapter share their GPU. False for `peerAccess` keeps GPUs from each other's memory. */
+  /**
+   * Virtual devices of one adapter share their GPU. False for `peerAccess` keeps GPUs from each other's
+   * memory.
+   */
   constructor(
     native: NativeGroup,
     gpuOfDevice: readonly number[],
@@ -54,7 +57,10 @@ export class PhysicalGpus {
     return reader === owner || (this.#peerAccess && this.#peers[reader * this.count + owner]!)
   }
 
-  /** May kernels of one device access the other's memory? Not virtual devices of one GPU either, without `peerAccess`. */
+  /**
+   * May kernels of one device access the other's memory? Not virtual devices of one GPU either, without
+   * `peerAccess`.
+   */
   canAccessPeer(reader: number, owner: number): boolean {
     return reader === owner || (this.#peerAccess && this.reachable(this.gpuOf(reader), this.gpuOf(owner)))
   }

@@ -36,7 +36,7 @@ export class PlanConnection {
       const own = offers[shared.processes.rank]!
       const other = offers.findIndex(({ digest }) => digest !== own.digest)
       if (other >= 0)
-        throw new GpuError('validation', `The ranks record different commands in program '${plan.label}'.`)
+        throw new GpuError('validation', `The ranks recorded different commands in program '${plan.label}'.`)
       await agree(shared.processes, `Mapping the memory of program '${plan.label}'`, () =>
         connection.#map(plan, physical, arena, offers),
       )

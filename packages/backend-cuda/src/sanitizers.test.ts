@@ -1,4 +1,5 @@
-// The addon under AddressSanitizer with UndefinedBehaviorSanitizer, and under ThreadSanitizer, on the fake driver.
+// The addon under AddressSanitizer with UndefinedBehaviorSanitizer, and under ThreadSanitizer, on the fake
+// driver.
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { fakeLibraries } from './testing/fake-driver.ts'
@@ -13,8 +14,8 @@ import {
 const canary = fileURLToPath(new URL('../native/test/sanitizer_canary.cpp', import.meta.url))
 const threads = fileURLToPath(new URL('./testing/threads.ts', import.meta.url))
 /**
- * The fake driver's tests, and of the conformance suite those of transfers from and to arrays that change; the random programs with every way to make
- * graphs in the long form alone.
+ * The fake driver's tests, and of the conformance suite those of transfers from and to arrays that change;
+ * the random programs with every way to make graphs in the long form alone.
  */
 const files = [
   'cuda-runtime',

@@ -1,4 +1,5 @@
-// Small buffers share a block of the driver's memory, which is what another process maps: by one handle or by several.
+// Small buffers share a block of the driver's memory, which is what another process maps: by one handle or by
+// several.
 import { afterEach, expect, it } from 'vitest'
 import type { NativeGroup } from './native-addon.ts'
 import { nativeAddon } from './native-addon.ts'

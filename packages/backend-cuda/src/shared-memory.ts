@@ -26,7 +26,7 @@ interface Mapped {
 export class SharedMemory implements FreedMemory {
   readonly native: NativeGroup
   readonly processes: LinkedProcesses
-  /** By handle, which the driver opens once a process. */
+  /** By handle, which the driver opens once per process. */
   readonly #mapped = new Map<string, Mapped>()
   /** Unmappings that the group's thread has yet to be told of. */
   readonly #closing = new Set<Promise<unknown>>()
@@ -160,7 +160,10 @@ export async function tryShared(shared: SharedMemory): Promise<void> {
         await native.read(region(mapped), found)
         shared.close(name)
         if (Buffer.compare(found, probe(other)) !== 0)
-          throw new GpuError('unsupported', `The memory of rank ${other} reads as something else here.`)
+          throw new GpuError(
+            'unsupported',
+            `The memory of rank ${other} has different contents when it is read here.`,
+          )
       }
     })
   } finally {

@@ -4,7 +4,10 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 
-/** PTX of kernels compiled ahead of time, by `shippedKernelKey` of their CUDA source. Used where NVRTC is missing. */
+/**
+ * PTX of kernels compiled ahead of time, by `shippedKernelKey` of their CUDA source. Used where NVRTC is
+ * missing.
+ */
 export type ShippedKernels = (key: string) => string | undefined
 
 /** The architecture from which on the same text compiles to other code: sm_80 has asynchronous copies. */
@@ -37,7 +40,8 @@ export const packagedKernels: ShippedKernels = (key) => {
 function readPackaged(): Readonly<Record<string, string>> {
   let file: Buffer
   try {
-    // Not `new URL('…', import.meta.url)`, which bundlers follow: a clone and a test package have no such file.
+    // Not `new URL('…', import.meta.url)`, which bundlers follow: a clone and a test package have no such
+    // file.
     file = readFileSync(join(dirname(fileURLToPath(import.meta.url)), '../prebuilds/kernels.json.gz'))
   } catch {
     return {}

@@ -27,7 +27,7 @@ const loops = {
     'while (n != 0u) { tile[i] = x[i]; workgroupBarrier(); x[i] = tile[7u - i] + 1u; workgroupBarrier(); }',
 }
 
-/** A kernel that runs for ever where its parameter `n` is not 0, and what runs it. */
+/** A kernel that runs forever if its parameter `n` is not 0, and a program that runs it. */
 async function endless(group: DeviceGroup, body = loops.while) {
   const kernel = await group.compile({
     wgsl: `struct Params { n: u32 }
@@ -67,7 +67,7 @@ it.each(Object.entries(loops))(
     await expect(running).rejects.toMatchObject({
       code: 'timeout',
       message:
-        'Program "program 0" takes longer than its limit of 0.2 s. It is ended, and what it writes is undefined.',
+        'Program "program 0" ran longer than its limit of 0.2 s. It was stopped, and the memory it writes is undefined.',
     })
     expect(performance.now() - before).toBeGreaterThan(190)
     expect(await behind).toHaveLength(8)

@@ -7,7 +7,10 @@ import type { NativeAddon, NvmlLinks } from './native-addon.ts'
 /** NVML's level of the nearest common ancestor above which traffic crosses between CPUs. */
 const ancestorNode = 40
 
-/** How every pair of devices is linked. Peer access comes from CUDA; NVLinks and the PCI tree from NVML, `unknown` without it. */
+/**
+ * How every pair of devices is linked. Peer access comes from CUDA; NVLinks and the PCI tree from NVML,
+ * `unknown` without it.
+ */
 export async function findTopology(addon: NativeAddon | Error, libraries: Libraries): Promise<Topology> {
   const { adapters, probe } = await findAdapters(addon, libraries)
   if (addon instanceof Error || probe === undefined) return { adapters: [], links: [] }

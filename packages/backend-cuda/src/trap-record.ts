@@ -16,7 +16,7 @@ export function trapError(plan: CudaPlan, records: Uint8Array<ArrayBuffer>): Gpu
     const index = BigInt(word(2)) | (BigInt(word(3)) << 32n)
     return new GpuError(
       'validation',
-      `Kernel '${kernel.label}' reaches element ${BigInt.asIntN(64, index)} of '${binding}', outside the view that dispatch '${command.label}' ` +
+      `Kernel '${kernel.label}' accesses element ${BigInt.asIntN(64, index)} of '${binding}', outside the view that dispatch '${command.label}' ` +
         `(command ${command.index}) declares; workgroup (${word(4)}, ${word(5)}, ${word(6)}), invocation (${word(7)}, ${word(8)}, ${word(9)}).`,
     )
   }

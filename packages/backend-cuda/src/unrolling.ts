@@ -1,6 +1,9 @@
 import type { CudaCommand } from './cuda-plan.ts'
 
-/** A launch costs the CPU and the front ends of the GPUs microseconds, so a graph holds about this many commands. */
+/**
+ * A launch costs the CPU and the front ends of the GPUs microseconds, so a graph holds about this many
+ * commands.
+ */
 const commandsPerGraph = 256
 
 /** Launches of graphs that hold equally many repetitions. */
@@ -14,7 +17,10 @@ export function longestUnroll(commandCount: number): number {
   return Math.max(1, Math.floor(commandsPerGraph / Math.max(1, commandCount)))
 }
 
-/** The launches of `times` repetitions. A length that divides `times` is preferred, because one graph suffices then. */
+/**
+ * The launches of `times` repetitions. A length that divides `times` is preferred, because one graph suffices
+ * then.
+ */
 export function launchSteps(commandCount: number, times: number): LaunchStep[] {
   const most = Math.min(times, longestUnroll(commandCount))
   let repetitions = most
@@ -33,11 +39,17 @@ export interface UnrolledCommand {
   readonly command: CudaCommand
   /** Positions in the unrolled list. */
   readonly after: readonly number[]
-  /** Positions, in the list's LAST repetition, of what must precede this across launches; only in repetition 0. */
+  /**
+   * Positions, in the list's LAST repetition, of what must precede this across launches; only in repetition
+   * 0.
+   */
   readonly afterPreviousLaunch: readonly number[]
 }
 
-/** `repetitions` copies of the commands, in a valid execution order, with the edges between consecutive repetitions. */
+/**
+ * `repetitions` copies of the commands, in a valid execution order, with the edges between consecutive
+ * repetitions.
+ */
 export function unroll(commands: readonly CudaCommand[], repetitions: number): UnrolledCommand[] {
   const count = commands.length
   const unrolled: UnrolledCommand[] = []

@@ -1,4 +1,5 @@
-// Compares messages between two local processes, through Tandem and in a plain program, in alternating runs; prints medians and their ratio.
+// Compares messages between two local processes, through Tandem and in a plain program, in alternating runs;
+// prints medians and their ratio.
 //   node bench/compare-messages.ts [--launcher mpirun.openmpi] [--bytes 67108864] [--count 10] [--runs 7]
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'

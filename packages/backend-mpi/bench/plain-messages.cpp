@@ -1,5 +1,6 @@
-// What a plain program without Tandem takes for messages from host memory to host memory between two ranks, over the same tables of
-// functions: rank 0 sends BYTES to rank 1 COUNT times, each time waiting until MPI has taken the message. Prints seconds a message.
+// What a plain program without Tandem takes for messages from host memory to host memory between two ranks,
+// over the same tables of functions: rank 0 sends BYTES to rank 1 COUNT times, each time waiting until MPI
+// has taken the message. Prints seconds a message.
 //   c++ -O2 -std=c++20 -I ../native/src plain-messages.cpp -ldl -o plain-messages
 //   mpirun -n 2 plain-messages LIBRARY BYTES COUNT
 #include <dlfcn.h>

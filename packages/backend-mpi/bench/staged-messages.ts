@@ -1,4 +1,5 @@
-// The same messages as plain-messages.cpp through Tandem: a program whose only command is a copy from one rank's host memory to another's.
+// The same messages as plain-messages.cpp through Tandem: a program whose only command is a copy from one
+// rank's host memory to another's.
 //   mpirun -n 2 node staged-messages.ts BYTES COUNT
 import { mpiSession } from '../src/session.ts'
 

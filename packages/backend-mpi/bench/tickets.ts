@@ -1,4 +1,5 @@
-// What agreement costs a run: the tickets before and after it, which every rank waits for. Rank 0 prints medians in microseconds.
+// What agreement costs a run: the tickets before and after it, which every rank waits for. Rank 0 prints
+// medians in microseconds.
 //   mpirun -n 4 node bench/tickets.ts [COUNT, default 2000]
 import { openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'

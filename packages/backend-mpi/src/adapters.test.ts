@@ -53,7 +53,7 @@ it('gives every rank its software adapter', () => {
 })
 
 it('says so where a process is bound to fewer cores than it has threads, on machines that have more', () => {
-  expect(bindingNote(1, 32)).toMatch(/^The process is bound to 1 of 32 CPU cores, /)
+  expect(bindingNote(1, 32)).toMatch(/^The process is bound to 1 of 32 CPU cores\. /)
   expect(bindingNote(3, 32)).toBeUndefined()
   expect(bindingNote(2, 2)).toBeUndefined()
 })

@@ -46,7 +46,7 @@ export function innerAdapter(adapter: Adapter): Adapter {
 /** A sentence where the launcher leaves a process too few of the machine's cores for its threads. */
 export function bindingNote(available: number, cores: number): string | undefined {
   if (available >= 3 || cores < 4) return undefined
-  return `The process is bound to ${available} of ${cores} CPU cores, and needs three to be fast: for JavaScript, for messages and for its devices. Open MPI's mpirun leaves all cores to each process with --bind-to none.`
+  return `The process is bound to ${available} of ${cores} CPU cores. It needs three to be fast: one each for JavaScript, messages and its devices. With Open MPI, mpirun --bind-to none lets each process use all cores.`
 }
 
 /** The adapters of all ranks, in rank order. The GPUs of a host are dealt to its ranks. */

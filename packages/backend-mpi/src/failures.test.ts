@@ -72,9 +72,7 @@ describe.each([openMpi, mpich])('$name', (mpi) => {
       const job = { ranks: 2, program: 'steady.ts', arguments: ['3600', 'throw'] }
       const { exitCode, stderr } = await runBundledJob(mpi, job)
       expect(exitCode).toBe(1)
-      expect(stderr).toContain(
-        'Rank 1 ends with an exception that nobody catches: Error: rank 1 has a defect',
-      )
+      expect(stderr).toContain('Rank 1 ended with an uncaught exception: Error: rank 1 has a defect')
     })
 
     it('ends the job with the exit code of the rank that exits', async () => {
@@ -91,7 +89,7 @@ describe.each([openMpi, mpich])('$name', (mpi) => {
     it('ends where every rank exits in the middle of a run, and a line says so', async () => {
       const job = { ranks: 2, program: 'early-end.ts', arguments: ['run'] }
       const { stderr } = await runBundledJob(mpi, job)
-      expect(stderr).toMatch(/^tandem: rank \d .* ends in the middle of its work\. /m)
+      expect(stderr).toMatch(/^tandem: rank \d .* ended before its work was finished\. /m)
     })
 
     it('ends with exit code 0 where the only rank exits in the middle of a run', async () => {
@@ -126,7 +124,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     expect(stdout.match(/is done/g)).toHaveLength(3)
     // Once; it may be silent again where the machine is busy.
     expect(stderr).toMatch(/^tandem: rank 1 .* has been silent for 5 s; the others wait for it\.$/m)
-    expect(stderr).toMatch(/^tandem: rank 1 .* answers again after \d+ s\.$/m)
+    expect(stderr).toMatch(/^tandem: rank 1 .* responded again after \d+ s\.$/m)
   })
 })
 
@@ -145,7 +143,9 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
         program: 'native-launches.ts',
         arguments: [inner, transport, 'fail', folder],
       })
-      expect(stdout).toMatch(new RegExp(`^rank 1 ends: ${code}: .*[Pp]rogram .* fails: .*cuGraphLaunch`, 'm'))
+      expect(stdout).toMatch(
+        new RegExp(`^rank 1 ends: ${code}: .*[Pp]rogram .* failed: .*cuGraphLaunch`, 'm'),
+      )
       expect(stdout).toMatch(/^rank 0 ends: device-lost: .*rank 1 .*cuGraphLaunch/m)
     },
   )
@@ -157,7 +157,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     expect(lines, stderr).toHaveLength(3)
     for (const [rank, line] of lines.entries()) {
       expect(line).toMatch(
-        new RegExp(`^rank ${rank}: (validation|device-lost): .*The ranks make different calls`),
+        new RegExp(`^rank ${rank}: (validation|device-lost): .*The ranks made different calls`),
       )
       expect(line).toMatch(/runs "program 0" 3 times in group "first"/)
       expect(line).toMatch(/rank 1 \(process \d+ on .*\) looks for devices, to open a group/)
@@ -182,7 +182,9 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     onTestFinished(() => rm(folder, { recursive: true }))
     const job = { ranks: 2, program: 'fault.ts', arguments: [folder] }
     const { stdout, stderr } = await runBundledJob(openMpi, job)
-    expect(stdout, stderr).toMatch(/^rank 1 ends: driver: .*cuEventQuery returns CUDA_ERROR_ILLEGAL_ADDRESS/m)
+    expect(stdout, stderr).toMatch(
+      /^rank 1 ends: driver: .*cuEventQuery returned CUDA_ERROR_ILLEGAL_ADDRESS/m,
+    )
     expect(stdout, stderr).toMatch(/^rank 0 ends: device-lost: .*rank 1 .*cuEventQuery/m)
     for (const rank of [0, 1])
       expect(stdout, stderr).toMatch(new RegExp(`^rank ${rank} still has 256 bytes of messages$`, 'm'))
@@ -202,7 +204,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
 })
 
 describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
-  const noThread = 'The operating system starts no thread: Resource temporarily unavailable.'
+  const noThread = 'The operating system cannot start a thread: Resource temporarily unavailable.'
 
   it.each([
     { which: 'for messages', thread: 1, ranks: [1] },
@@ -252,7 +254,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     [
       'an MPI that allows no threads',
       { FAKE_MPI_SINGLE: '1' },
-      /^unsupported: .* does not allow that this process has threads/,
+      /^unsupported: .* does not allow this process to have threads/,
     ],
     ['an MPI that allows them', {}, /^rank 0 of 1$/],
   ])('takes %s for what it is', async (_, environment, said) => {

@@ -100,7 +100,7 @@ export class HostRuntime implements Runtime<HostHandles> {
   }
 
   async dispose(): Promise<readonly string[]> {
-    this.#resolveLost({ reason: 'destroyed', message: 'The runtime is disposed.' })
+    this.#resolveLost({ reason: 'destroyed', message: 'The runtime has been disposed.' })
     return []
   }
 }

@@ -42,7 +42,7 @@ export function detectLaunch(environment: Readonly<Record<string, string | undef
       value === undefined ? `${name} is not set` : `${name} is ${JSON.stringify(value)}`
     throw new GpuError(
       'validation',
-      `The environment does not say which rank of how many this process is: ${shown(size, count)}, and ${shown(rank, own)}. Start the job with ${launcher.split(' ')[0]}, or unset both variables.`,
+      `The environment does not give this process a valid rank and number of ranks: ${shown(size, count)}, and ${shown(rank, own)}. Start the job with ${launcher.split(' ')[0]}, or unset both variables.`,
     )
   }
   return undefined

@@ -161,7 +161,7 @@ function processesOf(session: MpiSession, group: number, label: string): JobProc
     breakOff = resolve
   })
   const inVain = broken.then(() => {
-    throw new GpuError('device-lost', 'Another rank cannot go on.')
+    throw new GpuError('device-lost', 'Another rank cannot continue.')
   })
   inVain.catch(() => {})
   session.watchGroup(group, breakOff)

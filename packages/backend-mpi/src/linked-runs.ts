@@ -17,7 +17,7 @@ export class LinkedRuns extends MpiRuns {
   readonly #runtime: Pick<LinkedRuntime, 'connect' | 'repeat' | 'run'>
   readonly #break: () => void
 
-  /** `breakOff`: what waits for another rank waits in vain. */
+  /** `breakOff`: waits for other ranks will never succeed. */
   constructor(
     rank: RunningRank,
     runtime: Omit<LinkedRuntime, 'instantiate' | 'native'>,
@@ -94,7 +94,7 @@ export class LinkedRuns extends MpiRuns {
     this.rank.leave(error instanceof Error ? error.message : String(error))
   }
 
-  /** The error of a run; where the devices of other ranks wait for this rank's, it ends the group for all. */
+  /** The error of a run; if the devices of other ranks wait for this rank's, it ends the group for all. */
   #ended(error: unknown): unknown {
     if (!isGpuError(error, 'device-lost')) return error
     this.#break()

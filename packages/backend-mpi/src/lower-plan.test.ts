@@ -91,7 +91,8 @@ it('sends device memory through host memory that the next repetition reuses only
   ])
   expect(nodes).toEqual(['fill download', 'send'])
   expect(after).toEqual([[], [0]])
-  // The fill of the next repetition waits for the download, which is in its own segment; the download waits for the send.
+  // The fill of the next repetition waits for the download, which is in its own segment; the download waits
+  // for the send.
   expect(afterPrevious).toEqual([[1], []])
   expect(staging).toEqual([64])
 })
@@ -158,7 +159,8 @@ it('sends a long message in pieces, of which one is downloaded while another tra
   const { nodes, after, afterPrevious, staging } = await lower([{ kind: 'send', buffer: 1, region: long }])
   expect(nodes).toEqual([...Array(5).fill('download'), ...Array(5).fill('send')])
   expect(staging).toEqual([12 * 2 ** 20])
-  // Each download waits for the message that had its memory before it; messages follow their downloads and one another.
+  // Each download waits for the message that had its memory before it; messages follow their downloads and
+  // one another.
   expect(after).toEqual([[], [], [], [5], [6], [0], [1, 5], [2, 6], [3, 7], [4, 8]])
   expect(afterPrevious).toEqual([[8], [9], [7], [], [], [9], [], [], [], []])
 })

@@ -1,7 +1,7 @@
 import type { Allocation, HostAllocation, NativeAccess, PlanBuffer, Runtime } from '@tandem-gpu/core/backend'
 import type { DeviceMemory } from './native-addon.ts'
 
-/** A runtime of the inner backend, as far as plans do not matter. */
+/** The part of the inner backend's runtime that does not depend on plans. */
 export type InnerRuntime = Omit<Runtime, 'instantiate' | 'native'>
 
 /** Memory that messages of device memory go through on their way. */

@@ -220,7 +220,7 @@ export abstract class MpiRuns {
       const { nodes, launchers } = await this.begin(executable, options)
       const { seconds, repetitions } = await addon
         .run(...([group, run, nodes, times, issue, launchers] as const), (reason) =>
-          fail(new GpuError('driver', `Program "${executable.label}" fails: ${reason}`)),
+          fail(new GpuError('driver', `Program "${executable.label}" failed: ${reason}`)),
         )
         .catch((error: unknown) => {
           // Its messages can be neither finished nor taken back.
@@ -229,9 +229,9 @@ export abstract class MpiRuns {
         })
       if (failure !== undefined) throw failure
       if (limit !== undefined && (repetitions < times || limit.hasActed))
-        throw new GpuError('timeout', 'The run takes longer than its limit.')
+        throw new GpuError('timeout', 'The run took longer than its limit.')
       if (repetitions < times)
-        throw new GpuError('aborted', `The run is aborted after ${repetitions} of ${times} repetitions.`, {
+        throw new GpuError('aborted', `The run was aborted after ${repetitions} of ${times} repetitions.`, {
           cause: signal?.reason,
         })
       return {

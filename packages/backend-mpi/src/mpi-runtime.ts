@@ -206,7 +206,7 @@ export class MpiRuntime implements RankedRuntime {
     this.#opened.close()
     this.#session.endGroup(this.#group)
     this.#session.addon.closeGroup(this.#group, this.#clean)
-    this.#resolveLost({ reason: 'destroyed', message: `The group "${this.#label}" is disposed.` })
+    this.#resolveLost({ reason: 'destroyed', message: `The group "${this.#label}" has been disposed.` })
     return failures
   }
 }

@@ -107,7 +107,8 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
   const aware = (ranks: number) => `FAKE_GPU_AWARE_RANKS=${ranks}`
   const refusal = (name: string, reason: string) =>
     new RegExp(`^rank \\d ends: unsupported: .*Transport ${name} does not work here: .*${reason}`)
-  const notAware = /^Open MPI \(.*\) does not take addresses of GPU memory: MPIX_Query_cuda_support says so/
+  const notAware =
+    /^Open MPI \(.*\) does not accept addresses of GPU memory, according to MPIX_Query_cuda_support\./
   // What a job says, step by step: the transport, or each rank why it refuses.
   type Steps = readonly (readonly [string, string, object | RegExp])[]
   /** Which GPUs, the program, and its repetitions. */
@@ -136,7 +137,11 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
         [
           'by messages of the host, where NCCL is missing too',
           `${noIpc} FAKE_NCCL_VERSION=none transport.ts,fake-gpus,auto`,
-          behind('staged', { ipc: /cuIpcOpenMemHandle/, nccl: /NCCL does not load/, 'gpu-aware': notAware }),
+          behind('staged', {
+            ipc: /cuIpcOpenMemHandle/,
+            nccl: /NCCL cannot be loaded/,
+            'gpu-aware': notAware,
+          }),
         ],
         [
           'in no way, where ipc is asked for in vain',
@@ -168,7 +173,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
           `1@${noIpc} 0@FAKE_NCCL_VERSION=none transport.ts,fake-gpus,auto`,
           behind('staged', {
             ipc: /^Rank 1: .*cuIpcOpenMemHandle/,
-            nccl: /NCCL does not load/,
+            nccl: /NCCL cannot be loaded/,
             'gpu-aware': notAware,
           }),
         ],
@@ -197,7 +202,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
         [
           'by its messages, where NCCL is missing',
           `${aware(3)} ${noIpc} FAKE_NCCL_VERSION=none transport.ts,fake-gpus,auto`,
-          behind('gpu-aware', { ipc: /cuIpcOpenMemHandle/, nccl: /NCCL does not load/ }),
+          behind('gpu-aware', { ipc: /cuIpcOpenMemHandle/, nccl: /NCCL cannot be loaded/ }),
         ],
         [
           'by its messages, where these are asked for',
@@ -215,7 +220,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
         [
           'in no way, where its messages are asked for in vain',
           `${aware(1)} transport.ts,fake-gpus,gpu-aware`,
-          refusal('gpu-aware', 'rank 1 .* does not take addresses of GPU memory'),
+          refusal('gpu-aware', 'rank 1 .* does not accept addresses of GPU memory'),
         ],
       ],
     },

@@ -59,7 +59,7 @@ export function mpi(inner: Backend<Runtime>, options: MpiOptions = {}): Backend<
       const session = await mpiSession(options.libraries)
       const foreign = adapters.find(({ rank }) => rank === undefined)
       if (foreign !== undefined)
-        throw new GpuError('validation', `Adapter "${foreign.id}" is not one of ${this.name}'s.`)
+        throw new GpuError('validation', `Adapter "${foreign.id}" does not come from ${this.name}.`)
       const opening = openingOf(session, adapters).beginGroup()
       return openRuntime(session, opening, adapters, label, () =>
         openForTransport(session, opening, inner, adapters, options.transport ?? 'auto', label),

@@ -18,9 +18,10 @@ interface TimedWait extends Wait {
 }
 
 /**
- * Notices ranks that wait for each other: one has made a call, of a group or of an opening, that the other has not made, and the other way round, and neither
- * comes. Within a group such calls are compared; between groups there is nothing to compare, since programs may work in several at once: so only
- * time tells, and only where both have waited for so long.
+ * Notices ranks that wait for each other: one has made a call, of a group or of an opening, that the other
+ * has not made, and the other way round, and neither comes. Within a group such calls are compared; between
+ * groups there is nothing to compare, since programs may work in several at once: so only time tells, and
+ * only where both have waited for so long.
  */
 export class MutualWaits {
   readonly #milliseconds: number
@@ -67,7 +68,10 @@ export class MutualWaits {
     return waits.length === 0 ? undefined : { waits, called: [...this.#made()] }
   }
 
-  /** A call that the rank of the report has not made, with one of its own that this rank has not made; undefined where both may yet go on. */
+  /**
+   * A call that the rank of the report has not made, with one of its own that this rank has not made;
+   * undefined where both may yet go on.
+   */
   conflict(report: WaitReport): { readonly own: Wait; readonly other: Wait } | undefined {
     const calledThere = new Map(report.called)
     const missing = (called: ReadonlyMap<number, number>, { group, key }: Wait) =>

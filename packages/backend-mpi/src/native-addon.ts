@@ -4,15 +4,15 @@ import { type AddonPackage, addonFailure, addonLoader } from '@tandem-gpu/core/n
 import type { MpiFamily } from './launcher.ts'
 
 /**
- * What native/src exports. MPI's state is one a process, and so is the addon's. A key is unique within its `group`, which all ranks
- * number alike. Errors carry `nativeCode`, a GpuErrorCode.
+ * What native/src exports. MPI's state is one a process, and so is the addon's. A key is unique within its
+ * `group`, which all ranks number alike. Errors carry `nativeCode`, a GpuErrorCode.
  */
 export interface NativeAddon {
   /** Opens the first library that loads, and starts nothing. Later calls return the same one. */
   describeLibrary(candidates: readonly string[]): MpiLibrary
   /**
-   * Starts MPI on the thread that makes all its calls. `onLost` is told of a group, or of all where it is undefined; `onWaiting` of what another rank
-   * says with `sayWaiting`.
+   * Starts MPI on the thread that makes all its calls. `onLost` is told of a group, or of all where it is
+   * undefined; `onWaiting` of what another rank says with `sayWaiting`.
    */
   start(
     candidates: readonly string[],
@@ -23,16 +23,20 @@ export interface NativeAddon {
   listen(): { port: number; addresses: string[] }
   watch(options: WatchOptions): Promise<void>
   /**
-   * Gives a group a communicator of MPI, which its deliveries and runs need. Every rank opens it; settles once all have. Rejects with `out-of-memory` where MPI has
-   * no more.
+   * Gives a group a communicator of MPI, which its deliveries and runs need. Every rank opens it; settles
+   * once all have. Rejects with `out-of-memory` where MPI has no more.
    */
   openGroup(group: number): Promise<void>
-  /** This rank has no more deliveries and runs of the group. `clean`: all that it has begun, it has ended. Never waits. */
+  /**
+   * This rank has no more deliveries and runs of the group. `clean`: all that it has begun, it has ended.
+   * Never waits.
+   */
   closeGroup(group: number, clean: boolean): void
   gather(group: number, key: number, message: string, number?: number): Promise<RankMessage[]>
   /**
-   * Two gathers with a run between them, which `launcher` (a TandemLauncher) starts where all ranks say the same. `ended` is undefined where they do not, and an
-   * error where the run fails here: then nothing is said at its end.
+   * Two gathers with a run between them, which `launcher` (a TandemLauncher) starts where all ranks say the
+   * same. `ended` is undefined where they do not, and an error where the run fails here: then nothing is said
+   * at its end.
    */
   runAgreed(
     group: number,
@@ -45,12 +49,16 @@ export interface NativeAddon {
     started: Promise<RankMessage[]>
     ended: Promise<{ said: RankMessage[] } | { error: Error } | undefined>
   }
-  /** `to` is -1 for all. Deliveries of one group whose keys differ by a multiple of 16,383 are called in the same order on all ranks that take part. */
+  /**
+   * `to` is -1 for all. Deliveries of one group whose keys differ by a multiple of 16,383 are called in the
+   * same order on all ranks that take part.
+   */
   deliver(group: number, key: number, from: number, to: number, bytes: Uint8Array<ArrayBuffer>): Promise<void>
   prepare(nodes: readonly NativeNode[]): PreparedNodes
   /**
-   * `issue` may be called before the promise settles; its segment is reported with `segmentCompleted`. A segment with a launcher
-   * (`NativeAccess.launcher` of the inner backend, by node) is started by it instead, and `failed` is told where that fails.
+   * `issue` may be called before the promise settles; its segment is reported with `segmentCompleted`. A
+   * segment with a launcher (`NativeAccess.launcher` of the inner backend, by node) is started by it instead,
+   * and `failed` is told where that fails.
    */
   run(
     group: number,
@@ -70,7 +78,10 @@ export interface NativeAddon {
   stayAwake(milliseconds: number): void
   /** Lets other threads go first that wait for this core. */
   yieldCore(): void
-  /** This rank makes no more calls of the group, or of any, because of an error of that code; an empty `reason` is none. */
+  /**
+   * This rank makes no more calls of the group, or of any, because of an error of that code; an empty
+   * `reason` is none.
+   */
   leave(group: number | undefined, code: GpuErrorCode, reason: string): void
   /** Tells the other ranks for what this one has waited too long. */
   sayWaiting(text: string): void
@@ -87,11 +98,16 @@ export interface MpiLibrary {
   readonly family: MpiFamily
   /** What the library says of itself, one line. */
   readonly version: string
-  /** Whether messages may come from device memory; absent where the library does not say, or says so only when it is started. */
+  /**
+   * Whether messages may come from device memory; absent where the library does not say, or says so only when
+   * it is started.
+   */
   readonly gpuAware?: boolean
 }
 
-/** What a started library says about device memory, and the function (or the information) by which it says so. */
+/**
+ * What a started library says about device memory, and the function (or the information) by which it says so.
+ */
 export interface GpuSupport {
   readonly supported: boolean
   readonly asked: string
@@ -127,12 +143,17 @@ export interface NativeSegment extends NativeNodeBase {
   readonly kind: 'segment'
 }
 
-/** A message from or to memory: `rows` runs of `rowByteLength` bytes, `rowByteStride` apart. No rows: no bytes. */
+/**
+ * A message from or to memory: `rows` runs of `rowByteLength` bytes, `rowByteStride` apart. No rows: no
+ * bytes.
+ */
 export interface NativeMessage extends NativeNodeBase {
   readonly kind: 'send' | 'receive'
   readonly peer: number
   readonly tag: number
-  /** Host memory, or device memory (`NativeAccess.address` of the inner backend), of which messages are dense. */
+  /**
+   * Host memory, or device memory (`NativeAccess.address` of the inner backend), of which messages are dense.
+   */
   readonly memory: ArrayBuffer | DeviceMemory
   readonly byteOffset: number
   readonly rows: number
@@ -152,8 +173,9 @@ const mpiPackage: AddonPackage = {
 export const nativeAddon = addonLoader<NativeAddon>(mpiPackage)
 
 /**
- * What it means that the addon does not load: an error, since a job of many ranks was asked for. In a clone that was built without it, the code is `no-driver`,
- * as without an MPI library: `adapters()` reports it as an absence.
+ * What it means that the addon does not load: an error, since a job of many ranks was asked for. In a clone
+ * that was built without it, the code is `no-driver`, as without an MPI library: `adapters()` reports it as
+ * an absence.
  */
 export function addonError(error: Error): GpuError {
   const { kind, reason, remedy } = addonFailure(mpiPackage, error)

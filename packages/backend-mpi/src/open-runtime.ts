@@ -37,7 +37,7 @@ export async function openRuntime(
       if (result.ids.join() !== ids.join())
         throw new GpuError(
           'validation',
-          `The ranks open different devices: ${session.nameOf(result.rank)} opens ${result.ids.join(', ')}; ${session.nameOf(rank)} opens ${ids.join(', ')}.`,
+          `The ranks opened different devices: ${session.nameOf(result.rank)} opened ${result.ids.join(', ')}; ${session.nameOf(rank)} opened ${ids.join(', ')}.`,
         )
     await openCommunicator(session, opening)
     const peers = new Map(said.map(({ result }) => [result.rank, result.peers]))

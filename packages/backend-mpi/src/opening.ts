@@ -6,13 +6,17 @@ export interface GatheringSession {
   forget(group: number): void
 }
 
-/** How many groups can be opened over the adapters that one call finds, and how many numbers of groups each takes. */
+/**
+ * How many groups can be opened over the adapters that one call finds, and how many numbers of groups each
+ * takes.
+ */
 const groupsAnOpening = 2 ** 18
 const numbersAGroup = 4
 
 /**
- * What follows from one call of `adapters()`. It has numbers of groups, and so keys, of its own: openings that overlap do so in any order, which may differ between
- * the ranks. The calls are numbered when they are made, alike on all ranks.
+ * What follows from one call of `adapters()`. It has numbers of groups, and so keys, of its own: openings
+ * that overlap do so in any order, which may differ between the ranks. The calls are numbered when they are
+ * made, alike on all ranks.
  */
 export class Opening {
   readonly #session: GatheringSession
@@ -39,7 +43,9 @@ export class Opening {
   }
 }
 
-/** The numbers of one group that is being opened: each names a group of gathers, of deliveries and of runs. */
+/**
+ * The numbers of one group that is being opened: each names a group of gathers, of deliveries and of runs.
+ */
 export class GroupOpening {
   readonly #session: GatheringSession
   readonly #first: number
@@ -50,7 +56,10 @@ export class GroupOpening {
     this.#first = first
   }
 
-  /** Gives to every rank what all ranks say, each message once, by rank. All ranks make these calls in the same order. */
+  /**
+   * Gives to every rank what all ranks say, each message once, by rank. All ranks make these calls in the
+   * same order.
+   */
   gather(message: string): Promise<readonly RankMessage[]> {
     return this.#session.gatherIn(this.#first, this.#keys++, message, 'opens a group')
   }

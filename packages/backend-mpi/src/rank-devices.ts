@@ -23,7 +23,7 @@ export interface RankDevices {
   instantiate(plan: Plan<Handles, PlanPart>, localOrdinal: readonly number[]): Promise<MpiExecutable>
   runsOf(rank: RunningRank): MpiRuns
   interrupted(executable: MpiExecutable): void
-  /** What waits for another rank waits in vain. */
+  /** Waits for other ranks will never succeed. */
   break(): void
   /** The group is closed, or was not opened. */
   close(): void

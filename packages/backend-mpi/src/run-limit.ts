@@ -5,9 +5,10 @@ import type { ExecutionOptions } from '@tandem-gpu/core/backend'
 const shortestSeconds = 1e-3
 
 /**
- * The time limit of one rank's part of a run whose data travel as messages. When it comes, the kernels that run here leave, what is still to be issued is
- * skipped, and `reached` has all ranks end after the same repetition; the messages up to there travel, whatever they hold. So nothing is left
- * under way, and the group goes on.
+ * The time limit of one rank's part of a run whose data travel as messages. When it comes, the kernels that
+ * run here leave, what is still to be issued is skipped, and `reached` has all ranks end after the same
+ * repetition; the messages up to there travel, whatever they hold. So nothing is left under way, and the
+ * group goes on.
  */
 export class RunLimit {
   readonly #deadline: number

@@ -1,4 +1,5 @@
-// The addon under AddressSanitizer with UndefinedBehaviorSanitizer, and under ThreadSanitizer, in jobs of three ranks.
+// The addon under AddressSanitizer with UndefinedBehaviorSanitizer, and under ThreadSanitizer, in jobs of
+// three ranks.
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { runBundledJob } from './testing/bundled-job.ts'

@@ -65,7 +65,10 @@ export class ScheduledDevices implements RankDevices {
           const own = ownDevices(session, devices).map((device) => ({ ...device, rank }))
           inner = own.length > 0 ? await link.open(own, { rank }, { label }) : new HostRuntime()
           if (own.length > 0 && inner.native === undefined)
-            throw new GpuError('unsupported', `The link ${link.name} gives no addresses of device memory.`)
+            throw new GpuError(
+              'unsupported',
+              `The link ${link.name} does not provide addresses of device memory.`,
+            )
         },
         {
           say: (message) => opening.gather(message),
@@ -142,7 +145,7 @@ function requireGpuAware({ gpuAware, library }: MpiSession): void {
   throw new GpuError(
     'unsupported',
     gpuAware === undefined
-      ? `${name} does not say whether it takes addresses of GPU memory.`
-      : `${name} does not take addresses of GPU memory: ${gpuAware.asked} says so.`,
+      ? `${name} does not say whether it accepts addresses of GPU memory.`
+      : `${name} does not accept addresses of GPU memory, according to ${gpuAware.asked}.`,
   )
 }

@@ -45,7 +45,10 @@ export class ScheduledRuns extends MpiRuns {
   }
 }
 
-/** Where MPI itself uses device memory: its messages do not queue up behind reads and writes in the inner backend. */
+/**
+ * Where MPI itself uses device memory: its messages do not queue up behind reads and writes in the inner
+ * backend.
+ */
 export class AddressedRuns extends ScheduledRuns {
   override transfer(transfer: () => Promise<void>): Promise<void> {
     const done = super.transfer(transfer)

@@ -28,12 +28,14 @@ it('lists what it tried where no library loads', () => {
   const addon = nativeAddon()
   if (addon instanceof Error) throw addon
   const candidates = ['libabsent.so.9', '/nowhere/libmpi.so.40']
-  expect(() => addon.describeLibrary(candidates)).toThrow(/libabsent\.so\.9.*libmpi\.so\.40 is not in \/nowhere/)
+  expect(() => addon.describeLibrary(candidates)).toThrow(
+    /libabsent\.so\.9.*libmpi\.so\.40 is not in \/nowhere/,
+  )
 })
 
 it('is refused in a worker thread, whatever is asked of it', async () => {
   const { exitCode, stdout } = await runBundledJob(undefined, { ranks: 1, program: 'worker.ts' })
-  const refusal = 'unsupported MPI runs in the main thread of a process alone; this is a worker thread.\n'
+  const refusal = 'unsupported MPI runs only in the main thread of a process; this is a worker thread.\n'
   expect([exitCode, stdout]).toEqual([0, refusal.repeat(4)])
 })
 
@@ -65,7 +67,7 @@ describe.skipIf(!(openMpi.installed && mpich.installed))(
       const { exitCode, stdout } = await runBundledJob(mpich, job)
       expect(exitCode).not.toBe(0)
       expect(stdout).toMatch(
-        /^unsupported: This process was started by mpiexec of MPICH \(Hydra\), but the library that loads is Open MPI's \(/m,
+        /^unsupported: This process was started by mpiexec of MPICH \(Hydra\), but the library that was loaded belongs to Open MPI \(/m,
       )
     })
   },

@@ -133,12 +133,12 @@ export class MpiSession {
     this.forget(group)
   }
 
-  /** What another rank says that has waited for long. Where it waits for this rank, which waits for it, both calls are in vain. */
+  /** The report of another rank that has waited for long. If it waits for this rank and this rank waits for it, neither call can complete. */
   heardWaiting(rank: number, text: string): void {
     const conflict = this.#waits.conflict(JSON.parse(text) as WaitReport)
     if (conflict === undefined) return
     const { own, other } = conflict
-    const message = `The ranks make different calls, and wait for each other: ${this.nameOf(this.rank)} ${own.what}, and ${this.nameOf(rank)} ${other.what}. Every rank must make the same calls in the same order.`
+    const message = `The ranks made different calls and wait for each other: ${this.nameOf(this.rank)} ${own.what}, and ${this.nameOf(rank)} ${other.what}. Every rank must make the same calls in the same order.`
     for (const { group } of [own, other]) this.addon.leave(group, 'validation', message)
     // The calls that wait reject first, with the error itself.
     setTimeout(() => this.lose(own.group, 'validation', message), 100)
@@ -190,7 +190,7 @@ function openLibrary(libraries: readonly string[] | undefined) {
   if (!isMainThread)
     throw new GpuError(
       'unsupported',
-      'MPI runs in the main thread of a process alone; this is a worker thread.',
+      'MPI runs only in the main thread of a process; this is a worker thread.',
     )
   // A launcher tells a process its rank in the environment: MPI has no other way, and needs it to know which library fits.
   const launch = detectLaunch(process.env)
@@ -207,7 +207,7 @@ function openLibrary(libraries: readonly string[] | undefined) {
   if (launch?.family !== undefined && family !== 'the MPI 5 ABI' && family !== launch.family)
     throw new GpuError(
       'unsupported',
-      `This process was started by ${launch.launcher}, but the library that loads is ${family}'s (${library.path}). ${installationRemedy(launch.family)}`,
+      `This process was started by ${launch.launcher}, but the library that was loaded belongs to ${family} (${library.path}). ${installationRemedy(launch.family)}`,
     )
   return { addon, library, launch, candidates }
 }
@@ -229,8 +229,8 @@ async function startSession(libraries: readonly string[] | undefined): Promise<M
     if (launch !== undefined && launch.size !== size)
       throw new GpuError(
         'unsupported',
-        `This process was started by ${launch.launcher} as one of ${launch.size}, but ${library.family} (${library.path}) finds ${size}: ` +
-          "the launcher belongs to another MPI than the library, or the launcher's variables are left over in the environment. Start the job with the launcher of the same MPI (on Debian mpirun.openmpi or mpirun.mpich), or unset the variables.",
+        `This process was started by ${launch.launcher} as one of ${launch.size}, but ${library.family} (${library.path}) found ${size}: ` +
+          "the launcher and the library belong to different MPIs, or the launcher's variables are left over in the environment. Start the job with the launcher of the same MPI (on Debian, mpirun.openmpi or mpirun.mpich), or unset the variables.",
       )
     let key = 0
     const token = randomBytes(16).toString('hex')
@@ -260,7 +260,7 @@ function saidWhenLate<T>(launch: Launch | undefined, start: Promise<T>): Promise
   if (launch === undefined || launch.size === 1) return start
   const sayIt = () =>
     console.error(
-      `tandem: rank ${launch.rank} of ${launch.size} has waited 5 s for other ranks to join: MPI starts once all have.`,
+      `tandem: rank ${launch.rank} of ${launch.size} has waited 5 s for other ranks to join; MPI starts once all have joined.`,
     )
   const timer = setTimeout(sayIt, 5000)
   return start.finally(() => clearTimeout(timer))
@@ -289,7 +289,7 @@ async function watchRanks(
         return JSON.stringify([isGpuError(error) ? error.code : 'driver', error.message])
       },
     )
-  // A rank that watches nobody is one that others do not reach either.
+  // A rank that cannot watch others cannot be reached by them either.
   const problems = (await gatherOf(addon, key, problem)).flatMap(({ message }) =>
     message === '' ? [] : [JSON.parse(message) as [GpuErrorCode, string]],
   )

@@ -1,10 +1,13 @@
 import type { ByteRegion } from '@tandem-gpu/core/backend'
 
-/** What the native thread sends and receives at a time (`Transfer::pieceByteLength`), of dense memory and of rows alike. */
+/**
+ * What the native thread sends and receives at a time (`Transfer::pieceByteLength`), of dense memory and of
+ * rows alike.
+ */
 const wirePieceByteLength = 4 * 2 ** 20
 /**
- * Each piece is a plan of the inner backend, and one more in which a repetition is cut. Pieces of device memory cost no copy through the host to
- * wait for: fewer and longer ones suffice there.
+ * Each piece is a plan of the inner backend, and one more in which a repetition is cut. Pieces of device
+ * memory cost no copy through the host to wait for: fewer and longer ones suffice there.
  */
 const mostPieces = { host: 64, device: 16 } as const
 /** While one piece travels, the next is downloaded, or the last uploaded. */
@@ -21,8 +24,9 @@ export interface StagedPiece {
 }
 
 /**
- * Cuts a message of device memory into pieces, so that staging memory, of the kind `through`, is needed for at most three of them, and copies overlap
- * messages. Pieces are whole multiples of what travels at a time: the other side may have the message in one piece.
+ * Cuts a message of device memory into pieces, so that staging memory, of the kind `through`, is needed for
+ * at most three of them, and copies overlap messages. Pieces are whole multiples of what travels at a time:
+ * the other side may have the message in one piece.
  */
 export function stagedPieces(
   region: ByteRegion,
@@ -38,7 +42,10 @@ export function stagedPieces(
   return { byteLength: Math.min(total, piecesInMemory * size), pieces }
 }
 
-/** The bytes from `offset` on of a region's rows, as at most three regions: the rest of a row, whole rows, the begin of a row. */
+/**
+ * The bytes from `offset` on of a region's rows, as at most three regions: the rest of a row, whole rows, the
+ * begin of a row.
+ */
 function partsOf(region: ByteRegion, offset: number, byteLength: number): StagedPiece['regions'] {
   const { rowByteLength: width, rowByteStride, byteOffset } = region
   const parts: { region: ByteRegion; at: number }[] = []

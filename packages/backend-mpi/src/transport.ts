@@ -36,7 +36,7 @@ export async function openForTransport(
   if (said.length > 1)
     throw new GpuError(
       'validation',
-      `The ranks ask for different transports: rank ${said[0]!.rank} for ${said[0]!.message}, rank ${said[1]!.rank} for ${said[1]!.message}.`,
+      `The ranks requested different transports: rank ${said[0]!.rank} requested ${said[0]!.message}, rank ${said[1]!.rank} requested ${said[1]!.message}.`,
     )
   const refused: { name: string; reason: string }[] = []
   const links = (backend.links ?? []).map(({ name }) => name)
@@ -63,7 +63,7 @@ export async function openForTransport(
 /** Throws `unsupported`, on all ranks alike, where the job or the backend cannot have it: every rank has the same backend. */
 function linkNamed(session: MpiSession, backend: Backend, name: string): Link {
   const { ranks } = session
-  if (ranks.length < 2) throw new GpuError('unsupported', 'The job has one rank.')
+  if (ranks.length < 2) throw new GpuError('unsupported', 'The job has only one rank.')
   const link = backend.links?.find((link) => link.name === name)
   if (link === undefined)
     throw new GpuError(
@@ -72,6 +72,6 @@ function linkNamed(session: MpiSession, backend: Backend, name: string): Link {
     )
   const other = ranks.find(({ machine }) => machine !== ranks[0]!.machine)
   if (link.reach === 'machine' && other !== undefined)
-    throw new GpuError('unsupported', `${session.nameOf(other.rank)} is on another machine than rank 0.`)
+    throw new GpuError('unsupported', `${session.nameOf(other.rank)} is not on the same machine as rank 0.`)
   return link
 }

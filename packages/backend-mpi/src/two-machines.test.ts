@@ -82,7 +82,7 @@ describe.skipIf(!openMpi.installed || !allowed)(
       await rm(folder, { recursive: true, force: true })
     })
 
-    /** `keepalive`: the launcher notices a machine that does not answer, after 8 s; without it, it waits for ever. */
+    /** `keepalive`: the launcher notices a machine that does not answer, after 8 s; without it, it waits forever. */
     const machinesWith = (keepalive: boolean) => ({
       command: 'ip',
       name: openMpi.name,

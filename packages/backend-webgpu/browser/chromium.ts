@@ -17,7 +17,10 @@ export type ChromiumReport =
 
 const systemPaths = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
-/** The system's Chromium, else the one inside the development dependency `@sparticuz/chromium`, unpacked once into node_modules/.cache. */
+/**
+ * The system's Chromium, else the one inside the development dependency `@sparticuz/chromium`, unpacked once
+ * into node_modules/.cache.
+ */
 export async function findChromium(): Promise<ChromiumReport> {
   for (const executablePath of systemPaths) {
     if (await executable(executablePath)) return { executablePath, env: {} }
@@ -54,7 +57,8 @@ export async function findChromium(): Promise<ChromiumReport> {
 
 async function untar(archive: NodeJS.ReadableStream, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true })
-  // By way of a file: tar stops reading where the archive ends, before the padding that follows, and a pipe then breaks.
+  // By way of a file: tar stops reading where the archive ends, before the padding that follows, and a pipe
+  // then breaks.
   const file = `${folder}.${randomUUID()}.tar`
   await pipeline(archive, createBrotliDecompress(), createWriteStream(file))
   await execute('tar', ['-x', '-C', folder, '-f', file])
@@ -68,7 +72,9 @@ async function executable(path: string): Promise<boolean> {
   )
 }
 
-/** WebGPU on SwiftShader, in a sandbox of nobody's: containers run as root, and nothing outside is reached. */
+/**
+ * WebGPU on SwiftShader, in a sandbox of nobody's: containers run as root, and nothing outside is reached.
+ */
 export const chromiumArguments: readonly string[] = [
   '--no-sandbox',
   '--enable-unsafe-webgpu',

@@ -17,7 +17,10 @@ export interface Pages {
   open(options?: BrowserContextOptions): Promise<{ readonly page: Page; readonly problems: string[] }>
 }
 
-/** Tests of pages that `listener` serves, skipped where there is no Chromium. They may use `pages` while they run, and in `beforeAll`. */
+/**
+ * Tests of pages that `listener` serves, skipped where there is no Chromium. They may use `pages` while they
+ * run, and in `beforeAll`.
+ */
 export function describeInChromium(listener: RequestListener, tests: (pages: Pages) => void): void {
   const missing = 'missing' in report ? ` (needs ${report.missing})` : ''
   describe.skipIf(missing !== '')(`in headless Chromium${missing}`, () => {

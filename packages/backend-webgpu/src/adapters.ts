@@ -97,7 +97,7 @@ const adapterOf = new WeakMap<GPUDevice, GPUAdapter>()
 /** Opens a `GPUDevice` with everything that its adapter can do. Rejects with `no-device` or `driver`. */
 export async function openDevice(source: GpuSource, name: string, label: string): Promise<GPUDevice> {
   const adapter = await source.gpu.requestAdapter(source.request)
-  if (adapter === null) throw new GpuError('no-device', `The adapter "${name}" is no longer there.`)
+  if (adapter === null) throw new GpuError('no-device', `The adapter "${name}" is no longer available.`)
   const requiredLimits: Record<string, number> = {}
   for (const key in adapter.limits) {
     const value = adapter.limits[key as keyof GPUSupportedLimits]
@@ -113,6 +113,6 @@ export async function openDevice(source: GpuSource, name: string, label: string)
     return device
   } catch (cause) {
     const message = cause instanceof Error ? cause.message : String(cause)
-    throw new GpuError('driver', `The adapter "${name}" does not open: ${message}`, { cause })
+    throw new GpuError('driver', `The adapter "${name}" cannot be opened: ${message}`, { cause })
   }
 }

@@ -57,23 +57,23 @@ export function createBackend(options: WebGpuOptions, platform: Platform): Backe
     if (found.length > 0) return { adapters: found, ...(notes.length > 0 ? { notes } : {}) }
     return {
       adapters: [],
-      absence: absence ?? { code: 'no-device', reason: 'The adapter went away while it was looked at.' },
+      absence: absence ?? {
+        code: 'no-device',
+        reason: 'The adapter disappeared while it was being examined.',
+      },
     }
   }
 
   async function open(wanted: readonly Adapter[], openOptions: OpenOptions = {}): Promise<Runtime> {
     if (wanted.length === 0)
-      throw new GpuError('validation', 'open needs at least one adapter and gets none.')
+      throw new GpuError('validation', 'open needs at least one adapter, but the list is empty.')
     const physical = new Map<string, PhysicalDevice>()
     try {
       for (const { id, name, software } of wanted) {
         if (physical.has(id)) continue
         const origin = origins.get(id)
         if (origin === undefined) {
-          throw new GpuError(
-            'validation',
-            `The adapter "${id}" (${name}) is not one that this backend reported.`,
-          )
+          throw new GpuError('validation', `The adapter "${id}" (${name}) was not reported by this backend.`)
         }
         const device =
           'device' in origin

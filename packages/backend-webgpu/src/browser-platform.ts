@@ -11,7 +11,7 @@ export const browserPlatform: Platform = async (options) => {
         code: 'no-driver',
         reason:
           'navigator.gpu does not exist: this browser has no WebGPU, or the page is not a secure context.',
-        remedy: 'Serve the page over https or from localhost, in a browser with WebGPU switched on.',
+        remedy: 'Serve the page over https or from localhost, and use a browser with WebGPU enabled.',
       },
     }
   }
@@ -25,8 +25,8 @@ export const browserPlatform: Platform = async (options) => {
       code: 'no-device',
       reason:
         found.software.length > 0
-          ? 'Only a software adapter is there, and the option software is "never".'
-          : 'navigator.gpu offers no adapter: the browser finds no GPU that it accepts.',
+          ? 'Only a software adapter is available, and the option software is "never".'
+          : 'navigator.gpu offers no adapter: the browser found no GPU that it can use.',
       remedy: 'Update the graphics driver, or start Chromium with --enable-unsafe-webgpu.',
     },
   }

@@ -6,7 +6,10 @@ import type { WebGpuOptions } from './options.ts'
 
 export type { WebGpuOptions } from './options.ts'
 
-/** WebGPU through `navigator.gpu`: browsers, workers, Deno. All virtual devices on one adapter share one `GPUDevice`. */
+/**
+ * WebGPU through `navigator.gpu`: browsers, workers, Deno. All virtual devices on one adapter share one
+ * `GPUDevice`.
+ */
 export function webgpu(options: WebGpuOptions = {}): Backend<Runtime> {
   return createBackend(options, browserPlatform)
 }

@@ -15,8 +15,9 @@ const flags = constants.dlopen.RTLD_NOW | keepLoaded
 let found: Promise<CLibrary> | undefined
 
 /**
- * The C library, by what each runtime has. Node's own functions reach it. Those of Bun and Deno look into a library before they load it and
- * refuse what is no addon, and `process.env` does not reach the C library in Bun: both have a foreign function interface instead.
+ * The C library, by what each runtime has. Node's own functions reach it. Those of Bun and Deno look into a
+ * library before they load it and refuse what is no addon, and `process.env` does not reach the C library in
+ * Bun: both have a foreign function interface instead.
  */
 export function cLibrary(): Promise<CLibrary> {
   found ??= (async () => {

@@ -30,7 +30,7 @@ export class CommandStream {
   #uploadByteLengthSinceFlush = 0
   #lastCompletion = 0
 
-  /** `action` completes the sentence "The device fails to ...". */
+  /** `action` completes the sentence "The device failed to ...". */
   constructor(physical: PhysicalDevice, ring: ReadbackRing, action: string, pacing = new Pacing()) {
     this.physical = physical
     this.#ring = ring

@@ -69,12 +69,12 @@ async function searchDawn(options: WebGpuOptions): Promise<PlatformReport> {
         const { software } = await withVulkanDriver(icdPath, () => instance('swiftshader'))
         if (software.length > 0) return { sources: software, notes: [] }
       }
-      if (sources.length > 0) return { sources, notes: [`SwiftShader (${icdPath}) does not start.`] }
+      if (sources.length > 0) return { sources, notes: [`SwiftShader (${icdPath}) could not be started.`] }
       return absent({
         code: 'no-driver',
-        reason: `Dawn finds no GPU, and SwiftShader (${icdPath}) does not start.`,
+        reason: `Dawn found no GPU, and SwiftShader (${icdPath}) could not be started.`,
         remedy: isMainThread
-          ? `Set VK_DRIVER_FILES to that file and LD_LIBRARY_PATH to its folder before the process starts, or install a Vulkan driver.`
+          ? `Before the process starts, set VK_DRIVER_FILES to that file and LD_LIBRARY_PATH to its folder, or install a Vulkan driver.`
           : 'Start the worker thread with the option env: SHARE_ENV, or install a Vulkan driver.',
       })
     }
@@ -93,15 +93,15 @@ function dawnAbsence(error: unknown): Absence {
       code: 'unsupported',
       reason: 'Dawn (npm package webgpu) is not installed.',
       remedy:
-        'Run npm install webgpu; beside a bundle, node_modules must hold what the bundle leaves external.',
+        'Run npm install webgpu. A bundle needs a node_modules folder next to it, with every package that it leaves external.',
     }
   }
-  // Bundled, webgpu looks for its library beside the bundle, or (in CommonJS) does not know where it is.
+  // When bundled, webgpu looks for its library next to the bundle, or (in CommonJS) cannot locate it.
   if (dawnPlatforms.includes(platform) && (saysNotFound(error, 'dawn.node') || error instanceof TypeError))
     return bundled('webgpu')
   return {
     code: 'no-driver',
-    reason: `Dawn (npm package webgpu) does not load on ${platform}: ${firstLine(error)}.`,
+    reason: `Dawn (npm package webgpu) cannot be loaded on ${platform}: ${firstLine(error)}.`,
     remedy:
       (error as { name?: string }).name === 'NotCapable'
         ? denoRemedy
@@ -112,7 +112,7 @@ function dawnAbsence(error: unknown): Absence {
 function bundled(packageName: string): Absence {
   return {
     code: 'unsupported',
-    reason: `The package ${packageName} is bundled into another file, and its native library stays in the package.`,
+    reason: `The package ${packageName} is bundled into another file, but its native library remained in the package.`,
     remedy: `${bundledRemedy}.`,
   }
 }
@@ -133,21 +133,21 @@ function noAdapter(preference: 'prefer' | 'allow' | 'never', found?: Found): Abs
     const only = (found?.software.length ?? 0) > 0 ? 'only a software adapter' : 'no adapter'
     return {
       code: 'no-device',
-      reason: `Dawn finds ${only}, and the option software is "never".`,
-      remedy: 'Install the driver of the GPU with its Vulkan part, or allow software.',
+      reason: `Dawn found ${only}, and the option software is "never".`,
+      remedy: "Install the GPU's driver including Vulkan support, or allow software adapters.",
     }
   }
   const linux = process.platform === 'linux'
-  const vulkan = linux ? 'Dawn finds no Vulkan driver that it accepts' : 'Dawn finds no GPU'
+  const vulkan = linux ? 'Dawn found no Vulkan driver that it can use' : 'Dawn found no GPU'
   return {
     code: 'no-driver',
     reason: `${vulkan}, and there is no software adapter.`,
     remedy:
       linux && process.arch === 'x64'
-        ? `Run npm install ${softwarePackage} for a software adapter, or install the Vulkan driver of the GPU.`
+        ? `Run npm install ${softwarePackage} for a software adapter, or install the GPU's Vulkan driver.`
         : linux
-          ? 'Install the Vulkan driver of the GPU, or Mesa 25 or newer (mesa-vulkan-drivers) for a software adapter.'
-          : 'Install the driver of the GPU.',
+          ? "Install the GPU's Vulkan driver, or Mesa 25 or newer (mesa-vulkan-drivers) for a software adapter."
+          : "Install the GPU's driver.",
   }
 }
 

@@ -77,5 +77,5 @@ test('errors of the device become GpuErrors by their kind', () => {
     'gpu',
     'run "plan"',
   )
-  expect(invalid).toMatchObject({ code: 'driver', message: 'The device "gpu" fails to run "plan": bad' })
+  expect(invalid).toMatchObject({ code: 'driver', message: 'The device "gpu" failed to run "plan": bad' })
 })

@@ -11,8 +11,8 @@ import { copyRows } from './transfer.ts'
 const secondsPerNanosecond = 1e-9
 
 /**
- * One run of a plan: encodes its commands in recorded order, `times` times. `submit` resolves when all is on its way (from then
- * other work may follow), `result` when it has completed. Call them in this order.
+ * One run of a plan: encodes its commands in recorded order, `times` times. `submit` resolves when all is on
+ * its way (from then other work may follow), `result` when it has completed. Call them in this order.
  */
 export class Execution {
   readonly #plan: PreparedPlan

@@ -1,6 +1,6 @@
 import { GpuError } from '@tandem-gpu/core'
 
-/** What a WebGPU error scope caught, as a `GpuError`. `action` completes the sentence "The device fails to ...". */
+/** What a WebGPU error scope caught, as a `GpuError`. `action` completes the sentence "The device failed to ...". */
 export function toGpuError(error: GPUError, device: string, action: string): GpuError {
   // Dawn adds the places in its own source, which say nothing to users.
   const message = error.message.replace(/\n +at .*/g, '').trim()
@@ -13,7 +13,7 @@ export function toGpuError(error: GPUError, device: string, action: string): Gpu
       },
     )
   }
-  return new GpuError('driver', `The device "${device}" fails to ${action}: ${message}`, { cause: error })
+  return new GpuError('driver', `The device "${device}" failed to ${action}: ${message}`, { cause: error })
 }
 
 /** Dawn in Node has the classes on no global, so they are told apart by name. */
@@ -22,6 +22,6 @@ function isKind(error: GPUError, name: string): boolean {
 }
 
 export function lostError(device: string, info: { reason: string; message: string }): GpuError {
-  const why = info.message.trim() || 'the driver gives no reason'
-  return new GpuError('device-lost', `The device "${device}" is lost (${info.reason}): ${why}`)
+  const why = info.message.trim() || 'the driver gave no reason'
+  return new GpuError('device-lost', `The device "${device}" was lost (${info.reason}): ${why}`)
 }

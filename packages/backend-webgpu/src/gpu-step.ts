@@ -35,8 +35,9 @@ export type GpuStep =
     }
 
 /**
- * Collects the steps of copies and fills on one device, then makes their kernels, parameters and scratch memory at once. Scratch is
- * one buffer that every command shares: commands run in order, and each finishes with it.
+ * Collects the steps of copies and fills on one device, then makes their kernels, parameters and scratch
+ * memory at once. Scratch is one buffer that every command shares: commands run in order, and each finishes
+ * with it.
  */
 export class GpuStepBuilder {
   readonly #physical: PhysicalDevice
@@ -75,8 +76,8 @@ export class GpuStepBuilder {
   }
 
   /**
-   * Appends steps that copy `source` to `target`, which has the same rows and lies in another buffer. The array that comes back is
-   * the one that `build` completes: take no copy of it.
+   * Appends steps that copy `source` to `target`, which has the same rows and lies in another buffer. The
+   * array that comes back is the one that `build` completes: take no copy of it.
    */
   copy(source: DeviceRegion, target: DeviceRegion, steps: GpuStep[] = []): readonly GpuStep[] {
     const lowered = lowerCopy(extent(source), extent(target), this.#lowering)
@@ -88,7 +89,10 @@ export class GpuStepBuilder {
     return this.#materialize(lowered, undefined, target.buffer, [])
   }
 
-  /** Makes what the steps handed out need; they are complete when it resolves. Returns the buffers to destroy with them. */
+  /**
+   * Makes what the steps handed out need; they are complete when it resolves. Returns the buffers to destroy
+   * with them.
+   */
   async build(): Promise<readonly GPUBuffer[]> {
     const owned: GPUBuffer[] = []
     if (this.#scratchByteLength > 0) {

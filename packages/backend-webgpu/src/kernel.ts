@@ -22,7 +22,7 @@ export async function compileKernel(
   if (source.bounds === 'trap') {
     throw new GpuError(
       'unsupported',
-      `Kernel "${source.label}" asks for bounds "trap": WebGPU cannot report accesses out of bounds; use "clamp".`,
+      `Kernel "${source.label}" requests bounds "trap", but WebGPU cannot report out-of-bounds accesses; use "clamp".`,
     )
   }
   const compiled = await Promise.all(
@@ -38,7 +38,7 @@ async function compileFor(physical: PhysicalDevice, source: KernelSource): Promi
     if (!gpu.features.has(feature)) {
       throw new GpuError(
         'unsupported',
-        `Kernel "${label}" needs the feature "${feature}", which the device "${physical.name}" does not have.`,
+        `Kernel "${label}" needs the feature "${feature}", which the device "${physical.name}" does not support.`,
       )
     }
   }
@@ -55,7 +55,7 @@ async function compileFor(physical: PhysicalDevice, source: KernelSource): Promi
     const at = line > 0 ? ` (line ${line}, column ${column})` : ''
     throw new GpuError(
       'compilation',
-      `Kernel "${label}" does not compile${at}: ${error.message.trim()}`,
+      `Kernel "${label}" failed to compile${at}: ${error.message.trim()}`,
       line > 0 ? { line, column } : {},
     )
   }
@@ -116,7 +116,7 @@ function pipelineError(physical: PhysicalDevice, source: KernelSource, cause: un
   if (x * y * z > limit) {
     return new GpuError(
       'unsupported',
-      `Kernel "${source.label}" has ${x} × ${y} × ${z} = ${x * y * z} invocations a workgroup; the device "${physical.name}" takes ${limit}.`,
+      `Kernel "${source.label}" has ${x} × ${y} × ${z} = ${x * y * z} invocations per workgroup; the device "${physical.name}" allows ${limit}.`,
       { cause },
     )
   }
@@ -129,5 +129,5 @@ function pipelineError(physical: PhysicalDevice, source: KernelSource, cause: un
       },
     )
   }
-  return new GpuError('compilation', `Kernel "${source.label}" does not compile: ${message}`, { cause })
+  return new GpuError('compilation', `Kernel "${source.label}" failed to compile: ${message}`, { cause })
 }

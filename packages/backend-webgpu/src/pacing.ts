@@ -1,4 +1,7 @@
-/** Command buffers that take longer than this are halved, so that an abort acts soon and no watchdog of a driver ends them. */
+/**
+ * Command buffers that take longer than this are halved, so that an abort acts soon and no watchdog of a
+ * driver ends them.
+ */
 const longSeconds = 0.05
 /** Command buffers that take less may double: each submission costs the host about 50 µs. */
 const shortSeconds = 0.01

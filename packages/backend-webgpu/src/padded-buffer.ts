@@ -2,7 +2,10 @@ import type { Allocation } from '@tandem-gpu/core/backend'
 import { bufferUsage } from './constants.ts'
 import type { PhysicalDevice } from './physical-device.ts'
 
-/** Memory on one physical device. The GPU's buffer is padded to a multiple of 4 bytes; the padding's contents mean nothing. */
+/**
+ * Memory on one physical device. The GPU's buffer is padded to a multiple of 4 bytes; the padding's contents
+ * mean nothing.
+ */
 export interface PaddedBuffer {
   readonly physical: PhysicalDevice
   readonly gpu: GPUBuffer

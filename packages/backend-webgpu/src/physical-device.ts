@@ -11,7 +11,7 @@ export interface Scoped<T> {
 export class PhysicalDevice {
   readonly gpu: GPUDevice
   readonly name: string
-  /** True where the "GPU" is the CPU. */
+  /** True if the "GPU" is the CPU. */
   readonly software: boolean
   /** Resolves when the device is lost, destroyed by `close` or by its owner. */
   readonly lost: Promise<LostInfo>
@@ -48,7 +48,7 @@ export class PhysicalDevice {
   }
 
   /**
-   * Runs `body`, which must be synchronous, inside error scopes. `action` completes "The device fails to ...". Scopes are a
+   * Runs `body`, which must be synchronous, inside error scopes. `action` completes "The device failed to ...". Scopes are a
    * stack of the whole device, so nothing may be awaited between push and pop.
    */
   scoped<T>(action: string, body: () => T): Scoped<T> {
@@ -66,7 +66,7 @@ export class PhysicalDevice {
       const error = errors.find((caught) => caught !== null)
       if (error) throw toGpuError(error, this.name, action)
     })
-    // Callers that await `checked` see the rejection. Where nobody awaits it, another error came first.
+    // Callers that await `checked` see the rejection. If it is not awaited, another error came first.
     checked.catch(() => undefined)
     return { value, checked }
   }
@@ -101,7 +101,7 @@ export class PhysicalDevice {
   /** Destroys the device, or only lets go of it where the caller owns it. */
   close(): void {
     this.gpu.removeEventListener('uncapturederror', this.#onUncaptured)
-    this.#fail(new GpuError('device-lost', `The device "${this.name}" is closed.`))
+    this.#fail(new GpuError('device-lost', `The device "${this.name}" has been closed.`))
     if (this.#owned) this.gpu.destroy()
   }
 

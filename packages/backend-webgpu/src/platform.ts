@@ -7,7 +7,10 @@ export interface GpuSource {
   readonly request: GPURequestAdapterOptions
 }
 
-/** What a platform found, in order of preference: the hardware, or, where `software` allows, adapters on the CPU. */
+/**
+ * What a platform found, in order of preference: the hardware, or, where `software` allows, adapters on the
+ * CPU.
+ */
 export interface PlatformReport {
   readonly sources: readonly GpuSource[]
   /** Set exactly when `sources` is empty. */
@@ -35,8 +38,8 @@ const requests: readonly GPURequestAdapterOptions[] = [
 ]
 
 /**
- * The distinct adapters of `gpu` as far as WebGPU shows them: it names one for performance, one for low power and one that is a
- * fallback, so at most two GPUs of a machine are seen.
+ * The distinct adapters of `gpu` as far as WebGPU shows them: it names one for performance, one for low power
+ * and one that is a fallback, so at most two GPUs of a machine are seen.
  */
 export async function findSources(gpu: GPU): Promise<{ hardware: GpuSource[]; software: GpuSource[] }> {
   const hardware: GpuSource[] = []

@@ -15,7 +15,10 @@ export class ReadbackRing {
     this.#physical = physical
   }
 
-  /** A buffer of at least `byteLength` bytes. Waits while too much is in use: submit what uses buffers before you ask for more. */
+  /**
+   * A buffer of at least `byteLength` bytes. Waits while too much is in use: submit what uses buffers before
+   * you ask for more.
+   */
   async acquire(byteLength: number): Promise<GPUBuffer> {
     const size = Math.max(4096, 2 ** Math.ceil(Math.log2(byteLength)))
     while (this.#usedByteLength > 0 && this.#usedByteLength + size > maxByteLength) {
@@ -43,7 +46,10 @@ export class ReadbackRing {
     return value
   }
 
-  /** Waits for submitted work that writes `buffer`, shows its first `byteLength` bytes to `use`, and takes the buffer back. */
+  /**
+   * Waits for submitted work that writes `buffer`, shows its first `byteLength` bytes to `use`, and takes the
+   * buffer back.
+   */
   async consume(buffer: GPUBuffer, byteLength: number, use: (bytes: Uint8Array) => void): Promise<void> {
     try {
       await this.#physical.orLost(buffer.mapAsync(mapRead, 0, byteLength))

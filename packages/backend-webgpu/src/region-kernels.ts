@@ -3,7 +3,10 @@ import type { PhysicalDevice } from './physical-device.ts'
 import wgsl from './region-kernels.wgsl.ts'
 import type { KernelStep, UnitByteLength } from './region-lowering.ts'
 
-/** Workgroup widths: the narrowest that covers a row, else the widest. Each is a pipeline of its own, 64 invocations together. */
+/**
+ * Workgroup widths: the narrowest that covers a row, else the widest. Each is a pipeline of its own, 64
+ * invocations together.
+ */
 const widths = [1, 8, 64] as const
 const workgroupSize = 64
 
@@ -32,8 +35,8 @@ export class RegionKernels {
   }
 
   /**
-   * Prepares `steps` of one source and one target buffer each. Their parameters are constants in one uniform buffer, which the
-   * caller destroys.
+   * Prepares `steps` of one source and one target buffer each. Their parameters are constants in one uniform
+   * buffer, which the caller destroys.
    */
   async prepare(
     steps: readonly { step: KernelStep; source: GPUBuffer | undefined; target: GPUBuffer }[],

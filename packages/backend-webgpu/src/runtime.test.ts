@@ -211,7 +211,7 @@ describe('one device', () => {
     const error = (await runtime.compile(source).catch((caught: unknown) => caught)) as GpuError
     expect(error.code).toBe('compilation')
     expect([error.line, error.column]).toEqual([2, 16])
-    expect(error.message).toContain('"kernel" does not compile (line 2, column 16)')
+    expect(error.message).toContain('"kernel" failed to compile (line 2, column 16)')
   })
 
   test('what the device cannot do is unsupported', async () => {
@@ -245,7 +245,7 @@ describe('one device', () => {
     plan.dispatch(0, plan.kernel(kernel), 1, bound)
     await expect(runtime.instantiate(plan.build('wrong'))).rejects.toMatchObject({
       code: 'driver',
-      message: expect.stringContaining('fails to bind the arguments of "wrong"'),
+      message: expect.stringContaining('failed to bind the arguments of "wrong"'),
     })
   })
 })

@@ -64,7 +64,7 @@ export class WebGpuRuntime implements Runtime<WebGpuHandles> {
     if (byteLength > limit) {
       throw new GpuError(
         'too-large',
-        `Buffer "${options.label}" has ${byteLength} bytes; the device "${physical.name}" takes ${limit} in one buffer.`,
+        `Buffer "${options.label}" has ${byteLength} bytes; the device "${physical.name}" allows ${limit} in one buffer.`,
       )
     }
     // WebGPU zeroes every buffer, so `zero` changes nothing.
@@ -88,7 +88,11 @@ export class WebGpuRuntime implements Runtime<WebGpuHandles> {
       this.#hostAllocations.add(allocation)
       return allocation
     } catch (cause) {
-      throw new GpuError('out-of-memory', `The host has no ${byteLength} bytes in one piece.`, { cause })
+      throw new GpuError(
+        'out-of-memory',
+        `The host does not have ${byteLength} bytes of free memory in one piece.`,
+        { cause },
+      )
     }
   }
 
@@ -176,7 +180,7 @@ export class WebGpuRuntime implements Runtime<WebGpuHandles> {
   /** The device stays as it is, and goes with the process: Dawn waits for its work when it is destroyed. */
   abandon(): void {
     this.#abandoned = true
-    this.#resolveLost({ reason: 'unknown', message: 'What runs on the devices does not end.' })
+    this.#resolveLost({ reason: 'unknown', message: 'Work that runs on the devices does not end.' })
   }
 
   dispose(): Promise<readonly string[]> {
@@ -194,7 +198,7 @@ export class WebGpuRuntime implements Runtime<WebGpuHandles> {
     for (const allocation of this.#hostAllocations) this.freeHost(allocation)
     this.#kernels.clear()
     for (const ring of this.#rings.values()) ring.destroy()
-    this.#resolveLost({ reason: 'destroyed', message: 'The runtime is disposed.' })
+    this.#resolveLost({ reason: 'destroyed', message: 'The runtime has been disposed.' })
     for (const physical of this.#distinct) physical.close()
     return []
   }

@@ -7,7 +7,9 @@ export interface SwiftShaderFiles {
   readonly icdPath: string
 }
 
-/** The files of the package with SwiftShader. `bundled`: a bundler has inlined its code without its libraries. */
+/**
+ * The files of the package with SwiftShader. `bundled`: a bundler has inlined its code without its libraries.
+ */
 export async function swiftShaderPackage(): Promise<SwiftShaderFiles | 'not-installed' | 'bundled'> {
   let files: SwiftShaderFiles
   try {
@@ -21,7 +23,10 @@ export async function swiftShaderPackage(): Promise<SwiftShaderFiles | 'not-inst
   return existsSync(files.loaderPath) && existsSync(files.icdPath) ? files : 'bundled'
 }
 
-/** Whether an import failed because there is no such package. Node's codes; Bun, and Yarn's Plug'n'Play, have names of their own. */
+/**
+ * Whether an import failed because there is no such package. Node's codes; Bun, and Yarn's Plug'n'Play, have
+ * names of their own.
+ */
 export function saysNotFound(error: unknown, packageName: string): boolean {
   const { code, message } = error as NodeJS.ErrnoException
   const notFound =
@@ -30,9 +35,9 @@ export function saysNotFound(error: unknown, packageName: string): boolean {
 }
 
 /**
- * Runs `body` while the Vulkan loader reads `icdPath` as its only driver. The loader takes this from the environment alone, when an
- * instance is made; afterwards the variables are what they were. The loader does not see a worker thread's own environment: start
- * the worker with `env: SHARE_ENV`.
+ * Runs `body` while the Vulkan loader reads `icdPath` as its only driver. The loader takes this from the
+ * environment alone, when an instance is made; afterwards the variables are what they were. The loader does
+ * not see a worker thread's own environment: start the worker with `env: SHARE_ENV`.
  */
 export async function withVulkanDriver<T>(icdPath: string, body: () => Promise<T>): Promise<T> {
   const c = await cLibrary()

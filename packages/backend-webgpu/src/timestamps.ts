@@ -6,8 +6,9 @@ const queriesPerSet = 4096
 const byteLengthPerQuery = 8
 
 /**
- * Times on the clock of one device. WebGPU writes them at the ends of compute passes only, so a moment between other commands is
- * the end of an empty pass: it is written when everything encoded before has completed.
+ * Times on the clock of one device. WebGPU writes them at the ends of compute passes only, so a moment
+ * between other commands is the end of an empty pass: it is written when everything encoded before has
+ * completed.
  */
 export class Timestamps {
   readonly #sets: GPUQuerySet[] = []

@@ -78,12 +78,12 @@ export function addAlgorithmOptions(command: Command, { seed = true }: { seed?: 
     {
       option: 'cast',
       when: (options) => inputs.every((name) => options[name] === undefined),
-      because: '--cast converts input files, and none is given.',
+      because: '--cast converts input files, but there are none.',
     },
     {
       option: 'seed',
       when: ({ input, a, b }) => input !== undefined || (a !== undefined && b !== undefined),
-      because: '--seed is for generated input, and all of it comes from files.',
+      because: '--seed is for generated input, but all input comes from files.',
     },
   ])
   return addJsonOption(command)

@@ -70,7 +70,7 @@ it('a wrong answer exits with 1, says so, and writes nothing', async () => {
   const { exit, terminal } = await runWriting(join(folder, 'out'), { verified: false, maxError: 7 })
   expect(exit).toBe(1)
   expect(JSON.parse(terminal.stdout)).toMatchObject({ verified: false, maxError: 7 })
-  expect(terminal.stderr).toMatch(/the result is wrong \(compared with nothing\), so no file is written/)
+  expect(terminal.stderr).toMatch(/the result is wrong \(compared with nothing\), so no file was written/)
   expect(await readdir(folder)).toEqual([])
 })
 

@@ -77,7 +77,7 @@ export async function runAlgorithm<R extends Report, Files>(
     files.say(text, terminal, options)
     if (wrong) {
       context.exit = exitCode.wrongAnswer
-      terminal.error(`tandem: the result is wrong (${report.verification}), so no file is written.\n`)
+      terminal.error(`tandem: the result is wrong (${report.verification}), so no file was written.\n`)
     }
   } finally {
     await files.close()
@@ -89,7 +89,7 @@ function planText(path: string, { plan }: Program): string {
   if (!path.toLowerCase().endsWith('.svg')) return `${printPlan(plan)}\n`
   if (plan.commands.length > mostDrawnCommands)
     throw new UsageError(
-      `The program has ${plan.commands.length} commands, and a picture holds at most ${mostDrawnCommands}; write text with --plan plan.txt.`,
+      `The program has ${plan.commands.length} commands, but a picture can show at most ${mostDrawnCommands}; write text with --plan plan.txt.`,
     )
   return planPicture(plan)
 }

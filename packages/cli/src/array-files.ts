@@ -56,8 +56,8 @@ export function inputFile<T extends FileElementType>(reader: NpyReader, progress
 }
 
 /**
- * The sink that writes an array of `shape` into `file`, in ascending order; undefined where there is no file. `c64`: complex numbers, of two
- * elements (f32) each.
+ * The sink that writes an array of `shape` into `file`, in ascending order; undefined where there is no file.
+ * `c64`: complex numbers, of two elements (f32) each.
  */
 export async function npySink<T extends FileElementType | 'c64'>(
   file: OutputFile | undefined,
@@ -77,7 +77,10 @@ export async function npySink<T extends FileElementType | 'c64'>(
   }
 }
 
-/** The sink that adds elements to a picture, writes them into a file, or both; undefined where there is neither. */
+/**
+ * The sink that adds elements to a picture, writes them into a file, or both; undefined where there is
+ * neither.
+ */
 export function bothSinks(
   picture: { add(offset: number, elements: ArrayLike<number>): void } | undefined,
   file: ElementWriter<'f32'> | undefined,

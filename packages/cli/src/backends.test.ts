@@ -27,7 +27,7 @@ it('names the package to install where a backend is not installed', async () => 
       code: 'no-driver',
       reason: 'The package @tandem-gpu/backend-x is not installed next to the tandem command.',
       remedy:
-        'Run npm install @tandem-gpu/backend-x, with --global where @tandem-gpu/cli is installed globally.',
+        'Run npm install @tandem-gpu/backend-x, with --global if @tandem-gpu/cli is installed globally.',
     },
   })
 })
@@ -40,7 +40,7 @@ it('names the package to install where mpirun starts several processes without i
   await expect(openJob({ PMI_SIZE: '3' }, () => Promise.reject(missing))).rejects.toMatchObject({
     name: 'UsageError',
     message:
-      'mpirun starts 3 processes, and the package @tandem-gpu/backend-mpi, which joins them, is not installed next to the tandem command. Run npm install @tandem-gpu/backend-mpi, with --global where @tandem-gpu/cli is installed globally.',
+      'mpirun started 3 processes, but the package @tandem-gpu/backend-mpi, which connects them, is not installed next to the tandem command. Run npm install @tandem-gpu/backend-mpi, with --global if @tandem-gpu/cli is installed globally.',
   })
   const broken = new SyntaxError('Unexpected token')
   await expect(openJob({ PMI_SIZE: '3' }, () => Promise.reject(broken))).rejects.toBe(broken)

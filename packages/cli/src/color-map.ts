@@ -1,6 +1,9 @@
 type Color = readonly [red: number, green: number, blue: number]
 
-/** Evenly spaced colours of matplotlib's `viridis` (Smith and van der Walt, 2015, CC0), dark to bright: for values of one sign. */
+/**
+ * Evenly spaced colours of matplotlib's `viridis` (Smith and van der Walt, 2015, CC0), dark to bright: for
+ * values of one sign.
+ */
 const viridis: readonly Color[] = [
   [68, 1, 84],
   [72, 40, 120],
@@ -14,7 +17,10 @@ const viridis: readonly Color[] = [
   [253, 231, 37],
 ]
 
-/** Evenly spaced colours of Moreland's `coolwarm` ("Diverging Color Maps for Scientific Visualization", 2009), blue through grey to red: for values of both signs. */
+/**
+ * Evenly spaced colours of Moreland's `coolwarm` ("Diverging Color Maps for Scientific Visualization", 2009),
+ * blue through grey to red: for values of both signs.
+ */
 const coolwarm: readonly Color[] = [
   [59, 76, 192],
   [98, 130, 234],

@@ -11,7 +11,9 @@ export interface CommandContext {
   exit: ExitCode
 }
 
-/** One command: what its file in `commands/` exports as `command`, and a line in `commands/index.ts` loads. */
+/**
+ * One command: what its file in `commands/` exports as `command`, and a line in `commands/index.ts` loads.
+ */
 export interface CommandModule {
   readonly name: string
   /** Its line in the help of `tandem`. */

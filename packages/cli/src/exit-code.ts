@@ -2,7 +2,10 @@ import { type GpuErrorCode, isGpuError } from '@tandem-gpu/core'
 import { FileError, fileReason, isFileSystemError } from './file-error.ts'
 import { printable } from './printable.ts'
 
-/** The exit codes of the process. `interrupted` is the shell's 128 + SIGINT, and `closedPipe` 128 + SIGPIPE; `internal` and `fileError` are EX_SOFTWARE and EX_IOERR of sysexits(3). */
+/**
+ * The exit codes of the process. `interrupted` is the shell's 128 + SIGINT, and `closedPipe` 128 + SIGPIPE;
+ * `internal` and `fileError` are EX_SOFTWARE and EX_IOERR of sysexits(3).
+ */
 export const exitCode = {
   ok: 0,
   wrongAnswer: 1,

@@ -28,16 +28,16 @@ describe('tandem fft', () => {
   })
 
   it.each([
-    ['fft --shape 4xfive', /A shape is the lengths of the axes, as in 4096 or 512x512x512/],
-    ['fft --axes 0,z', /Axes are whole numbers, as in 0,2 or -1/],
+    ['fft --shape 4xfive', /It must be the lengths of the axes, such as 4096 or 512x512x512/],
+    ['fft --axes 0,z', /It must be whole numbers, such as 0,2 or -1/],
     ['fft --shape 4x4 --axes 2', /The axis 2 does not exist/],
-    ['fft --shape 4 --order transposed', /The order transposed is for arrays of two or three axes/],
-    ['fft --shape 4 --input a.npy', /The file of --input gives the shape/],
-    ['fft --odd', /--odd is for --real --inverse of a file/],
-    ['fft --shape 4x4x4 --image a.png', /--image draws results of one or two axes, not of 3/],
+    ['fft --shape 4 --order transposed', /The order 'transposed' needs an array of two or three axes/],
+    ['fft --shape 4 --input a.npy', /--shape cannot be used with --input/],
+    ['fft --odd', /--odd is only for --real --inverse of a file/],
+    ['fft --shape 4x4x4 --image a.png', /--image draws results with one or two axes, not with 3/],
     [
       'fft --shape 4x4 --image a.svg',
-      /--image draws a result of two axes as \.png, and a\.svg does not end so/,
+      /--image draws a result of two axes as \.png, but a\.svg has another ending/,
     ],
     ['fft --norm none', /Allowed choices are backward, ortho, forward/],
   ])('%s is wrong usage', async (line, message) => {
@@ -98,19 +98,19 @@ print(b.dtype, b.shape == e.shape, np.linalg.norm((b - e).ravel()) / np.linalg.n
         return stderr
       }
       expect(await refused("c(4, 5).astype('c8').T", 'fft')).toMatch(
-        /is in Fortran order, and the command takes C order: save it with np.ascontiguousarray\(a\)/,
+        /is in Fortran order, but the command needs C order: save it with np.ascontiguousarray\(a\)/,
       )
       expect(await refused("r.normal(size=3).astype('f4')", 'fft')).toMatch(
-        /holds float32, and the command takes complex64: save it with a.astype\('complex64'\)/,
+        /contains float32, but the command needs complex64: save it with a.astype\('complex64'\)/,
       )
       expect(await refused('c(3)', 'fft')).toMatch(
-        /holds complex128, and the command takes complex64.*or pass --cast/,
+        /contains complex128, but the command needs complex64.*or pass --cast/,
       )
       expect(await refused("c(3).astype('c8')", 'fft --real')).toMatch(
-        /holds complex64, and the command takes float32/,
+        /contains complex64, but the command needs float32/,
       )
       expect(await refused("c(3, 3).astype('c8')", 'transpose')).toMatch(
-        /holds complex64, and the command takes float32, int32 or uint32/,
+        /contains complex64, but the command needs float32, int32 or uint32/,
       )
     })
 

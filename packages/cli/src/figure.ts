@@ -25,8 +25,9 @@ const bar = { gap: 28, width: 32, labelGap: 12, labelWidth: 190 }
 const glyphScale = 4
 
 /**
- * A PNG of the field for people: enlarged and smoothed where it is small, with thin lines between the parts of devices, and a colour bar with
- * its numbers. Values of one sign are dark to bright, those of both signs blue to red with grey for zero; what is not finite is white.
+ * A PNG of the field for people: enlarged and smoothed where it is small, with thin lines between the parts
+ * of devices, and a colour bar with its numbers. Values of one sign are dark to bright, those of both signs
+ * blue to red with grey for zero; what is not finite is white.
  */
 export function encodeFigure(found: FieldPixels, { xs, ys }: Borders = { xs: [], ys: [] }): Uint8Array {
   const signed = found.low < 0 && found.high > 0

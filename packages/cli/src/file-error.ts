@@ -23,7 +23,9 @@ const reasons: Readonly<Record<string, string>> = {
   ENXIO: 'no process reads from it',
 }
 
-/** A file that cannot be written or read any further, although its name was right: a full disk, a closed pipe. */
+/**
+ * A file that cannot be written or read any further, although its name was right: a full disk, a closed pipe.
+ */
 export class FileError extends Error {
   override readonly name = 'FileError'
   readonly code = 'file'

@@ -103,12 +103,12 @@ export function addSelectionOptions(command: Command): Command {
       option: 'rankTransport',
       when: ({ job }) => job === undefined,
       because:
-        '--rank-transport is for several processes, and this is one that no launcher of MPI has started: start the command with mpirun.',
+        '--rank-transport is for several processes, but this process was not started by an MPI launcher: start the command with mpirun.',
     },
   ])
   return addBackendOption(command)
     .addOption(byOption('index'))
-    .option('--virtual', 'open a GPU several times where there are fewer than --devices')
+    .option('--virtual', 'open a GPU several times if there are fewer than --devices')
     .addOption(
       new Option(
         '--rank-transport <name>',

@@ -4,7 +4,10 @@ const frame = { width: 960, height: 480, left: 90, right: 24, top: 24, bottom: 4
 /** Bars narrower than half a pixel are drawn as one with their neighbours, as high as the highest of them. */
 const mostBars = 1692
 
-/** An SVG picture of the counts, over even steps of bins; the ends of the axis are the first and the last edge. */
+/**
+ * An SVG picture of the counts, over even steps of bins; the ends of the axis are the first and the last
+ * edge.
+ */
 export function histogramPicture({
   counts,
   edges,

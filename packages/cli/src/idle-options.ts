@@ -24,7 +24,7 @@ export function singleRunRules(flag: string, options: readonly string[]): IdleRu
   return options.map((option) => ({
     option,
     when: (given) => given[flag] === true,
-    because: `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} is for a single run, and not for --${flag}.`,
+    because: `--${option.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} is for a single run and cannot be used with --${flag}.`,
   }))
 }
 
@@ -34,6 +34,6 @@ export function fileRules(gives: 'length' | 'shape', options: readonly string[])
   return options.map((option) => ({
     option,
     when: ({ input }) => input !== undefined,
-    because: `The file of --input gives the ${gives}, so ${names} cannot be given with it.`,
+    because: `${names} cannot be used with --input: the file determines the ${gives}.`,
   }))
 }

@@ -7,7 +7,10 @@ import { printable } from './printable.ts'
 /** Longer text is a wrong file. */
 const maxTextByteLength = 64 * 1024 * 1024
 
-/** A file that the user names, open for reading. Throws `UsageError` where it cannot be read, and where it is not a regular file. */
+/**
+ * A file that the user names, open for reading. Throws `UsageError` where it cannot be read, and where it is
+ * not a regular file.
+ */
 export async function openInputFile(path: string): Promise<FileHandle> {
   const handle = await openRegularFile(path).catch((error) => {
     throw unreadable(path, error)
@@ -16,7 +19,10 @@ export async function openInputFile(path: string): Promise<FileHandle> {
   return handle
 }
 
-/** The text of a file that the user names. Throws as `openInputFile` does, and where the file is too long for text. */
+/**
+ * The text of a file that the user names. Throws as `openInputFile` does, and where the file is too long for
+ * text.
+ */
 export async function readInputText(path: string): Promise<string> {
   const handle = await openInputFile(path)
   try {

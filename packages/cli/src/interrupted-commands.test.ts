@@ -7,7 +7,10 @@ import { type RecordedTerminal, recordedTerminal } from './terminal.ts'
 import { testBackend } from './testing/tandem.ts'
 import { temporaryFolder } from './testing/temporary-folder.ts'
 
-/** A terminal on which Ctrl-C is pressed when `at` is true of the progress, which is asked whenever work begins or advances. */
+/**
+ * A terminal on which Ctrl-C is pressed when `at` is true of the progress, which is asked whenever work
+ * begins or advances.
+ */
 function interruptedTerminal(at: (progress: Progress) => boolean): RecordedTerminal {
   const controller = new AbortController()
   const progress = silentProgress()

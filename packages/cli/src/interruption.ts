@@ -15,9 +15,9 @@ process.kill(pid, signal)`
 
 /** Why an interrupted process did not end within the deadline. */
 const reasons = {
-  busy: 'tandem: The work in flight did not end within a second, so the process ends without it.\n',
+  busy: 'tandem: The work in flight did not finish within a second, so the process ends without waiting for it.\n',
   stuck:
-    'tandem: A call into the driver or the operating system does not return, so the process is killed.\n',
+    'tandem: A call into the driver or the operating system does not return, so the process is being killed.\n',
 }
 
 /**

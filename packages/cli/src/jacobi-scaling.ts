@@ -99,7 +99,7 @@ function asText(
 
 ${table}
 
-efficiency: time of one device over the number of devices times the time. packing: share of pack and unpack in the time of all kernels.
-* neighbours at the sides alone: no rows travel while columns are packed.
+efficiency: the time of one device divided by (number of devices × time). packing: the share of packing and unpacking in the time of all kernels.
+* with neighbours only at the sides, no rows are sent while columns are packed.
 `
 }

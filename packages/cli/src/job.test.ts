@@ -84,7 +84,7 @@ describe.skipIf(!installed)(
         family: 'Open MPI',
         version: expect.stringContaining('Open MPI'),
       })
-      expect(mpi.job).toMatch(/^mpirun of Open MPI starts this process as rank 0 of 2\.$/)
+      expect(mpi.job).toMatch(/^This process was started by mpirun of Open MPI as rank 0 of 2\.$/)
       const { transport } = JSON.parse(json.stdout).backends.find(
         (backend: { works: boolean }) => backend.works,
       )
@@ -101,7 +101,7 @@ describe.skipIf(!installed)(
         /^ {2}Processes exchange data through the transport staged\. Why not ipc: The backend webgpu does not share memory between processes\. Why not nccl: /m,
       )
       expect(text.stdout).toMatch(
-        /^ {2}It takes .*messages from GPU memory \(.*gpu-aware.*\).*\. .*through host memory \(staged\)\.$/m,
+        /^ {2}It .*accepts? messages from GPU memory.*gpu-aware.*\. .*through host memory \(staged\)\.$/m,
       )
     })
 

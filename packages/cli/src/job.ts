@@ -48,7 +48,7 @@ export async function openJob(
     if (!isNotInstalled(error, '@tandem-gpu/backend-mpi')) throw error
     const { remedy } = notInstalled('@tandem-gpu/backend-mpi')
     throw new UsageError(
-      `mpirun starts ${launched} processes, and the package @tandem-gpu/backend-mpi, which joins them, is not installed next to the tandem command. ${remedy}`,
+      `mpirun started ${launched} processes, but the package @tandem-gpu/backend-mpi, which connects them, is not installed next to the tandem command. ${remedy}`,
     )
   })
   const { rank, size } = detectLaunch(environment)!

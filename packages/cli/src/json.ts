@@ -1,9 +1,13 @@
-/** Version of every document that `--json` prints. It increases when a field changes its meaning or is removed. */
+/**
+ * Version of every document that `--json` prints. It increases when a field changes its meaning or is
+ * removed.
+ */
 const jsonSchema = 1
 
 /**
- * Formats a document as one line, which names its JSON Schema: `kind` is a definition in schemas/1.json. Numbers that JSON lacks become strings
- * (`"NaN"`, `"Infinity"`), never null; typed arrays and sets become arrays; functions are left out.
+ * Formats a document as one line, which names its JSON Schema: `kind` is a definition in schemas/1.json.
+ * Numbers that JSON lacks become strings (`"NaN"`, `"Infinity"`), never null; typed arrays and sets become
+ * arrays; functions are left out.
  */
 export function formatJson(kind: string, document: object): string {
   const $schema = `https://unpkg.com/@tandem-gpu/cli/schemas/${jsonSchema}.json#/$defs/${kind}`

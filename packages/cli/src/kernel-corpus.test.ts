@@ -8,8 +8,9 @@ import { compareBuffers, generatedKernels, parseKernelTest } from '@tandem-gpu/w
 import { describe, expect, it } from 'vitest'
 
 /*
- * The kernel corpus of @tandem-gpu/wgsl, run through the backends' own contract on every backend that has a device here: all of them
- * and the CPU reference must agree, within the tolerance in the header of each kernel.
+ * The kernel corpus of @tandem-gpu/wgsl, run through the backends' own contract on every backend that has a
+ * device here: all of them and the CPU reference must agree, within the tolerance in the header of each
+ * kernel.
  */
 
 const accepted = new URL('../../wgsl/testdata/accepted/', import.meta.url)
@@ -49,7 +50,8 @@ describe('the kernel corpus', () => {
     const failures: string[] = []
     const ran = new Map(places.map(({ name }) => [name, 0]))
     let compared = 0
-    // Generated kernels differ in what they compute, which the tests of wgsl compare on the CPU, on the reference and on Dawn; they bind alike.
+    // Generated kernels differ in what they compute, which the tests of wgsl compare on the CPU, on the
+    // reference and on Dawn; they bind alike.
     const all = places.some(({ runtime }) => !runtime.devices[0]!.software) || process.env.TANDEM_LONG === '1'
     const run = kernels.filter(({ isGenerated }, i) => all || !isGenerated || i % 4 === 0)
     for (const { name, source } of run) {

@@ -48,8 +48,8 @@ export function nameAndRest(text: string): [name: string, rest: string] {
 }
 
 /**
- * The module in a file of WGSL. Throws `UsageError` where the file cannot be read, where its syntax is wrong, and where the options do not tell
- * its compute entry points apart.
+ * The module in a file of WGSL. Throws `UsageError` where the file cannot be read, where its syntax is wrong,
+ * and where the options do not tell its compute entry points apart.
  */
 export async function kernelModule(path: string, { entryPoint }: KernelOptions): Promise<WgslModule> {
   // Editors may begin a file with a byte-order mark, which no WGSL has.

@@ -2,7 +2,7 @@
 export function notInstalled(packageName: string) {
   return {
     reason: `The package ${packageName} is not installed next to the tandem command.`,
-    remedy: `Run npm install ${packageName}, with --global where @tandem-gpu/cli is installed globally.`,
+    remedy: `Run npm install ${packageName}, with --global if @tandem-gpu/cli is installed globally.`,
   }
 }
 

@@ -48,7 +48,7 @@ export class OutputFile {
     try {
       const target = await findOutputTarget(path)
       if (target.kind === 'folder')
-        throw new UsageError(`${name} is a folder, and the output needs the name of a file.`)
+        throw new UsageError(`${name} is a folder, but the output needs the name of a file.`)
       if (target.kind === 'direct') {
         const handle = await openDirectly(target.path)
         return new OutputFile(name, handle, undefined, target.isStandardOutput)
@@ -65,7 +65,7 @@ export class OutputFile {
   async write(contents: Uint8Array | string, position = this.#written): Promise<void> {
     const bytes = typeof contents === 'string' ? new TextEncoder().encode(contents) : contents
     if (this.#replacement === undefined && position !== this.#written)
-      throw new FileError(`${this.name} is not a regular file, and takes its contents in order only.`)
+      throw new FileError(`${this.name} is not a regular file, so it can only be written in order.`)
     await this.#reporting(async () => {
       for (let done = 0; done < bytes.byteLength; ) {
         const place = this.#replacement === undefined ? null : position + done

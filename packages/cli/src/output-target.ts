@@ -31,7 +31,8 @@ export async function findOutputTarget(path: string): Promise<OutputTarget> {
   if (found !== undefined && !found.isFile()) return direct(path, found)
   let target = resolve(path)
   for (let links = 0; links < mostLinks; links++) {
-    // /dev/stdout and its like lead to a file that somebody holds open: another file under that file's name would not be it.
+    // /dev/stdout and its like lead to a file that somebody holds open: another file under that file's name
+    // would not be it.
     if (found !== undefined && /^\/(proc|dev)\//.test(target)) return direct(path, found)
     const information = await lstat(target).catch(() => undefined)
     if (!information?.isSymbolicLink())

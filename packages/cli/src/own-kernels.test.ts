@@ -84,7 +84,7 @@ describe('tandem run', () => {
     [
       'zeros of another type than the binding',
       'run KERNEL --buffer x=i32:4 --set factor=1 --set shift=[0,0]',
-      /scale\.wgsl binds x as array<f32>, and its --buffer gives i32; give it f32\./,
+      /scale\.wgsl binds x as array<f32>, but its --buffer is i32; give it f32\./,
     ],
     ['a kernel that is not there', 'run no.wgsl', /no\.wgsl cannot be read/],
     ['a buffer without a source', 'run KERNEL --buffer x', /It must be name=value/],
@@ -92,39 +92,39 @@ describe('tandem run', () => {
     [
       'zeros of a type that no buffer has',
       'run KERNEL --buffer x=f64:4',
-      /types f32, i32, u32, u8, i8, c64, not f64/,
+      /types f32, i32, u32, u8, i8 and c64, not f64/,
     ],
     [
       'more elements than a dimension of workgroups has invocations',
       'run KERNEL --buffer x=f32:5e6 --set factor=1 --set shift=[0,0]',
-      /5000000 elements, and a dimension of the device holds 65535; give --workgroups with several/,
+      /5000000 elements, but the device allows at most 65535 in one dimension; set --workgroups with several/,
     ],
     ['a buffer under a wrong name', 'run KERNEL --buffer z=f32:4', /--buffer z names no buffer of/],
-    ['a binding without a buffer', 'run KERNEL', /scale\.wgsl binds x, and no --buffer gives it/],
+    ['a binding without a buffer', 'run KERNEL', /scale\.wgsl binds x, but there is no --buffer for it/],
     [
       'a buffer without a binding',
       'run KERNEL --buffer x=f32:4 --buffer z=f32:4',
-      /--buffer z names no buffer of \S+scale\.wgsl, which binds x\./,
+      /--buffer z names no buffer of \S+scale\.wgsl; its buffers are x\./,
     ],
     [
       'an output of no buffer',
       'run KERNEL --output y=y.npy',
-      /--output y names a buffer that no --buffer gives/,
+      /--output y names a buffer that has no --buffer/,
     ],
     [
       'a value of no uniform member',
       'run KERNEL --buffer x=f32:4 --set tpyo=1',
-      /--set tpyo names no uniform member of \S+scale\.wgsl, which has x_base, x_length, factor, shift\./,
+      /--set tpyo names no uniform member of \S+scale\.wgsl; its uniform members are x_base, x_length, factor, shift\./,
     ],
     [
       'a uniform member without a value',
       'run KERNEL --buffer x=f32:4',
-      /scale\.wgsl takes the uniform member factor \(f32\), and no --set gives it; give its value as JSON, as in --set factor=1\./,
+      /scale\.wgsl has the uniform member factor \(f32\), but there is no --set for it; set its value as JSON, such as --set factor=1\./,
     ],
     [
       'a vector without a value',
       'run KERNEL --buffer x=f32:4 --set factor=2',
-      /takes the uniform member shift \(vec2f\), .* as in --set 'shift=\[1,1\]'\./,
+      /has the uniform member shift \(vec2f\), .* such as --set 'shift=\[1,1\]'\./,
     ],
     ['a value that is no JSON', 'run KERNEL --buffer x=f32:4 --set factor=two', /must be JSON/],
   ])('%s exits with 2', async (_, line, sentence) => {
@@ -157,12 +157,12 @@ describe('tandem run of a file with two entry points', () => {
     [
       'refuses a file whose type is not that of the binding',
       'run FOLDER/words.wgsl --entry-point second --buffer x=FOLDER/in.npy',
-      /words\.wgsl binds x as array<vec4u>, and \S+in\.npy gives f32; give it u32\./,
+      /words\.wgsl binds x as array<vec4u>, but \S+in\.npy is f32; give it u32\./,
     ],
     [
       'refuses two outputs that are one file',
       'run FOLDER/words.wgsl --entry-point first --buffer x=u32:4 --buffer y=u32:4 --output x=FOLDER/o.npy --output y=FOLDER/./o.npy',
-      /Two outputs would be \S+o\.npy; give each a file of its own\./,
+      /Two outputs have the name \S+o\.npy; each needs its own file\./,
     ],
   ])('%s', async (_, line, sentence) => {
     const folder = await folderWithKernel()
@@ -312,14 +312,17 @@ describe('options of every command', () => {
   it.each([
     ['jacobi --seed 2', /unknown option '--seed'/],
     ['jacobi --start-iteration 4', /--start-iteration counts the sweeps of an --input grid/],
-    ['reduce --rank-transport ipc', /no launcher of MPI has started: start the command with mpirun\./],
+    ['reduce --rank-transport ipc', /was not started by an MPI launcher: start the command with mpirun\./],
     ['reduce --cast', /--cast converts input files/],
     ['reduce --input a.npy --seed 3', /--seed is for generated input/],
-    ['ring --pieces 4 --scheme none', /--pieces cuts the steps of --scheme streamed/],
-    ['ring --compare --plan p.txt', /--plan is for a single run, and not for --compare/],
+    ['ring --pieces 4 --scheme none', /--pieces is only for --scheme streamed/],
+    ['ring --compare --plan p.txt', /--plan is for a single run and cannot be used with --compare/],
     ['ring --compare --scheme direct', /--scheme is for a single run/],
     ['ring --compare --schedule serial', /--schedule is for a single run/],
-    ['jacobi --scaling --transport copy', /--transport is for a single run, and not for --scaling/],
+    [
+      'jacobi --scaling --transport copy',
+      /--transport is for a single run and cannot be used with --scaling/,
+    ],
     ['jacobi --scaling --compare-schedules', /--compare-schedules is for a single run/],
   ])('tandem %s is refused: it would do nothing', async (line, sentence) => {
     const { exit, stderr } = await tandem(line)

@@ -3,7 +3,10 @@ import { expect, it } from 'vitest'
 import { divergingColors, sequentialColors } from './color-map.ts'
 import { FieldPicture } from './picture.ts'
 
-/** The colours of the field's pixels in the first row, one for each cell; the field is added in two pieces, as an algorithm would. */
+/**
+ * The colours of the field's pixels in the first row, one for each cell; the field is added in two pieces, as
+ * an algorithm would.
+ */
 function drawn(field: readonly number[]): number[][] {
   const picture = new FieldPicture(1, field.length)
   const middle = Math.floor(field.length / 3)

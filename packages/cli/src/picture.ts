@@ -37,7 +37,10 @@ export class FieldPicture {
     }
   }
 
-  /** The bytes of a PNG file, large and with a colour bar. `borders`: columns and rows of cells at which the parts of devices begin. */
+  /**
+   * The bytes of a PNG file, large and with a colour bar. `borders`: columns and rows of cells at which the
+   * parts of devices begin.
+   */
   encode(borders: Borders = { xs: [], ys: [] }): Uint8Array {
     const [xs, ys] = [borders.xs, borders.ys].map((cells) => cells.map((cell) => cell / this.#step))
     return encodeFigure(this.#pixels(), { xs: xs!, ys: ys! })

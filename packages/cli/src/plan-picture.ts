@@ -21,8 +21,9 @@ interface Place {
 export const mostDrawnCommands = 400
 
 /**
- * A recorded program as SVG: a lane for each device, a box for each command below all that it waits for, and lines for the waits; those for the
- * previous repetition are dashed. A key names the colours and the lines, which pass behind the boxes. Colours follow the viewer's light or dark scheme.
+ * A recorded program as SVG: a lane for each device, a box for each command below all that it waits for, and
+ * lines for the waits; those for the previous repetition are dashed. A key names the colours and the lines,
+ * which pass behind the boxes. Colours follow the viewer's light or dark scheme.
  */
 export function planPicture({ label, schedule, commands }: Plan): string {
   const levels = levelsOf(commands)

@@ -1,4 +1,7 @@
-/** `text` with control characters, which could change what a terminal shows, as `\xNN` or `\uNNNN`; `keep` lists those that stay. */
+/**
+ * `text` with control characters, which could change what a terminal shows, as `\xNN` or `\uNNNN`; `keep`
+ * lists those that stay.
+ */
 export function printable(text: string, keep = ''): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to replace.
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, (character) => {

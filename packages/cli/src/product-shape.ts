@@ -46,7 +46,7 @@ export function productShape<T extends FileElementType>(
   const agreed = (name: 'm' | 'k' | 'n', held: number | undefined) => {
     const asked = options[name]
     if (held !== undefined && asked !== undefined && held !== asked)
-      throw new UsageError(`--${name} is ${asked}, and the file makes it ${held}.`)
+      throw new UsageError(`--${name} is ${asked}, but according to the file it is ${held}.`)
     return held ?? asked ?? options.n ?? defaultSide
   }
   return { m: agreed('m', m), k: agreed('k', k ?? rowsOfB), n: agreed('n', n) }

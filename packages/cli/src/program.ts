@@ -79,7 +79,7 @@ function createProgram(context: MutableContext, job: Job | undefined): Command {
     })
     .addHelpText(
       'after',
-      `\nExit codes: 0 right · 1 a wrong answer · 2 wrong arguments or input · 3 no usable device · 4 out of memory\n${epilogue(programExamples)}`,
+      `\nExit codes: 0 right · 1 wrong result · 2 wrong arguments or input · 3 no usable device · 4 out of memory\n${epilogue(programExamples)}`,
     )
   if (job !== undefined) program.hook('preAction', (_, command) => void command.setOptionValue('job', job))
   for (const { name, description, examples, define } of context.commands) {
@@ -87,9 +87,7 @@ function createProgram(context: MutableContext, job: Job | undefined): Command {
     define(command, context)
     command.addHelpText('after', epilogue(examples))
     command.addOption(
-      new Option('-q, --quiet', 'print nothing but errors; the exit code tells the outcome').conflicts(
-        'json',
-      ),
+      new Option('-q, --quiet', 'print only errors; the exit code gives the outcome').conflicts('json'),
     )
     command.hook('preAction', (_, action) => {
       if (action.getOptionValue('quiet'))

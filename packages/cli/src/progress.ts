@@ -29,7 +29,9 @@ export interface Progress {
   /** From here on the results are handed over, and an interruption comes too late. */
   finish(): void
   readonly finishing: boolean
-  /** For a sentence: ` after 500 of 20,000 sweeps`, ` while reading a.npy`, or nothing before the work begins. */
+  /**
+   * For a sentence: ` after 500 of 20,000 sweeps`, ` while reading a.npy`, or nothing before the work begins.
+   */
   readonly whereabouts: string
 }
 
@@ -134,7 +136,10 @@ export function lineProgress(stream: NodeJS.WriteStream): Progress {
 
 const counted = (value: number) => value.toLocaleString('en')
 
-/** How much is done, how long it has taken, and how long the rest will take, where that can be told: `37 %  12 s, about 20 s left`. */
+/**
+ * How much is done, how long it has taken, and how long the rest will take, where that can be told: `37 % 12
+ * s, about 20 s left`.
+ */
 export function progressText({ total, done, startedAt }: Work, now: number): string {
   const seconds = (now - startedAt) / 1e3
   const elapsed = formatDuration(seconds)
@@ -182,7 +187,10 @@ function bars(stream: NodeJS.WriteStream): Display {
   }
 }
 
-/** `after`: milliseconds since the first work to the first line, from that to the second, and so on; the last again and again where there are several. */
+/**
+ * `after`: milliseconds since the first work to the first line, from that to the second, and so on; the last
+ * again and again where there are several.
+ */
 function lines(write: (text: string) => void, after: readonly number[]): Display {
   let work: (() => Work | undefined) | undefined
   let printed = 0

@@ -50,7 +50,10 @@ export function parseCount(text: string): number | undefined {
   return /b$/i.test(text) ? undefined : parseQuantity(text, Math.round)
 }
 
-/** Parses a size such as `150000`, `1e9`, `1.5GiB` or `64M` into bytes; undefined where the text is not a size. */
+/**
+ * Parses a size such as `150000`, `1e9`, `1.5GiB` or `64M` into bytes; undefined where the text is not a
+ * size.
+ */
 export function parseBytes(text: string): number | undefined {
   return parseQuantity(text, Math.floor)
 }

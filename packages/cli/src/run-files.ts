@@ -70,12 +70,12 @@ export class RunFiles {
       !(await isSpecialFile(path))
     )
       throw new UsageError(
-        `This output is written as ${format.toUpperCase()}, and ${printable(path)} ends in ${printable(ending)}: give a name that ends in .${format}.`,
+        `This output is written as ${format.toUpperCase()}, but ${printable(path)} ends in ${printable(ending)}: use a name that ends in .${format}.`,
       )
     const file = await OutputFile.create(this.#writes ? path : '/dev/null')
     const same = this.#outputs.some(({ target }) => target !== undefined && target === file.target)
     this.#outputs.push(file)
-    if (same) throw new UsageError(`Two outputs would be ${file.name}; give each a file of its own.`)
+    if (same) throw new UsageError(`Two outputs have the name ${file.name}; each needs its own file.`)
     return file
   }
 

@@ -28,7 +28,8 @@ it('draws two axes by the logarithm of the magnitudes, and zeros white', () => {
   const picture = new SpectrumPicture([2, 2], true)
   picture.add(0, [1, 0, 0, 10, 60, 80, 0, 0])
   const { width, data } = decode(picture.encode())
-  // The colour in the middle of a cell of the field, which is drawn with 1024 pixels a side behind a margin of 24.
+  // The colour in the middle of a cell of the field, which is drawn with 1024 pixels a side behind a margin
+  // of 24.
   const pixel = (k: number) => {
     const at = 3 * ((280 + 512 * (k >> 1)) * width + 280 + 512 * (k & 1))
     return [...data.subarray(at, at + 3)]

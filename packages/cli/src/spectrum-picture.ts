@@ -5,9 +5,9 @@ import { FieldPicture } from './picture.ts'
 const mostBars = 1024
 
 /**
- * Draws the magnitudes of an array of one or two axes that is added in pieces, in the order of the array: those of one axis as bars (SVG), in
- * which values that are not finite are missing; those of two axes by their logarithm (PNG), in which zeros and such values are white.
- * `complex`: each value is two numbers.
+ * Draws the magnitudes of an array of one or two axes that is added in pieces, in the order of the array:
+ * those of one axis as bars (SVG), in which values that are not finite are missing; those of two axes by
+ * their logarithm (PNG), in which zeros and such values are white. `complex`: each value is two numbers.
  */
 export class SpectrumPicture {
   readonly #complex: boolean

@@ -1,7 +1,10 @@
 import { exitCode } from './exit-code.ts'
 import { fileReason } from './file-error.ts'
 
-/** Ends the process where standard output takes no more: with a sentence for a full disk, and quietly where a reader such as `head` has what it wants. */
+/**
+ * Ends the process where standard output takes no more: with a sentence for a full disk, and quietly where a
+ * reader such as `head` has what it wants.
+ */
 export function exitOnOutputError({
   stdout,
   stderr,

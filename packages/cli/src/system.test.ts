@@ -69,7 +69,7 @@ it('doctor says on which backends the WebGPU API works, and why it does not on o
     adapters: () => inner.adapters(),
     open: async (...given) => Object.assign(await inner.open(...given), { openCommandQueue: undefined }),
   }
-  const reason = 'Group "doctor" runs recorded programs only: its backend has no command queues.'
+  const reason = 'Group "doctor" can only run recorded programs: its backend does not support command queues.'
   expect(await examined(withoutQueues, 1)).toEqual({ works: false, code: 'unsupported', reason })
 
   const { stdout } = await tandem(`doctor --backend ${testBackend} --json`)
@@ -79,7 +79,7 @@ it('doctor says on which backends the WebGPU API works, and why it does not on o
   expect((await tandem(`doctor --backend ${testBackend}`)).stdout).toMatch(
     works
       ? /^ {2}The WebGPU API \(@tandem-gpu\/webgpu-api\) works on each of its devices\.$/m
-      : /^ {2}The WebGPU API \(.*\) does not work on it: Group "webgpu" runs recorded programs only: .*\.$/m,
+      : /^ {2}The WebGPU API \(.*\) does not work on it: Group "webgpu" can only run recorded programs: .*\.$/m,
   )
 })
 
@@ -204,6 +204,6 @@ it('topology shows links, or says why it cannot', async () => {
     expect(links).toHaveLength(adapters.length)
     expect(links[0][0]).toMatchObject({ kind: 'self' })
   } else {
-    expect([exit, stderr]).toEqual([3, expect.stringMatching(/does not know the links/)])
+    expect([exit, stderr]).toEqual([3, expect.stringMatching(/cannot report the links/)])
   }
 })

@@ -18,8 +18,9 @@ export interface Terminal {
 }
 
 /**
- * The terminal of this process. Colours follow NO_COLOR and FORCE_COLOR (https://no-color.org) and go to terminals only. `launched`: a
- * launcher of MPI passes on what is printed. Open MPI's gives its processes a terminal of its own, whatever its own output goes to.
+ * The terminal of this process. Colours follow NO_COLOR and FORCE_COLOR (https://no-color.org) and go to
+ * terminals only. `launched`: a launcher of MPI passes on what is printed. Open MPI's gives its processes a
+ * terminal of its own, whatever its own output goes to.
  */
 export function processTerminal(signal: AbortSignal, launched = false): Terminal {
   const { NO_COLOR, FORCE_COLOR, TERM } = process.env
@@ -34,7 +35,10 @@ export function processTerminal(signal: AbortSignal, launched = false): Terminal
   }
 }
 
-/** Begins to hand over results: throws where the command was interrupted before, and from here on an interruption comes too late. */
+/**
+ * Begins to hand over results: throws where the command was interrupted before, and from here on an
+ * interruption comes too late.
+ */
 export function beginHandover({ signal, progress }: Terminal): void {
   signal.throwIfAborted()
   progress.finish()
@@ -46,7 +50,10 @@ export interface RecordedTerminal extends Terminal {
   readonly stderr: string
 }
 
-/** A terminal without colours, on which progress is not shown, for running commands in a test. `signal` aborts them. Default: one that never does. */
+/**
+ * A terminal without colours, on which progress is not shown, for running commands in a test. `signal` aborts
+ * them. Default: one that never does.
+ */
 export function recordedTerminal(
   signal: AbortSignal = new AbortController().signal,
   progress: Progress = silentProgress(),

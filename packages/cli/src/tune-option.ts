@@ -10,7 +10,7 @@ export interface TuneOption {
 export function addTuneOption(command: Command): Command {
   return command.option(
     '--no-tune',
-    'use the shipped choices of kernels and transports instead of measuring them when a shape is new',
+    'use the shipped choices of kernels and transports instead of measuring them for a new shape',
   )
 }
 

@@ -11,15 +11,19 @@ const maxChoices = 1000
 const maxByteLength = 64 * 1024
 
 /**
- * Measured choices, one JSON file `{ "schema": 1, "key", "choice" }` each, so that any number of processes may write at once: a file is
- * named after its key and appears by rename. A damaged file counts as none. An error of the file system is never reported: the choice
- * is used in this process, and the next process measures again.
+ * Measured choices, one JSON file `{ "schema": 1, "key", "choice" }` each, so that any number of processes
+ * may write at once: a file is named after its key and appears by rename. A damaged file counts as none. An
+ * error of the file system is never reported: the choice is used in this process, and the next process
+ * measures again.
  */
 export class TuningFolder implements TuningStore {
   readonly path: string | undefined
   readonly #choices = new Map<string, string>()
 
-  /** @param path Default: `tandem/tuning` in the user's cache folder, beside the compiled kernels; none where there is no home folder. */
+  /**
+   * @param path Default: `tandem/tuning` in the user's cache folder, beside the compiled kernels; none where
+   * there is no home folder.
+   */
   constructor(path: string | undefined = defaultFolder()) {
     this.path = path
   }

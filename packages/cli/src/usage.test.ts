@@ -21,23 +21,27 @@ describe('wrong usage', () => {
     [
       'a precision of f16',
       'matmul --type f16 --precision split',
-      /--precision is for products of f32, and the type is f16/,
+      /--precision is for products of f32, but the type is f16/,
     ],
     [
       'panels of f16',
       'matmul --type f16 --stream-width 8',
-      /--stream-width is not for matrices of f16, which stay/,
+      /--stream-width cannot be used with matrices of f16, which stay/,
     ],
     [
       'a memory limit of f16',
       'matmul --type f16 --memory-limit 1M',
-      /--memory-limit is not for matrices of f16, which stay/,
+      /--memory-limit cannot be used with matrices of f16, which stay/,
     ],
-    ['streams of f16', 'matmul --type f16 --mode streamed', /--mode streamed is not for matrices of f16/],
+    [
+      'streams of f16',
+      'matmul --type f16 --mode streamed',
+      /--mode streamed cannot be used with matrices of f16/,
+    ],
     ['more than a number holds', 'transpose --rows 1e30', /It must be at most 9007199254740991/],
     ['a wait that no timer holds', 'monitor --interval 1e12', /It must be at most 2147483647/],
     ['an id that no device has', 'bench --device none', /No device has the id none; the ids are \S/],
-    ['a shape besides a file', 'transpose --input a.npy --rows 4', /--rows and --cols cannot be given/],
+    ['a shape besides a file', 'transpose --input a.npy --rows 4', /--rows and --cols cannot be used/],
     [
       'a file that is not there',
       'reduce --input nowhere.npy',
@@ -49,9 +53,9 @@ describe('wrong usage', () => {
       'demo --folder /proc/tandem/demo',
       /\/proc\/tandem\/demo cannot be made/,
     ],
-    ['a picture that is no PNG', 'jacobi --image out.jpg', /written as PNG, and out\.jpg ends in \.jpg/],
-    ['a picture that is no SVG', 'histogram --image out.png', /written as SVG, and out\.png ends in \.png/],
-    ['an array that is no .npy', 'transpose --output out.txt', /written as NPY, and out\.txt ends in \.txt/],
+    ['a picture that is no PNG', 'jacobi --image out.jpg', /written as PNG, but out\.jpg ends in \.jpg/],
+    ['a picture that is no SVG', 'histogram --image out.png', /written as SVG, but out\.png ends in \.png/],
+    ['an array that is no .npy', 'transpose --output out.txt', /written as NPY, but out\.txt ends in \.txt/],
     ['an unknown algorithm', 'bench --works transpose,merge', /merge is not one of transpose/],
   ])('%s exits with 2, and the sentence names it', async (_, line, sentence) => {
     const text = await tandem(line)

@@ -31,7 +31,7 @@ std::string notFound(const std::vector<std::string> &candidates) {
     addOnce(names, slash == std::string::npos ? candidate : candidate.substr(slash + 1));
     addOnce(folders, slash == std::string::npos ? "the loader's path" : candidate.substr(0, slash));
   }
-  if (names.size() * folders.size() != candidates.size()) return joined(candidates, " or ") + " is not there";
+  if (names.size() * folders.size() != candidates.size()) return joined(candidates, " or ") + " does not exist";
   return joined(names, " or ") + " is not in " + joined(folders, " or ");
 }
 
@@ -67,7 +67,7 @@ DynamicLibrary::~DynamicLibrary() {
 void *DynamicLibrary::find(const char *name) const { return handle_ != nullptr ? dlsym(handle_, name) : nullptr; }
 
 void resolve(ImportTable &library, const DynamicLibrary &opened, const std::string &what, const std::string &tooOld) {
-  if (!opened.isOpen()) throw NativeError("unsupported", what + " does not load (" + opened.failures() + ").");
+  if (!opened.isOpen()) throw NativeError("unsupported", what + " cannot be loaded (" + opened.failures() + ").");
   for (auto *entry : library.entries) {
     if (auto *address = opened.find(entry->name)) entry->address = address;
     if (entry->address == nullptr) {

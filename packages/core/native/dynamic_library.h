@@ -6,11 +6,12 @@
 
 namespace tandem {
 
-/// A shared library opened at run time. One that is used stays open for the life of the process, see `keep`: the driver has threads and exit
-/// handlers of its own. One that turns out to be of no use is closed.
+/// A shared library opened at run time. One that is used stays open for the life of the process, see `keep`:
+/// the driver has threads and exit handlers of its own. One that turns out to be of no use is closed.
 class DynamicLibrary {
 public:
-  /// Opens the first of `candidates` that the loader accepts. Check `isOpen`; `failures` lists the candidates and their errors.
+  /// Opens the first of `candidates` that the loader accepts. Check `isOpen`; `failures` lists the candidates
+  /// and their errors.
   explicit DynamicLibrary(const std::vector<std::string> &candidates);
   ~DynamicLibrary();
   DynamicLibrary(const DynamicLibrary &) = delete;
@@ -31,8 +32,9 @@ private:
   std::string failures_;
 };
 
-/// Fills the imports of `library`, which `what` names in messages. Throws NativeError `unsupported` where no candidate was opened, or where the
-/// one that was lacks a function that has no address yet; `tooOld` is what that means.
+/// Fills the imports of `library`, which `what` names in messages. Throws NativeError `unsupported` where no
+/// candidate was opened, or where the one that was lacks a function that has no address yet; `tooOld` is what
+/// that means.
 void resolve(ImportTable &library, const DynamicLibrary &opened, const std::string &what, const std::string &tooOld = "");
 
 } // namespace tandem

@@ -37,7 +37,8 @@ template <typename Result, typename... Parameters> struct Import<Result(Paramete
   }
 };
 
-/// The result of `load` for `candidates`, which is called once a process for each list and kept until the process ends.
+/// The result of `load` for `candidates`, which is called once a process for each list and kept until the
+/// process ends.
 template <typename Library>
 const Library &loadOnce(const std::vector<std::string> &candidates,
                         std::unique_ptr<Library> (*load)(const std::vector<std::string> &)) {

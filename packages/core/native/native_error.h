@@ -29,11 +29,11 @@ inline NativeError currentError() {
   } catch (const std::system_error &error) {
     // By number: the exception may come from a library that has a C++ library of its own, and so other categories of errors.
     if (error.code().value() != EAGAIN) return {"driver", error.what()};
-    return {"out-of-memory", "The operating system starts no thread: " + error.code().message() + "."};
+    return {"out-of-memory", "The operating system cannot start a thread: " + error.code().message() + "."};
   } catch (const std::exception &error) {
     return {"driver", error.what()};
   } catch (...) {
-    return {"driver", "An unknown native error occurs."};
+    return {"driver", "An unknown native error occurred."};
   }
 }
 

@@ -2,8 +2,9 @@
 #include <cstddef>
 #include <cstdint>
 
-/// How native code of one package hands device memory of another to a library that takes its addresses, such as an MPI.
-/// `NativeAccess.address` gives it as an external value. Plain C, because the packages are built apart.
+/// How native code of one package hands device memory of another to a library that takes its addresses, such
+/// as an MPI. `NativeAccess.address` gives it as an external value. Plain C, because the packages are built
+/// apart.
 extern "C" {
 
 struct TandemDeviceMemory {
@@ -13,7 +14,8 @@ struct TandemDeviceMemory {
   /// In the device's address space: the host may not follow it.
   void *data;
   std::size_t byteLength;
-  /// Makes the device the current one of the calling thread, which libraries that are handed `data` ask for. False where the device is lost.
+  /// Makes the device the current one of the calling thread, which libraries that are handed `data` ask for.
+  /// False where the device is lost.
   bool (*use)(void *self);
 };
 }

@@ -1,12 +1,14 @@
 #pragma once
 #include <cstdint>
 
-/// How native code of one package starts device work of another, over and over and without JavaScript. `NativeAccess.launcher` and `LinkedRuntime.repeat` give
-/// it as an external value. Plain C, because the packages are built apart.
+/// How native code of one package starts device work of another, over and over and without JavaScript.
+/// `NativeAccess.launcher` and `LinkedRuntime.repeat` give it as an external value. Plain C, because the
+/// packages are built apart.
 extern "C" {
 
 struct TandemLaunchEnd {
-  /// Null, or why the work fails: a sentence, with what the launcher's package says of its errors. Valid during the call.
+  /// Null, or why the work fails: a sentence, with what the launcher's package says of its errors. Valid
+  /// during the call.
   const char *error;
   const char *code;
   int result;
@@ -21,8 +23,8 @@ struct TandemLauncher {
   /// tandemLauncherVersion of the package that made it.
   std::uint32_t version;
   void *self;
-  /// Starts the work once, behind everything that was started before on any device of the runtime; from any thread, without waiting. `done`
-  /// tells when the work is complete, or why it fails.
+  /// Starts the work once, behind everything that was started before on any device of the runtime; from any
+  /// thread, without waiting. `done` tells when the work is complete, or why it fails.
   void (*launch)(void *self, TandemLaunchDone done, void *context);
 };
 }

@@ -26,7 +26,7 @@ test('a module that is loaded twice knows the errors of its other copy, and refu
 })
 
 test('an error that nobody catches shows a line and a column only where it has them', () => {
-  expect(inspect(new GpuError('no-device', 'No device is usable.'))).not.toContain('undefined')
+  expect(inspect(new GpuError('no-device', 'No usable device was found.'))).not.toContain('undefined')
   expect(inspect(new GpuError('compilation', 'It is wrong.', { line: 3, column: 7 }))).toMatch(
     /line: 3,\s+column: 7/,
   )

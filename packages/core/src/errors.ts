@@ -3,8 +3,8 @@
  * `no-driver` a driver or loader is missing · `no-device` too few devices fit · `unsupported` the device or backend cannot do it ·
  * `validation` wrong arguments, found before anything runs · `compilation` a kernel does not compile (line and column are set) ·
  * `out-of-memory` · `too-large` a stated limit is exceeded · `device-lost` nothing can run on the group any more ·
- * `driver` the driver reports an unexpected error · `aborted` the caller's AbortSignal fired · `timeout` a run takes longer than its
- * `timeoutSeconds`; the group is lost only where kernels cannot be ended, and the message says so.
+ * `driver` the driver reported an unexpected error · `aborted` the caller's AbortSignal fired · `timeout` a run took longer than its
+ * `timeoutSeconds`; the group is lost only if kernels cannot be stopped, and the message says so.
  */
 export type GpuErrorCode =
   | 'no-driver'
@@ -19,7 +19,7 @@ export type GpuErrorCode =
   | 'aborted'
   | 'timeout'
 
-/** What a `GpuError` may carry besides its code and message. */
+/** What a `GpuError` may have in addition to its code and message. */
 export interface GpuErrorDetails {
   cause?: unknown
   /** 1-based position in the WGSL source, for `compilation`. */
@@ -37,7 +37,7 @@ export class GpuError extends Error {
   constructor(code: GpuErrorCode, message: string, details: GpuErrorDetails = {}) {
     super(message, 'cause' in details ? { cause: details.cause } : undefined)
     this.code = code
-    // Only where there is one, since Node prints the fields of an error that nobody catches.
+    // Only if there is one, since Node prints the fields of an uncaught error.
     if (details.line !== undefined) this.line = details.line
     if (details.column !== undefined) this.column = details.column
   }
@@ -48,7 +48,7 @@ export function invalid(message: string, details?: GpuErrorDetails): GpuError {
   return new GpuError('validation', message, details)
 }
 
-/** Whether an error is a `GpuError`, with this `code` where one is given. */
+/** Whether an error is a `GpuError`, and has this `code` if one is given. */
 export function isGpuError(error: unknown, code?: GpuErrorCode): error is GpuError {
   // Errors of another copy of this module, in a bundle for instance, are as good.
   const isOne =

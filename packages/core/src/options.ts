@@ -32,7 +32,7 @@ export function requireOptions(
 ): asserts options is object {
   if (typeof of !== 'string' || !isObject(types))
     throw invalid(
-      `What takes options is ${describedValue(of)}, and their types are ${describedValue(types)}; they must be a string and an object.`,
+      `The name of what has the options is ${describedValue(of)}, and the types of the options are ${describedValue(types)}; they must be a string and an object.`,
     )
   if (!isObject(options) || Array.isArray(options) || options instanceof Promise)
     throw invalid(`The options of ${of} are ${describedValue(options)}; they must be an object.`)
@@ -68,6 +68,6 @@ function unknownOption(name: string, of: string, known: readonly string[]): GpuE
     const other = one.toLowerCase()
     return other.startsWith(lower) || lower.startsWith(other)
   })
-  const help = near === undefined ? `its options are ${known.join(', ')}` : `perhaps ${near} is meant`
-  return invalid(`There is no option ${name} of ${of}; ${help}.`)
+  const help = near === undefined ? `its options are ${known.join(', ')}.` : `did you mean ${near}?`
+  return invalid(`There is no option ${name} of ${of}; ${help}`)
 }

@@ -277,7 +277,7 @@ it.each([
   [
     'a compile that is not awaited',
     () => dispatch({ workgroups: 1, args: { x, y, addend: 1 } }, () => Promise.resolve(kernel)),
-    'The kernel of a dispatch is a Promise: await it; it must be what compile resolves to.',
+    'The kernel of a dispatch is a Promise: await it; it must be a kernel that compile returned.',
   ],
   [
     'an allocate that is not awaited',
@@ -312,7 +312,7 @@ it.each([
   [
     '`device` for `devices`',
     () => openGroup(untyped({ backends: [backend], device: 2 })),
-    'There is no option device of openGroup; perhaps devices is meant.',
+    'There is no option device of openGroup; did you mean devices?',
   ],
   [
     'a number as a string',
@@ -352,7 +352,7 @@ it.each([
   [
     '`device` for `devices` of the reference backend',
     () => referenceBackend(untyped({ device: 2 })),
-    'There is no option device of referenceBackend; perhaps devices is meant.',
+    'There is no option device of referenceBackend; did you mean devices?',
   ],
   [
     'a device that a group lacks',
@@ -373,7 +373,7 @@ it.each([
     'a kernel to keep that is not awaited',
     () =>
       new OwnedResources().keep(untyped(group.compile({ wgsl: accumulate }).then((made) => made.destroy()))),
-    'What keep takes is a Promise: await it; it must have a method destroy.',
+    'The argument of keep is a Promise: await it; it must have a method destroy.',
   ],
   [
     'numbers for a parameter of a recording',

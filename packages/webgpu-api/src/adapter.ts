@@ -71,9 +71,13 @@ export class GPUAdapter {
     const features = member(descriptor, 'requiredFeatures', [], toFeatures)
     const required = member<[string, number | undefined][]>(descriptor, 'requiredLimits', [], toLimits)
     for (const feature of features)
-      if (!this.#features.has(feature)) throw new TypeError(`The adapter lacks the feature '${feature}'.`)
+      if (!this.#features.has(feature))
+        throw new TypeError(`The adapter does not support the feature '${feature}'.`)
     if (this.#isConsumed)
-      throw new DOMException('The adapter has given its device: request another adapter.', 'OperationError')
+      throw new DOMException(
+        'The adapter has already provided its device; request another adapter.',
+        'OperationError',
+      )
     const limits = this.#limitsWith(required)
     this.#isConsumed = true
     return this.#open(new Set(['core-features-and-limits', ...features]), limits, label, queueLabel)
@@ -92,7 +96,7 @@ export class GPUAdapter {
           throw refuse(`The limit ${name} is ${value}; it must be a power of 2 of at least ${most}.`)
         limits[name] = Math.min(limits[name], value)
       } else {
-        if (value > most) throw refuse(`The limit ${name} is ${value}; the adapter has ${most}.`)
+        if (value > most) throw refuse(`The limit ${name} is ${value}; the adapter supports at most ${most}.`)
         limits[name] = Math.max(limits[name], value)
       }
     }

@@ -40,11 +40,11 @@ export function stateOf<S extends ObjectState>(object: ApiObject<S>): S {
   return readState(object) as S
 }
 
-/** `The GPUBuffer "weights"`. */
+/** `GPUBuffer "weights"`. */
 export function named(object: ApiObject): string {
   const { label } = object
   const { name } = object.constructor
-  return label === '' ? `The ${name} without a label` : `The ${name} "${label}"`
+  return label === '' ? `${name} (no label)` : `${name} "${label}"`
 }
 
 /** Why an object cannot be used with `device`; undefined where it can. */

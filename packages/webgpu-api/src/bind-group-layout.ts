@@ -119,14 +119,14 @@ function entriesProblem(
 ): string | undefined {
   const seen = new Set<number>()
   for (const { binding, visibility, buffer, texture, kinds } of entries) {
-    if (seen.has(binding)) return `two entries are for binding ${binding}.`
+    if (seen.has(binding)) return `two entries have binding ${binding}.`
     seen.add(binding)
     if (binding >= limits.maxBindingsPerBindGroup)
-      return `binding ${binding} is not below maxBindingsPerBindGroup, ${limits.maxBindingsPerBindGroup}.`
+      return `binding ${binding} must be less than maxBindingsPerBindGroup, ${limits.maxBindingsPerBindGroup}.`
     if (kinds !== 1)
-      return `the entry for binding ${binding} has ${kinds} of the members buffer, sampler, texture, storageTexture and externalTexture; it must have one.`
+      return `the entry for binding ${binding} has ${kinds} of the members buffer, sampler, texture, storageTexture and externalTexture; it must have exactly one.`
     if ((visibility & ~allStages) !== 0)
-      return `the visibility of binding ${binding} is 0x${visibility.toString(16)}, which is not a set of GPUShaderStage.`
+      return `the visibility of binding ${binding} is 0x${visibility.toString(16)}, which is not a valid combination of GPUShaderStage flags.`
     if (buffer?.type === 'storage' && (visibility & GPUShaderStage.VERTEX) !== 0)
       return `the storage buffer of binding ${binding} cannot be visible to vertex shaders.`
     const wrong = texture && textureEntryProblem(texture, visibility, features)
@@ -147,7 +147,7 @@ export function countProblem(
   const exceeded = (what: string, limit: keyof Limits, counts: (entry: LayoutEntry) => boolean) => {
     let count = 0
     for (const entry of entries) if (counts(entry)) count++
-    return count > limits[limit] ? `${count} ${what} exceed ${limit}, ${limits[limit]}.` : undefined
+    return count > limits[limit] ? `${count} ${what} exceed ${limit}, which is ${limits[limit]}.` : undefined
   }
   const isUniform = ({ buffer }: LayoutEntry) => buffer?.type === 'uniform'
   const isStorage = ({ buffer }: LayoutEntry) => buffer !== undefined && buffer.type !== 'uniform'
@@ -169,11 +169,11 @@ export function countProblem(
       (entry.visibility & stage) !== 0 && counts(entry)
     const texture = (kind: TextureEntry['kind']) => at((entry) => entry.texture?.kind === kind)
     const found =
-      exceeded('uniform buffers of a stage', 'maxUniformBuffersPerShaderStage', at(isUniform)) ??
-      exceeded('storage buffers of a stage', 'maxStorageBuffersPerShaderStage', at(isStorage)) ??
-      exceeded('samplers of a stage', 'maxSamplersPerShaderStage', texture('sampler')) ??
-      exceeded('textures of a stage', 'maxSampledTexturesPerShaderStage', texture('texture')) ??
-      exceeded('storage textures of a stage', 'maxStorageTexturesPerShaderStage', texture('storageTexture'))
+      exceeded('uniform buffers in a stage', 'maxUniformBuffersPerShaderStage', at(isUniform)) ??
+      exceeded('storage buffers in a stage', 'maxStorageBuffersPerShaderStage', at(isStorage)) ??
+      exceeded('samplers in a stage', 'maxSamplersPerShaderStage', texture('sampler')) ??
+      exceeded('textures in a stage', 'maxSampledTexturesPerShaderStage', texture('texture')) ??
+      exceeded('storage textures in a stage', 'maxStorageTexturesPerShaderStage', texture('storageTexture'))
     if (found !== undefined) return found
   }
   return undefined

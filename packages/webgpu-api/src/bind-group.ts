@@ -76,7 +76,7 @@ function bind(
   ranges: BoundRange[],
 ): string | undefined {
   if (given.length !== entries.length)
-    return `${given.length} entries are given for a layout of ${entries.length}.`
+    return `the bind group has ${given.length} entries; its layout has ${entries.length}.`
   let position = 0
   for (const { binding, resource } of given) {
     // Most callers give entries in the order of the layout.
@@ -85,7 +85,7 @@ function bind(
     position++
     const entry = entries[index]
     if (entry === undefined) return `the layout has no binding ${binding}.`
-    if (ranges[index] !== undefined) return `two entries are for binding ${binding}.`
+    if (ranges[index] !== undefined) return `two entries have binding ${binding}.`
     if ('other' in resource)
       return unusable(resource.other, device) ?? `${named(resource.other)} cannot be bound.`
     const { buffer, offset } = resource
@@ -118,16 +118,16 @@ function rangeProblem(
   const usage = isUniform ? 'UNIFORM' : 'STORAGE'
   const state = stateOf(buffer)
   if ((state.usage & GPUBufferUsage[usage]) === 0)
-    return `${named(buffer)} at binding ${binding} lacks the usage ${usage}.`
+    return `${named(buffer)} at binding ${binding} does not have the usage ${usage}.`
   const alignment = isUniform
     ? limits.minUniformBufferOffsetAlignment
     : limits.minStorageBufferOffsetAlignment
   if (offset % alignment !== 0)
-    return `the offset ${offset} at binding ${binding} is no multiple of ${alignment}.`
+    return `the offset ${offset} at binding ${binding} is not a multiple of ${alignment}.`
   if (size === 0) return `the range at binding ${binding} is empty.`
   if (offset + size > state.size)
-    return `bytes ${offset} to ${offset + size} at binding ${binding} are not in ${named(buffer)}, which has ${state.size}.`
-  if (!isUniform && size % 4 !== 0) return `the size ${size} at binding ${binding} is no multiple of 4.`
+    return `bytes ${offset} to ${offset + size} at binding ${binding} are out of range for ${named(buffer)}, which has ${state.size} bytes.`
+  if (!isUniform && size % 4 !== 0) return `the size ${size} at binding ${binding} is not a multiple of 4.`
   const largest = isUniform ? limits.maxUniformBufferBindingSize : limits.maxStorageBufferBindingSize
   if (size > largest) return `the size ${size} at binding ${binding} exceeds the limit of ${largest}.`
   if (size < layout.minBindingSize)

@@ -74,7 +74,7 @@ export class GPUBuffer extends ApiObject<BufferState> {
     const state = stateOf(this)
     const { device } = state
     if (this.mapState !== 'unmapped') {
-      const message = `${named(this)} is ${this.#pending === undefined ? 'mapped already' : 'being mapped'}.`
+      const message = `${named(this)} is ${this.#pending === undefined ? 'already mapped' : 'already being mapped'}.`
       device.invalid(message)
       throw new DOMException(message, 'OperationError')
     }
@@ -83,7 +83,7 @@ export class GPUBuffer extends ApiObject<BufferState> {
     const aborted = this.#begin()
     const pending = this.#pending
     try {
-      if (device.isLost) throw new DOMException('The device is lost.', 'AbortError')
+      if (device.isLost) throw new DOMException('The device was lost.', 'AbortError')
       if (problem !== undefined) {
         device.invalid(problem)
         // An unmap in the same turn of the event loop comes first.
@@ -120,15 +120,15 @@ export class GPUBuffer extends ApiObject<BufferState> {
     if (mapping === undefined) throw refuse('is not mapped.')
     if (start % 8 !== 0 || byteLength % 4 !== 0)
       throw refuse(
-        `gives ranges at multiples of 8 bytes whose lengths are multiples of 4, not ${byteLength} bytes from ${start}.`,
+        `requires ranges that start at a multiple of 8 bytes and have a multiple of 4 bytes, not ${byteLength} bytes from byte ${start}.`,
       )
     if (start < mapping.start || end > mapping.end)
       throw refuse(
-        `is mapped from byte ${mapping.start} to ${mapping.end}, which does not hold bytes ${start} to ${end}.`,
+        `is mapped from byte ${mapping.start} to ${mapping.end}, which does not include bytes ${start} to ${end}.`,
       )
     const overlapped = mapping.ranges.find((range) => start < range.end && range.start < end)
     if (overlapped !== undefined)
-      throw refuse(`has given bytes ${overlapped.start} to ${overlapped.end} already.`)
+      throw refuse(`has already returned bytes ${overlapped.start} to ${overlapped.end}.`)
     const arrayBuffer =
       mapping.mode === 'creation' || byteLength === 0
         ? new ArrayBuffer(byteLength)
@@ -183,13 +183,13 @@ export class GPUBuffer extends ApiObject<BufferState> {
     if (!valid) return `${named(this)} is invalid.`
     if (destroyed) return `${named(this)} is destroyed.`
     if (start % 8 !== 0 || byteLength % 4 !== 0)
-      return `A mapping begins at a multiple of 8 bytes and is a multiple of 4 long, not ${byteLength} bytes from ${start}.`
+      return `A mapping must start at a multiple of 8 bytes and have a multiple of 4 bytes, not ${byteLength} bytes from byte ${start}.`
     if (start + byteLength > size)
-      return `Bytes ${start} to ${start + byteLength} are not in ${named(this)}, which has ${size}.`
+      return `Bytes ${start} to ${start + byteLength} are out of range for ${named(this)}, which has ${size} bytes.`
     if (mode !== GPUMapMode.READ && mode !== GPUMapMode.WRITE)
       return `The mode of mapAsync is ${mode}; it must be GPUMapMode.READ or GPUMapMode.WRITE.`
     if ((usage & (mode === GPUMapMode.READ ? MAP_READ : MAP_WRITE)) === 0)
-      return `${named(this)} lacks the usage ${mode === GPUMapMode.READ ? 'MAP_READ' : 'MAP_WRITE'}.`
+      return `${named(this)} does not have the usage ${mode === GPUMapMode.READ ? 'MAP_READ' : 'MAP_WRITE'}.`
     return undefined
   }
 
@@ -197,7 +197,7 @@ export class GPUBuffer extends ApiObject<BufferState> {
   #begin(): Promise<never> {
     const aborted = new Promise<never>((_, reject) => {
       const abort = () =>
-        reject(new DOMException(`${named(this)} is unmapped before it is mapped.`, 'AbortError'))
+        reject(new DOMException(`${named(this)} was unmapped before its mapping completed.`, 'AbortError'))
       this.#pending = { abort }
     })
     aborted.catch(() => {})
@@ -235,8 +235,11 @@ export function createBuffer(device: DeviceState, given: unknown): GPUBuffer {
   const size = toU64(required(descriptor, 'size', 'the descriptor of createBuffer'), 'size')
   const usage = toU32(required(descriptor, 'usage', 'the descriptor of createBuffer'), 'usage')
   if (isMapped && size % 4 !== 0)
-    throw new RangeError(`A buffer that is mapped at creation has a multiple of 4 bytes, not ${size}.`)
-  if (isMapped && size > longestMapping) throw new RangeError(`${size} bytes are too many to be mapped.`)
+    throw new RangeError(
+      `The size of a buffer that is mapped at creation must be a multiple of 4 bytes, not ${size}.`,
+    )
+  if (isMapped && size > longestMapping)
+    throw new RangeError(`A buffer of ${size} bytes is too large to be mapped.`)
   const problem = descriptorProblem(device, size, usage)
   if (problem !== undefined) device.invalid(`createBuffer: ${problem}`)
   const exists = problem === undefined && !device.isLost
@@ -287,12 +290,12 @@ function watch(buffer: GPUBuffer): void {
 
 function descriptorProblem(device: DeviceState, size: number, usage: number): string | undefined {
   if (usage === 0 || (usage & ~allUsages) !== 0)
-    return `the usage is 0x${usage.toString(16)}, which is not a set of GPUBufferUsage.`
+    return `the usage is 0x${usage.toString(16)}, which is not a valid combination of GPUBufferUsage flags.`
   if ((usage & MAP_READ) !== 0 && (usage & ~(MAP_READ | COPY_DST)) !== 0)
-    return 'MAP_READ goes with COPY_DST alone.'
+    return 'MAP_READ can only be combined with COPY_DST.'
   if ((usage & MAP_WRITE) !== 0 && (usage & ~(MAP_WRITE | COPY_SRC)) !== 0)
-    return 'MAP_WRITE goes with COPY_SRC alone.'
+    return 'MAP_WRITE can only be combined with COPY_SRC.'
   if (size > device.limits.maxBufferSize)
-    return `a buffer of ${size} bytes exceeds maxBufferSize, ${device.limits.maxBufferSize}.`
+    return `a buffer of ${size} bytes exceeds maxBufferSize, which is ${device.limits.maxBufferSize}.`
   return undefined
 }

@@ -13,8 +13,8 @@ const largestGathered = 65_536
 const mostGathered = 1 << 20
 
 /**
- * The way of one GPUDevice to its device: gathers writes and commands into one list for each submit. Holds nothing of the objects of the API,
- * so that the collector can find a GPUDevice that nobody uses.
+ * The way of one GPUDevice to its device: gathers writes and commands into one list for each submit. Holds
+ * nothing of the objects of the API, so that the collector can find a GPUDevice that nobody uses.
  */
 export class Channel {
   readonly commands: DeviceCommands

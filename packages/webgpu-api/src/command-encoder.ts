@@ -56,7 +56,7 @@ export class GPUCommandEncoder extends ApiObject<EncoderState> {
     const problem =
       rangeProblem(encoder, source, 'COPY_SRC', from, byteLength) ??
       rangeProblem(encoder, destination, 'COPY_DST', to, byteLength) ??
-      (source === destination ? 'the source is the destination.' : undefined) ??
+      (source === destination ? 'the source and the destination are the same buffer.' : undefined) ??
       (overlap(s, from, d, to, byteLength) ? 'the source and the destination share memory.' : undefined)
     if (problem !== undefined) encoder.fail(`copyBufferToBuffer: ${problem}`)
     else {
@@ -102,10 +102,10 @@ export class GPUCommandEncoder extends ApiObject<EncoderState> {
     const problem =
       unusable(queries, encoder.device) ??
       (first >= state.count || first + count > state.count
-        ? `queries ${first} to ${first + count} are not in ${named(queries)}, which has ${state.count}.`
+        ? `queries ${first} to ${first + count} are out of range for ${named(queries)}, which has ${state.count}.`
         : undefined) ??
       (offset % resolveAlignment !== 0
-        ? `the offset ${offset} of the destination is no multiple of ${resolveAlignment}.`
+        ? `the destination offset ${offset} is not a multiple of ${resolveAlignment}.`
         : undefined) ??
       rangeProblem(encoder, target, 'QUERY_RESOLVE', offset, 8 * count)
     if (problem !== undefined) {
@@ -206,11 +206,11 @@ function rangeProblem(
   const state = stateOf(buffer)
   const problem = unusable(buffer, device)
   if (problem !== undefined) return problem
-  if ((state.usage & GPUBufferUsage[usage]) === 0) return `${named(buffer)} lacks the usage ${usage}.`
+  if ((state.usage & GPUBufferUsage[usage]) === 0) return `${named(buffer)} does not have the usage ${usage}.`
   if (offset % 4 !== 0 || byteLength % 4 !== 0)
-    return `offset and size are multiples of 4 bytes, not ${byteLength} from ${offset}.`
+    return `offset and size must be multiples of 4 bytes, not ${byteLength} bytes from ${offset}.`
   if (offset + byteLength > state.size)
-    return `bytes ${offset} to ${offset + byteLength} are not in ${named(buffer)}, which has ${state.size}.`
+    return `bytes ${offset} to ${offset + byteLength} are out of range for ${named(buffer)}, which has ${state.size} bytes.`
   return undefined
 }
 

@@ -103,7 +103,7 @@ export class GPUComputePassEncoder extends ApiObject<ComputePassState> {
     const { maxComputeWorkgroupsPerDimension: most } = device.limits
     if (countX > most || countY > most || countZ > most) {
       encoder.fail(
-        `dispatchWorkgroups: ${countX} x ${countY} x ${countZ} workgroups exceed maxComputeWorkgroupsPerDimension, ${most}.`,
+        `dispatchWorkgroups: ${countX} x ${countY} x ${countZ} workgroups exceed maxComputeWorkgroupsPerDimension, which is ${most}.`,
       )
       return undefined
     }
@@ -167,7 +167,7 @@ export class GPUComputePassEncoder extends ApiObject<ComputePassState> {
     const state = stateOf(this)
     const { encoder, device, atEnd } = state
     if (state.hasEnded || encoder.phase !== 'locked' || encoder.pass !== state) {
-      device.invalid('end: the pass has ended, or never began.')
+      device.invalid('end: the pass has ended or never began.')
       return undefined
     }
     state.hasEnded = true
@@ -239,14 +239,14 @@ function writesProblem(
 ): string | undefined {
   const { type, count } = stateOf(querySet)
   if (!device.features.has('timestamp-query'))
-    return "timestampWrites need the feature 'timestamp-query', which the device lacks."
+    return "timestampWrites need the feature 'timestamp-query', which the device does not have."
   const problem = unusable(querySet, device)
   if (problem !== undefined) return problem
   if (type !== 'timestamp') return `${named(querySet)} is for queries of type '${type}'.`
-  if (begin === undefined && end === undefined) return 'timestampWrites have no index.'
-  if (begin === end) return `timestampWrites have the index ${begin} twice.`
+  if (begin === undefined && end === undefined) return 'timestampWrites has no index.'
+  if (begin === end) return `timestampWrites has the index ${begin} twice.`
   if ((begin ?? 0) >= count || (end ?? 0) >= count)
-    return `timestampWrites name a query that is not among the ${count} of ${named(querySet)}.`
+    return `timestampWrites has an index that is out of range for ${named(querySet)}, which has ${count} queries.`
   return undefined
 }
 
@@ -268,11 +268,13 @@ function toOffsets(given: readonly unknown[]): ArrayLike<number> {
     if (data === undefined) return noOffsets
     return toSequence(data, (offset) => toU32(offset, 'A dynamic offset'), 'dynamicOffsets')
   }
-  if (!(data instanceof Uint32Array)) throw new TypeError('The dynamic offsets are not in a Uint32Array.')
+  if (!(data instanceof Uint32Array)) throw new TypeError('The dynamic offsets must be in a Uint32Array.')
   const from = toU64(start, 'dynamicOffsetsDataStart')
   const count = toU32(length, 'dynamicOffsetsDataLength')
   if (from + count > data.length)
-    throw new RangeError(`${count} dynamic offsets from ${from} are not in an array of ${data.length}.`)
+    throw new RangeError(
+      `${count} dynamic offsets from index ${from} are out of range for an array of ${data.length}.`,
+    )
   return data.slice(from, from + count)
 }
 
@@ -284,7 +286,7 @@ function bindProblem(
 ): string | undefined {
   const { limits } = device
   if (index >= limits.maxBindGroups)
-    return `the index ${index} is not below maxBindGroups, ${limits.maxBindGroups}.`
+    return `the index ${index} must be less than maxBindGroups, ${limits.maxBindGroups}.`
   if (group === undefined)
     return offsets.length > 0 ? 'dynamic offsets are given without a bind group.' : undefined
   const problem = unusable(group, device)
@@ -292,7 +294,7 @@ function bindProblem(
   const { content, ranges } = stateOf(group)
   const { dynamic, entries } = content
   if (offsets.length !== dynamic.length)
-    return `${offsets.length} dynamic offsets are given for ${named(group)}, which takes ${dynamic.length}.`
+    return `${offsets.length} dynamic offsets are given for ${named(group)}, which needs ${dynamic.length}.`
   for (const [i, at] of dynamic.entries()) {
     const { state, offset, size, buffer } = ranges[at]!
     const alignment =
@@ -300,9 +302,9 @@ function bindProblem(
         ? limits.minUniformBufferOffsetAlignment
         : limits.minStorageBufferOffsetAlignment
     const more = offsets[i]!
-    if (more % alignment !== 0) return `the dynamic offset ${more} is no multiple of ${alignment}.`
+    if (more % alignment !== 0) return `the dynamic offset ${more} is not a multiple of ${alignment}.`
     if (offset + more + size > state.size)
-      return `the dynamic offset ${more} moves ${size} bytes from ${offset} out of ${named(buffer)}, which has ${state.size}.`
+      return `the dynamic offset ${more} moves the range of ${size} bytes from ${offset} out of ${named(buffer)}, which has ${state.size} bytes.`
   }
   return undefined
 }
@@ -322,10 +324,11 @@ function indirectProblem(state: ComputePassState, buffer: GPUBuffer, offset: num
   const counts = stateOf(buffer)
   const problem = unusable(buffer, state.device)
   if (problem !== undefined) return problem
-  if ((counts.usage & GPUBufferUsage.INDIRECT) === 0) return `${named(buffer)} lacks the usage INDIRECT.`
-  if (offset % 4 !== 0) return `the offset ${offset} is no multiple of 4.`
+  if ((counts.usage & GPUBufferUsage.INDIRECT) === 0)
+    return `${named(buffer)} does not have the usage INDIRECT.`
+  if (offset % 4 !== 0) return `the offset ${offset} is not a multiple of 4.`
   if (offset + 12 > counts.size)
-    return `bytes ${offset} to ${offset + 12} are not in ${named(buffer)}, which has ${counts.size}.`
+    return `bytes ${offset} to ${offset + 12} are out of range for ${named(buffer)}, which has ${counts.size} bytes.`
   return dispatchProblem(state.pipeline!.program!, state.groups, {
     ...{ state: counts, offset, size: 12 },
     writable: false,

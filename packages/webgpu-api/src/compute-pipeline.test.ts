@@ -286,11 +286,11 @@ describe("10.1 getBindGroupLayout, and 'auto'", () => {
       encoder.finish()
     }
     await expectValidation(device, undefined, dispatch(pipeline.getBindGroupLayout(1)))
-    await expectValidation(device, /another layout/, dispatch(twin.getBindGroupLayout(1)))
+    await expectValidation(device, /not have the same layout/, dispatch(twin.getBindGroupLayout(1)))
     const equal = device.createBindGroupLayout({
       entries: [{ binding: 3, visibility: stage.COMPUTE, buffer: { type: 'storage', minBindingSize: 4 } }],
     })
-    await expectValidation(device, /another layout/, dispatch(equal))
+    await expectValidation(device, /not have the same layout/, dispatch(equal))
     await expectValidation(device, /belongs to its pipeline/, () =>
       device.createPipelineLayout({ bindGroupLayouts: [pipeline.getBindGroupLayout(1)] }),
     )

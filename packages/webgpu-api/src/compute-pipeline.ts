@@ -59,7 +59,7 @@ export class GPUComputePipeline extends ApiObject<ComputePipelineState> {
     const problem = !valid
       ? `${named(this)} is invalid.`
       : group >= maxBindGroups
-        ? `the group ${group} is not below maxBindGroups, ${maxBindGroups}.`
+        ? `the group ${group} must be less than maxBindGroups, ${maxBindGroups}.`
         : undefined
     if (problem !== undefined) device.invalid(`getBindGroupLayout: ${problem}`)
     const content = program?.groups[group] ?? emptyLayout
@@ -182,7 +182,8 @@ function prepare(device: DeviceState, given: GivenPipeline): PipelineProgram | s
 function limitProblem({ limits, features }: DeviceState, reflection: Reflection): string | undefined {
   const { workgroupSize, workgroupMemoryByteLength, features: used } = reflection
   for (const feature of used)
-    if (!features.has(feature)) return `the kernel needs the feature '${feature}', which the device lacks.`
+    if (!features.has(feature))
+      return `the kernel needs the feature '${feature}', which the device does not have.`
   const [x, y, z] = workgroupSize
   const demands = [
     ['a workgroup size in x of', x, 'maxComputeWorkgroupSizeX'],
@@ -192,8 +193,7 @@ function limitProblem({ limits, features }: DeviceState, reflection: Reflection)
     ['bytes of workgroup memory:', workgroupMemoryByteLength, 'maxComputeWorkgroupStorageSize'],
   ] as const
   for (const [what, value, limit] of demands)
-    if (value > limits[limit])
-      return `the kernel has ${what} ${value}, which exceeds ${limit}, ${limits[limit]}.`
+    if (value > limits[limit]) return `the kernel has ${what} ${value}, but ${limit} is ${limits[limit]}.`
   return undefined
 }
 
@@ -207,11 +207,11 @@ function bufferType({ space, access }: Binding): 'uniform' | 'storage' | 'read-o
 function autoGroups({ limits }: DeviceState, { bindings }: Reflection): LayoutContent[] | string {
   const count = bindings.reduce((most, { group }) => Math.max(most, group + 1), 0)
   if (count > limits.maxBindGroups)
-    return `the kernel has the group ${count - 1}, which is not below maxBindGroups, ${limits.maxBindGroups}.`
+    return `the kernel has the group ${count - 1}, which must be less than maxBindGroups, ${limits.maxBindGroups}.`
   const groups: LayoutEntry[][] = Array.from({ length: limits.maxBindGroups }, () => [])
   for (const binding of bindings) {
     if (binding.binding >= limits.maxBindingsPerBindGroup)
-      return `the kernel has the binding ${binding.binding}, which is not below maxBindingsPerBindGroup, ${limits.maxBindingsPerBindGroup}.`
+      return `the kernel has the binding ${binding.binding}, which must be less than maxBindingsPerBindGroup, ${limits.maxBindingsPerBindGroup}.`
     groups[binding.group]!.push({
       binding: binding.binding,
       visibility: GPUShaderStage.COMPUTE,

@@ -25,8 +25,9 @@ const groups = new WeakMap<object, DeviceGroup>()
 const defaultTimeoutSeconds = 10
 
 /**
- * Makes the `GPU` object of one device: of a group's, or of the first that `backends` offer, which stays open until `destroyGPU`. Rejects
- * with `unsupported` where the backend has no command queues, and as `openGroup` does.
+ * Makes the `GPU` object of one device: of a group's, or of the first that `backends` offer, which stays open
+ * until `destroyGPU`. Rejects with `unsupported` where the backend has no command queues, and as `openGroup`
+ * does.
  */
 export async function createGPU(of: Device | CreateGpuOptions, options: GpuOptions = {}): Promise<GPU> {
   if ('allocate' in of) return makeGpu(of, options)
@@ -42,7 +43,10 @@ export async function createGPU(of: Device | CreateGpuOptions, options: GpuOptio
   }
 }
 
-/** Closes what `createGPU` has opened for this `GPU`: its GPUDevices are lost. Undefined where it opened nothing. */
+/**
+ * Closes what `createGPU` has opened for this `GPU`: its GPUDevices are lost. Undefined where it opened
+ * nothing.
+ */
 export async function destroyGPU(gpu: GPU): Promise<LeakReport | undefined> {
   return groups.get(gpu)?.destroy()
 }

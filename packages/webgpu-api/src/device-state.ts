@@ -136,7 +136,7 @@ export class DeviceState {
       case 'skipped':
         this.report(
           'validation',
-          'A submit names a buffer for which there is no memory; its commands that do so are skipped.',
+          'A submit uses a buffer that has no memory; the commands that use it were skipped.',
           this.#submits.get(message.serial),
         )
     }

@@ -277,7 +277,7 @@ it('a kernel that does not end costs its GPUDevice alone', async () => {
 it('what is not there is a validation error, and gives an invalid object', async () => {
   const device = await opened.device()
   const texture = { size: [1], format: 'rgba8unorm', usage: 4 } as const
-  const missing = /has no textures, no samplers and no rendering/
+  const missing = /does not support textures, samplers or rendering/
   const made = await expectValidation(device, missing, () => device.createTexture(texture))
   const sampler = await expectValidation(device, missing, () => device.createSampler())
   const layout = device.createBindGroupLayout({ entries: [{ binding: 0, visibility: 4, sampler: {} }] })

@@ -133,7 +133,7 @@ export class GPUDevice extends EventTarget {
     for (const buffer of state.mapped.values()) buffer.deref()?.unmap()
     // Programs may see what is written.
     state.channel.flush()
-    state.lose('destroyed', 'The device is destroyed.')
+    state.lose('destroyed', 'The device was destroyed.')
     void state.channel.commands.close()
     return undefined
   }

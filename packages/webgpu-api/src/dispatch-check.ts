@@ -35,7 +35,7 @@ export function dispatchProblem(
     if (bound === undefined) return `no bind group is set for group ${index}, which the pipeline needs.`
     const { group, offsets } = bound
     if (!areEquivalent(group.content, content))
-      return `the bind group that is set for group ${index} has another layout than the pipeline.`
+      return `the bind group that is set for group ${index} does not have the same layout as the pipeline.`
     for (const range of group.ranges) {
       const { dynamic } = range
       touched.push(dynamic < 0 ? range : { ...range, offset: range.offset + offsets[dynamic]! })
@@ -54,7 +54,7 @@ export function dispatchProblem(
       if (i === j) continue
       const other = touched[j]!
       if (!other.writable && other.state === written.state)
-        return 'a buffer is bound for reading and for writing.'
+        return 'a buffer is bound both for reading and for writing.'
       if (shareBytes(written, other))
         return other.writable
           ? 'two bindings that are written share memory.'

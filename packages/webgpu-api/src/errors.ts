@@ -56,7 +56,7 @@ export class GPUUncapturedErrorEvent extends Event {
     super(type, { bubbles: flag('bubbles'), cancelable: flag('cancelable'), composed: flag('composed') })
     const error = required(dictionary, 'error', 'the init of a GPUUncapturedErrorEvent')
     if (!(error instanceof GPUError))
-      throw new TypeError('The error of a GPUUncapturedErrorEvent is no GPUError.')
+      throw new TypeError('The error of a GPUUncapturedErrorEvent is not a GPUError.')
     this.#error = error
   }
 

@@ -1,6 +1,9 @@
 import { globals } from './globals.ts'
 
-/** Puts `gpu` at `navigator.gpu`, and the interfaces and constants of the API into the global scope. Returns what undoes it. */
+/**
+ * Puts `gpu` at `navigator.gpu`, and the interfaces and constants of the API into the global scope. Returns
+ * what undoes it.
+ */
 export function install(gpu: GPU): () => void {
   const undo: (() => void)[] = []
   const define = (target: object, name: string, value: unknown) => {

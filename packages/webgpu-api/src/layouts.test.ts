@@ -32,11 +32,11 @@ describe('8.1 createBindGroupLayout', () => {
         entry(2, { storageTexture: { format: 'r32uint', access: 'read-write' } }),
       ],
     ],
-    [/two entries are for binding 1/, [entry(1), entry(1)]],
+    [/two entries have binding 1/, [entry(1), entry(1)]],
     [/maxBindingsPerBindGroup/, [entry(1000)]],
     [/has 0 of the members/, [entry(0, {})]],
     [/has 2 of the members/, [entry(0, { buffer, sampler: {} })]],
-    [/not a set of GPUShaderStage/, [entry(0, { buffer, visibility: 8 })]],
+    [/not a valid combination of GPUShaderStage/, [entry(0, { buffer, visibility: 8 })]],
     [/visible to vertex/, [entry(0, { ...storage, visibility: VERTEX | COMPUTE })]],
     [/maxUniformBuffersPerShaderStage/, many(13, { buffer })],
     [/maxStorageBuffersPerShaderStage/, many(9, { ...storage, visibility: FRAGMENT })],
@@ -44,9 +44,9 @@ describe('8.1 createBindGroupLayout', () => {
     [/maxDynamicStorageBuffersPerPipelineLayout/, many(5, dynamic('storage'))],
     [/maxSamplersPerShaderStage/, many(17, { sampler: {} })],
     [/cube/, [entry(0, { storageTexture: { format: 'r32float', viewDimension: 'cube' } })]],
-    [/none for storage/, [entry(0, { storageTexture: { format: 'bgra8unorm' } })]],
+    [/storage textures do not support/, [entry(0, { storageTexture: { format: 'bgra8unorm' } })]],
     [
-      /cannot be read and written/,
+      /does not support read-write access/,
       [entry(0, { storageTexture: { format: 'rgba8unorm', access: 'read-write' } })],
     ],
     [/multisampled/, [entry(0, { texture: { multisampled: true } })]],
@@ -119,12 +119,12 @@ describe('8.2 createBindGroup', () => {
     [undefined, { buffer }, { offset: 256, size: 7 }],
     [undefined, storage, { offset: 512 }],
     [undefined, sizes, { size: 16 }],
-    [/no multiple of 256/, { buffer }, { offset: 128 }],
-    [/no multiple of 256/, storage, { offset: 4 }],
+    [/not a multiple of 256/, { buffer }, { offset: 128 }],
+    [/not a multiple of 256/, storage, { offset: 4 }],
     [/is empty/, { buffer }, { offset: 1024 }],
     [/is empty/, { buffer }, { size: 0 }],
-    [/not in/, { buffer }, { offset: 768, size: 257 }],
-    [/no multiple of 4/, storage, { size: 6 }],
+    [/out of range/, { buffer }, { offset: 768, size: 257 }],
+    [/not a multiple of 4/, storage, { size: 6 }],
     [/minBindingSize/, sizes, { size: 12 }],
   ]
   it.each(cases)('%s for %j and %j', async (problem, layout, given) => {
@@ -152,13 +152,13 @@ describe('8.2 createBindGroup', () => {
         device.createBindGroup({ layout, entries: entries as GPUBindGroupEntry[] })
     const fit = { binding: 1, resource: written }
     await expectValidation(device, undefined, make(whole, fit))
-    await expectValidation(device, /1 entries are given for a layout of 2/, make(whole))
-    await expectValidation(device, /two entries are for binding 1/, make(fit, fit))
+    await expectValidation(device, /has 1 entries; its layout has 2/, make(whole))
+    await expectValidation(device, /two entries have binding 1/, make(fit, fit))
     await expectValidation(device, /has no binding 3/, make(fit, { ...whole, binding: 3 }))
     await expectValidation(device, /exceeds the limit of 65536/, make(fit, { binding: 5, resource: uniform }))
     await expectValidation(
       device,
-      /lacks the usage STORAGE/,
+      /does not have the usage STORAGE/,
       make(whole, { binding: 1, resource: { buffer: uniform, size: 4 } }),
     )
     written.destroy()

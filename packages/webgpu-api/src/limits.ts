@@ -1,7 +1,10 @@
 import type { DeviceLimits } from '@tandem-gpu/core'
 import { nameInterface, requireCreation } from './interfaces.ts'
 
-/** The limits of the specification, with their defaults; `maximum` limits are better where they are higher, `alignment` limits where lower. */
+/**
+ * The limits of the specification, with their defaults; `maximum` limits are better where they are higher,
+ * `alignment` limits where lower.
+ */
 const limitTable = {
   maxTextureDimension1D: 8192,
   maxTextureDimension2D: 8192,

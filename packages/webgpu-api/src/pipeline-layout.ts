@@ -43,10 +43,10 @@ function layoutsProblem(
     const problem = unusable(layout, device)
     if (problem !== undefined) return problem
     if (stateOf(layout).content.exclusive !== undefined)
-      return "a layout that getBindGroupLayout gave belongs to its pipeline, which has an 'auto' layout."
+      return "a layout that getBindGroupLayout returned belongs to its pipeline, which has an 'auto' layout."
   }
   if (layouts.length > limits.maxBindGroups)
-    return `${layouts.length} bind group layouts exceed maxBindGroups, ${limits.maxBindGroups}.`
+    return `${layouts.length} bind group layouts exceed maxBindGroups, which is ${limits.maxBindGroups}.`
   return countProblem(
     layouts.map((layout) => (layout === undefined ? [] : stateOf(layout).content.entries)),
     limits,

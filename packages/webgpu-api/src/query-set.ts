@@ -53,7 +53,7 @@ export function createQuerySet(device: DeviceState, given: unknown): GPUQuerySet
   const type = toEnum(required(descriptor, 'type', what), types, 'type')
   if (type === 'timestamp' && !device.features.has('timestamp-query'))
     throw new TypeError(
-      "A query set of timestamps needs the feature 'timestamp-query', which the device lacks.",
+      "A query set of timestamps needs the feature 'timestamp-query', which the device does not have.",
     )
   const valid = count <= mostQueries
   if (!valid) device.invalid(`createQuerySet: ${count} queries exceed the limit of ${mostQueries}.`)

@@ -56,11 +56,11 @@ export class GPUQueue extends ApiObject<ObjectState> {
     const byteLength = size === undefined ? bytes.length - start : toU64(size, 'size') * elementByteLength
     if (byteLength < 0 || start + byteLength > bytes.length)
       throw new DOMException(
-        `writeBuffer: bytes ${start} to ${start + byteLength} are not in the data, which has ${bytes.length}.`,
+        `writeBuffer: bytes ${start} to ${start + byteLength} are out of range for the data, which has ${bytes.length} bytes.`,
         'OperationError',
       )
     if (byteLength % 4 !== 0)
-      throw new DOMException(`writeBuffer: ${byteLength} bytes are no multiple of 4.`, 'OperationError')
+      throw new DOMException(`writeBuffer: the size ${byteLength} is not a multiple of 4.`, 'OperationError')
     const { device } = stateOf(this)
     const problem = unusable(target, device) ?? writeProblem(target, offset, byteLength)
     if (problem !== undefined) {
@@ -86,7 +86,7 @@ export class GPUQueue extends ApiObject<ObjectState> {
 
   #submitProblem(list: readonly GPUCommandBuffer[]): string | undefined {
     const { device } = stateOf(this)
-    if (list.length > 1 && new Set(list).size < list.length) return 'a command buffer is given twice.'
+    if (list.length > 1 && new Set(list).size < list.length) return 'a command buffer is in the list twice.'
     for (const buffer of list) {
       const problem = unusable(buffer, device)
       if (problem !== undefined) return problem
@@ -94,7 +94,7 @@ export class GPUQueue extends ApiObject<ObjectState> {
       for (const state of buffers) {
         if (state.destroyed) return `a buffer that ${named(buffer)} uses is destroyed.`
         if (!state.unmapped) return `a buffer that ${named(buffer)} uses is mapped.`
-        if (!state.valid) return `there is no memory for a buffer that ${named(buffer)} uses.`
+        if (!state.valid) return `a buffer that ${named(buffer)} uses has no memory.`
       }
       for (const { destroyed, valid } of querySets)
         if (destroyed || !valid) return `a query set that ${named(buffer)} uses is destroyed.`
@@ -121,10 +121,10 @@ function writeProblem(buffer: GPUBuffer, offset: number, byteLength: number): st
   const { destroyed, unmapped, usage, size } = stateOf(buffer)
   if (destroyed) return `${named(buffer)} is destroyed.`
   if (!unmapped) return `${named(buffer)} is mapped.`
-  if ((usage & GPUBufferUsage.COPY_DST) === 0) return `${named(buffer)} lacks the usage COPY_DST.`
-  if (offset % 4 !== 0) return `the offset ${offset} is no multiple of 4.`
+  if ((usage & GPUBufferUsage.COPY_DST) === 0) return `${named(buffer)} does not have the usage COPY_DST.`
+  if (offset % 4 !== 0) return `the offset ${offset} is not a multiple of 4.`
   if (offset + byteLength > size)
-    return `bytes ${offset} to ${offset + byteLength} are not in ${named(buffer)}, which has ${size}.`
+    return `bytes ${offset} to ${offset + byteLength} are out of range for ${named(buffer)}, which has ${size} bytes.`
   return undefined
 }
 

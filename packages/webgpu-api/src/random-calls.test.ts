@@ -3,7 +3,10 @@ import { onReference, openedGpu } from './testing-gpu.ts'
 import { RandomCalls } from './testing-random-calls.ts'
 
 const opened = openedGpu({ devices: 2 })
-/** Together they take about an hour. The fake driver keeps the library of each kernel that it has ever loaded, and the system so many. */
+/**
+ * Together they take about an hour. The fake driver keeps the library of each kernel that it has ever loaded,
+ * and the system so many.
+ */
 const long = onReference ? 60_000 : 1200
 const sequences = process.env.TANDEM_LONG === '1' ? long : 12
 

@@ -62,6 +62,6 @@ function checkHints(hints: unknown): void {
 function missingFeature({ features }: ShaderSource, available: ReadonlySet<string>): string | undefined {
   for (const [extension, feature] of features)
     if (!available.has(feature))
-      return `'enable ${extension}' needs the feature '${feature}', which the device lacks.`
+      return `'enable ${extension}' needs the feature '${feature}', which the device does not have.`
   return undefined
 }

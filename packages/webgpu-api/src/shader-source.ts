@@ -2,7 +2,10 @@ import { type IrModule, lower, parseWgsl, WgslError, type WgslModule } from '@ta
 import type { CompilationMessage } from './compilation-info.ts'
 import { featureOfExtension } from './features.ts'
 
-/** An entry point for modules that have none: checking a module goes by lowering one. It stands behind the code, so that places keep. */
+/**
+ * An entry point for modules that have none: checking a module goes by lowering one. It stands behind the
+ * code, so that places keep.
+ */
 const standIn = {
   name: 'tandem_stand_in',
   code: '\n@compute @workgroup_size(1) fn tandem_stand_in() {}\n',
@@ -44,7 +47,10 @@ export class ShaderSource {
     return lowered
   }
 
-  /** Throws for what makes the module invalid. What only some pipelines lack, such as values of overrides, does not. */
+  /**
+   * Throws for what makes the module invalid. What only some pipelines lack, such as values of overrides,
+   * does not.
+   */
   #check(module: WgslModule): IrModule {
     const first = module.entryPoints.find(({ stage }) => stage === 'compute')
     if (first !== undefined) {

@@ -39,18 +39,19 @@ export async function viewOf<T extends ElementType = 'f32'>(
   const given: unknown = buffer
   if (!(given instanceof ApiBuffer))
     throw invalid(
-      `What viewOf takes is ${describedValue(given)}; it must be a GPUBuffer that createGPU's device made.`,
+      `The buffer of viewOf is ${describedValue(given)}; it must be a GPUBuffer of a device that comes from createGPU.`,
     )
   const { device, usage, size, destroyed, number, valid } = stateOf(given)
   if (!valid || destroyed || device.isLost)
     throw invalid(`${named(given)} is ${destroyed ? 'destroyed' : valid ? 'of a lost device' : 'invalid'}.`)
-  if ((usage & mapUsages) !== 0)
-    throw invalid(`${named(given)} can be mapped, so that programs cannot use it.`)
+  if ((usage & mapUsages) !== 0) throw invalid(`${named(given)} can be mapped, so programs cannot use it.`)
   if (size === 0 || size % 4 !== 0)
-    throw invalid(`${named(given)} has ${size} bytes; viewOf takes a multiple of 4, not 0.`)
+    throw invalid(`${named(given)} has ${size} bytes; viewOf needs a multiple of 4 bytes, and at least 4.`)
   const known = views.get(given)
   if (known !== undefined && known.type !== type)
-    throw invalid(`${named(given)} is seen as ${known.type} already; it cannot be seen as ${type} too.`)
+    throw invalid(
+      `${named(given)} already has a view of type ${known.type}; it cannot also have one of type ${type}.`,
+    )
   if (known !== undefined) return known.view as Promise<DeviceBuffer<T>>
   device.channel.flush()
   const view = device.channel.commands.share(
@@ -102,15 +103,15 @@ export function bufferOf(device: GPUDevice, view: BufferView, options: BufferOfO
   const given: unknown = device
   if (!(given instanceof ApiDevice))
     throw invalid(
-      `The device of bufferOf is ${describedValue(given)}; it must be a GPUDevice of createGPU's.`,
+      `The device of bufferOf is ${describedValue(given)}; it must be a GPUDevice that comes from createGPU.`,
     )
   const { label = '', usage = defaultUsage } = options
   if ((usage & ~defaultUsage) !== 0 || usage === 0)
     throw invalid(
-      `The usage of bufferOf is 0x${usage.toString(16)}; it may hold STORAGE, COPY_SRC, COPY_DST, UNIFORM and INDIRECT.`,
+      `The usage of bufferOf is 0x${usage.toString(16)}; it must be a combination of STORAGE, COPY_SRC, COPY_DST, UNIFORM and INDIRECT.`,
     )
   const state = stateOfDevice(given)
-  if (state.isLost) throw new GpuError('device-lost', 'The GPUDevice of bufferOf is lost.')
+  if (state.isLost) throw new GpuError('device-lost', 'The GPUDevice of bufferOf was lost.')
   const number = state.channel.number()
   const range = state.channel.commands.adopt(number, view)
   return createAdoptedBuffer(state, number, range, usage, label) as unknown as GPUBuffer

@@ -16,8 +16,8 @@ export const onReference = process.env.TANDEM_TEST_BACKEND === undefined
 const fakeBackend = new URL('../../backend-cuda/src/testing/fake-backend.ts', import.meta.url).pathname
 
 /**
- * TANDEM_TEST_BACKEND=cuda tests on the NVIDIA GPUs of the machine, and fake-cuda on the fake driver, whose kernels are C++ on the CPU; else
- * the reference runtime does.
+ * TANDEM_TEST_BACKEND=cuda tests on the NVIDIA GPUs of the machine, and fake-cuda on the fake driver, whose
+ * kernels are C++ on the CPU; else the reference runtime does.
  */
 export async function testedBackend(
   devices: number,

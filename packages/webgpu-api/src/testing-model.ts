@@ -14,7 +14,9 @@ export const usages = {
 
 const threads = 8
 const most = 65_535
-/** Workgroup counts that indirect dispatches read, and what the uniforms hold at each multiple of 256 bytes. */
+/**
+ * Workgroup counts that indirect dispatches read, and what the uniforms hold at each multiple of 256 bytes.
+ */
 const indirectCounts = [2, 1, 1, 0, 5, 1, 3, 2, 1, 70_000, 1, 1, 1, 1, 4]
 const factors = [3, 5, 7, 11]
 

@@ -2,8 +2,9 @@ import { seededRandom } from '@tandem-gpu/core/testing'
 import { DeviceModel, type ModelBuffer, usages } from './testing-model.ts'
 
 /**
- * Makes random calls of the API, right and wrong ones, on several devices, and compares what each gives with a model: exceptions at once, errors by the
- * scope around each call, promises, states, and the bytes of buffers. The same seed makes the same calls.
+ * Makes random calls of the API, right and wrong ones, on several devices, and compares what each gives with
+ * a model: exceptions at once, errors by the scope around each call, promises, states, and the bytes of
+ * buffers. The same seed makes the same calls.
  */
 export class RandomCalls {
   readonly #random: () => number

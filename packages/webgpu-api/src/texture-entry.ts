@@ -124,18 +124,19 @@ export function textureEntryProblem(
   if (kind === 'texture' && multisampled) {
     if (viewDimension !== '2d')
       return `has a multisampled texture of dimension ${viewDimension}; it must be 2d.`
-    if (sampleType === 'float') return 'has a multisampled texture that is filtered.'
+    if (sampleType === 'float')
+      return "has a multisampled texture with sampleType 'float', which can be filtered."
   }
   if (kind !== 'storageTexture') return undefined
   if (viewDimension === 'cube' || viewDimension === 'cube-array')
-    return 'has a storage texture that is a cube.'
+    return 'has a storage texture of dimension cube or cube-array.'
   if (access !== 'read-only' && (visibility & GPUShaderStage.VERTEX) !== 0)
     return 'has a storage texture that vertex shaders could write.'
   const isReadWrite = storageFormats[format!]
   const isStorage =
     isReadWrite !== undefined || (format === 'bgra8unorm' && features.has('bgra8unorm-storage'))
-  if (!isStorage) return `has a storage texture of format ${format}, which is none for storage textures.`
+  if (!isStorage) return `has a storage texture of format ${format}, which storage textures do not support.`
   if (access === 'read-write' && isReadWrite !== true)
-    return `has a storage texture of format ${format}, which cannot be read and written.`
+    return `has a storage texture of format ${format}, which does not support read-write access.`
   return undefined
 }

@@ -64,5 +64,5 @@ export function createUnavailable<O extends UnavailableObject>(
 }
 
 export function unavailable(method: string): string {
-  return `${method}: this implementation of WebGPU computes on buffers; it has no textures, no samplers and no rendering.`
+  return `${method}: this implementation of WebGPU computes on buffers; it does not support textures, samplers or rendering.`
 }

@@ -102,7 +102,7 @@ export function labelOf(dictionary: Dictionary): string {
 export function requireArguments(given: number, wanted: number, method: string): void {
   if (given < wanted)
     throw new TypeError(
-      `${method} takes at least ${wanted} argument${wanted === 1 ? '' : 's'}; it is given ${given}.`,
+      `${method} needs at least ${wanted} argument${wanted === 1 ? '' : 's'}, but got ${given}.`,
     )
 }
 

@@ -171,8 +171,12 @@ const table = {
   workgroupBarrier: barrier,
   textureBarrier: barrier,
   workgroupUniformLoad: {
-    ...{ pointer: 'load', values: 0 },
-    ...{ together: 'workgroup', uniformArguments: 'all', barrier: 'around', varies: 'never' },
+    pointer: 'load',
+    values: 0,
+    together: 'workgroup',
+    uniformArguments: 'all',
+    barrier: 'around',
+    varies: 'never',
   },
   // subgroups
   subgroupAdd: { ...concrete, ...shared },

@@ -24,7 +24,7 @@ describe('parsing', () => {
       new TypeError('The source of parseWgsl is of type undefined; it must be a string of WGSL.'),
     )
     expect(() => lower({} as never)).toThrow(
-      new TypeError('The module of lower must be what parseWgsl returns.'),
+      new TypeError('The module of lower must be one that parseWgsl returned.'),
     )
   })
 
@@ -106,7 +106,7 @@ describe('lowering', () => {
     const module = parseWgsl(source)
     expect(() => lower(module, { entryPoint: 'a' })).toThrow("the override 'n' has no default")
     expect(lower(module, { entryPoint: 'b', constants: { m: 3 } }).workgroupSize).toEqual([3, 1, 1])
-    expect(() => lower(module)).toThrow("choose an entry point of 'a', 'b'")
+    expect(() => lower(module)).toThrow("choose one of the entry points 'a', 'b'")
   })
 
   it('infers the type of an override from one that has no value', () => {

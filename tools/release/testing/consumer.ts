@@ -118,6 +118,6 @@ export function tryRun(
 
 /** `tandem doctor` finds the software GPU. */
 export function expectDoctor(stdout: string): void {
-  expect(stdout).toMatch(/^cuda does not work: The NVIDIA driver library does not load|^cuda works/m)
+  expect(stdout).toMatch(/^cuda does not work: The NVIDIA driver library cannot be loaded|^cuda works/m)
   expect(stdout).toMatch(/^webgpu works: \d+ device/m)
 }

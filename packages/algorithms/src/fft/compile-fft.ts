@@ -40,7 +40,7 @@ export interface CompiledFft {
 /** Compiles the kernels of a plan, and brings their tables of factors to every device. */
 export async function compileFft(group: DeviceGroup, plan: FftPlan): Promise<CompiledFft> {
   requireGroup(group)
-  requireResult(plan, 'passes', 'The plan of compileFft', 'what planFft returns')
+  requireResult(plan, 'passes', 'The plan of compileFft', 'a value that planFft returned')
   const passes = plan.passes.map((pass) => ({ ...pass, steps: stepsOf(plan, pass) }))
   const steps = passes.flatMap((pass) => pass.steps)
   const owned = new OwnedResources()
@@ -85,7 +85,7 @@ export async function compileAnywhere(
   } catch (error) {
     if (!limits.lines || !isGpuError(error) || error.code !== 'unsupported') throw error
     const compiled = await compileFft(group, planFft({ ...options, limits: { ...limits, lines: false } }))
-    const note = `Kernels for these lengths cannot be compiled here, so those for any length ran, which are slower: ${error.message}`
+    const note = `Kernels for these lengths cannot be compiled here, so the slower kernels for any length were used: ${error.message}`
     return { compiled, notes: [note] }
   }
 }

@@ -40,7 +40,7 @@ export function lineRadicesOf(length: number, contiguous: boolean): readonly Rad
   const composed = (tens: number): number[] => {
     const bits = twos - tens
     const triples = equalPowers(3, threes, threes > 6 ? 3 : 2)
-    // A 3 that is left alone makes one stage with the 2 or 4 that is left beside stages of 16.
+    // A single remaining 3 forms one stage with the 2 or 4 that remains after the stages of 16.
     const joined = triples.at(-1) === 3 && [1, 2].includes(bits % 4)
     const powers = joined
       ? [...Array<number>(Math.floor(bits / 4)).fill(16), 3 * 2 ** (bits % 4)]

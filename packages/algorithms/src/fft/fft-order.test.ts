@@ -8,7 +8,10 @@ import { recordFft } from './record-fft.ts'
 import { referenceTransform } from './reference-transform.ts'
 import { relativeError } from './testing-transform.ts'
 
-/** Compiles two kernels: `data = 1.25 * data`, which changes every value of a spectrum, and `total = total / 2 + data`. */
+/**
+ * Compiles two kernels: `data = 1.25 * data`, which changes every value of a spectrum, and `total = total / 2
+ * + data`.
+ */
 function compileWork(group: DeviceGroup) {
   const declarations = `
 struct Params { data_base: u32, data_length: u32, total_base: u32 }

@@ -3,7 +3,10 @@ import { stepsOf } from './fft-steps.ts'
 import { genericSources } from './generic-kernels.ts'
 import { type FftLimits, planFft } from './plan-fft.ts'
 
-/** What NVIDIA's GPUs of compute capability 8 and above have at least. With more, the kernels of these lengths are the same. */
+/**
+ * What NVIDIA's GPUs of compute capability 8 and above have at least. With more, the kernels of these lengths
+ * are the same.
+ */
 const shippedLimits: FftLimits = {
   lines: true,
   workgroupMemoryByteLength: 98_304,
@@ -14,7 +17,10 @@ const shippedLimits: FftLimits = {
 const lineLengths = [32, 64, 128, 256, 512, 1024, 2048, 4096]
 const columnLengths = [64, 128, 256, 512, 1024]
 
-/** Kernels for tests and for compilation ahead of time: those for any length, and those of common lengths that suit `limits`. */
+/**
+ * Kernels for tests and for compilation ahead of time: those for any length, and those of common lengths that
+ * suit `limits`.
+ */
 export function fftSources(limits: FftLimits = shippedLimits): CompileOptions[] {
   const shapes = [
     ...lineLengths.map((length) => ({ shape: [length, length], axes: [1] })),

@@ -58,18 +58,18 @@ describe('planFft', () => {
   })
 
   it.each<[string, object]>([
-    ['The shape has no axes; it needs one at least.', { shape: [] }],
+    ['The shape has no axes; it needs at least one.', { shape: [] }],
     ['The shape is 5; it must be an array of the lengths of the axes.', { shape: 5 }],
     ['The length of axis 1 is -2; it must be a whole number of at least 0.', { shape: [3, -2] }],
-    ['No axes are named; a transform needs one at least.', { shape: [3], axes: [] }],
+    ['The list of axes is empty; a transform needs at least one.', { shape: [3], axes: [] }],
     ['The axis 2 does not exist', { shape: [3, 4], axes: [2] }],
     ['The axis 0.5 does not exist', { shape: [3, 4], axes: [0.5] }],
-    ['The axes 1, 1 name one twice.', { shape: [3, 4], axes: [1, -1] }],
+    ['The axes 1, 1 contain a duplicate.', { shape: [3, 4], axes: [1, -1] }],
     [
-      'The order transposed is for arrays of two or three axes; the shape has 1.',
+      "The order 'transposed' needs an array of two or three axes; the shape has 1.",
       { shape: [4], order: 'transposed' },
     ],
-    ['Axis 1 of a real transform is empty; it needs a value.', { shape: [4, 0], real: true }],
+    ['Axis 1 of a real transform is empty; it needs at least one value.', { shape: [4, 0], real: true }],
   ])('says "%s"', (message, options) => {
     const plan = () => planFft({ ...(options as FftPlanOptions), limits: hardware })
     expect(plan).toThrow(GpuError)
@@ -168,10 +168,10 @@ describeOnBackends('fft', (backend) => {
     ['The option shape of fft is missing.', {}],
     ['There is no option size', { shape: [4], size: 3 }],
     ["The option direction of fft is 'up'", { shape: [4], direction: 'up' }],
-    ['The input holds 3 elements, the shape needs 8.', { shape: [4], input: new Float32Array(3) }],
-    ['The output holds 3 elements, the shape needs 8.', { shape: [4], output: new Float32Array(3) }],
+    ['The input has 3 elements, but the shape needs 8.', { shape: [4], input: new Float32Array(3) }],
+    ['The output has 3 elements, but the shape needs 8.', { shape: [4], output: new Float32Array(3) }],
     [
-      'The output holds 8 elements, the shape needs 6.',
+      'The output has 8 elements, but the shape needs 6.',
       { shape: [4], real: true, output: new Float32Array(8) },
     ],
     ['elements of f32 need a Float32Array', { shape: [4], input: new Float64Array(8) }],
@@ -224,7 +224,7 @@ describeOnBackends('fft', (backend) => {
     const record = (output: typeof input) => () =>
       group.record((recorder) => recordFft(recorder, group, { fft: compiled, input, output }))
     expect(record(wide)).toThrow('The output is 4 × 16 f32; complex numbers of shape 4 × 4 are 4 × 8 f32.')
-    expect(record(gaps)).toThrow('rows of 8 elements that are 16 apart; a transform takes rows without gaps.')
+    expect(record(gaps)).toThrow('rows of 8 elements that are 16 apart; a transform needs rows without gaps.')
     for (const one of [compiled, input, wide]) one.destroy()
   })
 })

@@ -18,7 +18,10 @@ import { verifyFft } from './verify-fft.ts'
 
 /** Options of `fft`. */
 export interface FftOptions extends AlgorithmOptions, GeneratedInputOptions, Omit<FftPlanOptions, 'limits'> {
-  /** Numbers of the array in row-major order, a complex one as two. Default: reproducible pseudo-random numbers. */
+  /**
+   * Numbers of the array in row-major order, a complex one as two. Default: reproducible pseudo-random
+   * numbers.
+   */
   readonly input?: ElementSource<'f32'> | undefined
   /** Likewise, of the report's `outputShape`. */
   readonly output?: ElementSink<'f32'> | undefined
@@ -53,9 +56,10 @@ const optionTypes = {
 } as const
 
 /**
- * Fourier transform of an array along any of its axes, over all devices of the group, each of which has a slice of the first axis. `flops`
- * counts 5 · n · log2(N) operations for n complex values in lines (or squares, or blocks) of N, and half as many where one side is real, rounded. Relative errors
- * are about 10^-7 in the L2 norm. The result has the same bits on any number of devices.
+ * Fourier transform of an array along any of its axes, over all devices of the group, each of which has a
+ * slice of the first axis. `flops` counts 5 · n · log2(N) operations for n complex values in lines (or
+ * squares, or blocks) of N, and half as many where one side is real, rounded. Relative errors are about 10^-7
+ * in the L2 norm. The result has the same bits on any number of devices.
  */
 export async function fft(group: DeviceGroup, given: FftOptions): Promise<FftReport> {
   const options = requireArguments(group, 'fft', given, optionTypes, ['shape'])

@@ -49,7 +49,7 @@ export function convertSource(from: FftLineKind, to: FftLineKind): CompileOption
   }
 }
 
-/** What stands before or behind the transform of real numbers in pairs: from half a spectrum, or to it. */
+/** The step before or after the transform of real numbers in pairs: from half a spectrum, or to it. */
 export function packedSource(direction: 'pack' | 'unpack'): CompileOptions {
   const body = direction === 'pack' ? pack : unpack
   const wgsl = [complex, packed.replace('NAME', direction).replace('BODY', body.trim())].join('\n')

@@ -45,7 +45,7 @@ export interface LineKernelShape {
   readonly to: FftLineKind
   /** The length of the line of which this kernel makes the columns of the square. */
   readonly square?: number | undefined
-  /** Lines of a workgroup, and invocations of a line. */
+  /** Lines per workgroup, and invocations per line. */
   readonly lines: number
   readonly threads: number
   /** Values go through workgroup memory as pairs, or first their real parts and then the imaginary ones, in half of the memory. */
@@ -93,7 +93,10 @@ export function chooseLineKernel(
       return { ...part, lines, threads, exchange }
     }
   }
-  throw new GpuError('validation', `No workgroup of these limits holds lines of ${points} values.`)
+  throw new GpuError(
+    'validation',
+    `A workgroup within these limits has no room for lines of ${points} values.`,
+  )
 }
 
 /** Workgroup memory of a group of columns: two groups and more share a multiprocessor. */

@@ -121,7 +121,7 @@ export interface FftPlan {
 /** Lines of more values than this take two passes where the axis is not contiguous: fewer neighbouring columns would fit, and memory is read in shorter pieces. */
 const longestColumn = 1024
 
-/** Longer lines than this take two passes: a workgroup would hold no more than their values, in halves, and nothing else would run beside it. */
+/** Longer lines than this take two passes: a workgroup would have room for nothing but their values, in halves, and no other workgroup would run at the same time. */
 const longestLine = 16_384
 
 /** Columns of a group have at least this many neighbours: 64 bytes. */
@@ -147,11 +147,14 @@ export function planFft(options: FftPlanOptions): FftPlan {
   if (order === 'transposed' && shape.length !== 2 && shape.length !== 3)
     throw new GpuError(
       'validation',
-      `The order transposed is for arrays of two or three axes; the shape has ${shape.length}.`,
+      `The order 'transposed' needs an array of two or three axes; the shape has ${shape.length}.`,
     )
   const halved = axes.at(-1)!
   if (real && shape[halved] === 0)
-    throw new GpuError('validation', `Axis ${halved} of a real transform is empty; it needs a value.`)
+    throw new GpuError(
+      'validation',
+      `Axis ${halved} of a real transform is empty; it needs at least one value.`,
+    )
   const spectrum = real ? shape.with(halved, Math.floor(shape[halved]! / 2) + 1) : shape
   const forward = direction === 'forward'
   const passes = sequenceOf(axes, real ? halved : undefined, forward).map((axis, index): FftPass => {
@@ -210,7 +213,7 @@ function sequenceOf(
   return [...first, ...descending.filter((axis) => axis !== 0), halved]
 }
 
-/** Whether the lines of an axis lie one after another. */
+/** Whether the lines of an axis are contiguous. */
 export function isContiguous(shape: readonly number[], axis: number): boolean {
   return shape.slice(axis + 1).every((length) => length === 1)
 }
@@ -316,7 +319,7 @@ function requireShape(shape: unknown): readonly number[] {
       'validation',
       `The shape is ${describedValue(shape)}; it must be an array of the lengths of the axes.`,
     )
-  if (shape.length === 0) throw new GpuError('validation', 'The shape has no axes; it needs one at least.')
+  if (shape.length === 0) throw new GpuError('validation', 'The shape has no axes; it needs at least one.')
   for (const [axis, length] of shape.entries()) requireCount(length, `The length of axis ${axis}`)
   return [...shape]
 }
@@ -329,16 +332,16 @@ function requireAxes(axes: unknown, rank: number): readonly number[] {
       `The axes are ${describedValue(axes)}; they must be an array of numbers.`,
     )
   if (axes.length === 0)
-    throw new GpuError('validation', 'No axes are named; a transform needs one at least.')
+    throw new GpuError('validation', 'The list of axes is empty; a transform needs at least one.')
   const found = axes.map((axis: unknown) => {
     if (!Number.isInteger(axis) || (axis as number) < -rank || (axis as number) >= rank)
       throw new GpuError(
         'validation',
-        `The axis ${describedValue(axis)} does not exist: the shape has ${rank}, from 0 to ${rank - 1}, or −${rank} to −1 from the end.`,
+        `The axis ${describedValue(axis)} does not exist: the axes of the shape are 0 to ${rank - 1}, or −${rank} to −1 counted from the end.`,
       )
     return ((axis as number) + rank) % rank
   })
   if (new Set(found).size < found.length)
-    throw new GpuError('validation', `The axes ${found.join(', ')} name one twice.`)
+    throw new GpuError('validation', `The axes ${found.join(', ')} contain a duplicate.`)
   return found
 }

@@ -47,8 +47,9 @@ export function radixParts(radices: readonly Radix[]): string[] {
 }
 
 /**
- * The transform of a · b values x as `b` columns, each by dft_a, and then `a` rows, each by dft_b, with powers of exp(−2πi / (a · b)) between: value
- * k + a · m of the result is value m of row k (Cooley and Tukey, 1965).
+ * The transform of a · b values x as `b` columns, each by dft_a, and then `a` rows, each by dft_b, with
+ * powers of exp(−2πi / (a · b)) between: value k + a · m of the result is value m of row k (Cooley and Tukey,
+ * 1965).
  */
 function composedPart(a: Radix, b: Radix): string {
   const count = a * b

@@ -22,7 +22,7 @@ export interface RecordFftOptions {
  */
 export function recordFft(recorder: Recorder, group: DeviceGroup, options: RecordFftOptions): void {
   const { fft, input, output } = options
-  requireResult(fft, 'passes', 'The option fft', 'what compileFft resolves to')
+  requireResult(fft, 'passes', 'The option fft', 'a value that compileFft returned')
   const { plan } = fft
   requireShape(group, input, 'input', plan.inputShape, plan.realInput)
   requireShape(group, output, 'output', plan.outputShape, plan.realOutput)
@@ -290,12 +290,12 @@ function requireShape(
   if (matrix.slices.length !== group.devices.length)
     throw new GpuError(
       'validation',
-      `The ${name} has ${matrix.slices.length} slices, the group ${group.devices.length} devices.`,
+      `The ${name} has ${matrix.slices.length} slices, but the group has ${group.devices.length} devices.`,
     )
   for (const { view, device } of matrix.slices)
     if (view.rows > 1 && view.stride !== view.columns)
       throw new GpuError(
         'validation',
-        `The slice of the ${name} on device ${device.ordinal} has rows of ${view.columns} elements that are ${view.stride} apart; a transform takes rows without gaps.`,
+        `The slice of the ${name} on device ${device.ordinal} has rows of ${view.columns} elements that are ${view.stride} apart; a transform needs rows without gaps.`,
       )
 }

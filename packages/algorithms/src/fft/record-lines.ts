@@ -121,7 +121,7 @@ export function recordLines(
       if (level === undefined)
         throw new GpuError(
           'too-large',
-          `The lines of ${step.inputLength} values that are ${lines.input.step} values apart span ${span(part, lines.input, step.inputLength) * 8} bytes, device ${ordinal} binds at most ${bindable}.`,
+          `The lines of ${step.inputLength} values that are ${lines.input.step} values apart span ${span(part, lines.input, step.inputLength) * 8} bytes; device ${ordinal} allows bindings of at most ${bindable}.`,
         )
       const half = Math.ceil(part[level] / 2)
       record({ ...part, [level]: half }, at)

@@ -6,7 +6,10 @@ export function referenceFft(re: Float64Array, im: Float64Array): ComplexArray {
   return radicesOf(re.length) === undefined ? chirpFft(re, im) : mixedRadixFft(re, im)
 }
 
-/** Stockham's algorithm with radices up to 7, each stage from one pair of arrays to another. Overwrites its input. */
+/**
+ * Stockham's algorithm with radices up to 7, each stage from one pair of arrays to another. Overwrites its
+ * input.
+ */
 export function mixedRadixFft(re: Float64Array, im: Float64Array): ComplexArray {
   const length = re.length
   let [fromRe, fromIm]: [Float64Array, Float64Array] = [re, im]

@@ -40,7 +40,10 @@ export function chirp(length: number): ComplexArray {
   return { re, im }
 }
 
-/** The conjugate chirp at `points` places, around which it is continued backwards, over `points`: a convolution with it makes a transform. */
+/**
+ * The conjugate chirp at `points` places, around which it is continued backwards, over `points`: a
+ * convolution with it makes a transform.
+ */
 export function conjugateChirp({ re, im }: ComplexArray, points: number): ComplexArray {
   const [toRe, toIm] = [new Float64Array(points), new Float64Array(points)]
   for (let n = 0; n < re.length; n++)

@@ -5,7 +5,10 @@ import { type ComplexArray, chirp, conjugateChirp, root } from './roots.ts'
 
 /** Tables of factors, computed in f64: WGSL lets `sin` and `cos` of f32 be wrong by 2^-11. */
 
-/** Factors of the stages after the first, one stage after another: place (i − 1) · before + k has exp(−2πi · k · i / (before · radix)). */
+/**
+ * Factors of the stages after the first, one stage after another: place (i − 1) · before + k has exp(−2πi · k
+ * · i / (before · radix)).
+ */
 export function stageTable(radices: readonly number[]): number[] {
   const table: number[] = []
   let before = radices[0]!
@@ -22,7 +25,9 @@ export function chirpTable(length: number): number[] {
   return interleaved(chirp(length))
 }
 
-/** The spectrum of the conjugate chirp at `points` values, over `points`: what the convolution multiplies by. */
+/**
+ * The spectrum of the conjugate chirp at `points` values, over `points`: what the convolution multiplies by.
+ */
 export function chirpSpectrum(length: number, points: number): number[] {
   const { re, im } = conjugateChirp(chirp(length), points)
   return interleaved(mixedRadixFft(re, im))

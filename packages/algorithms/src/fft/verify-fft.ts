@@ -198,7 +198,7 @@ async function compareSums(group: DeviceGroup, problem: FftProblem): Promise<Ver
   return {
     checked: true,
     verified: error <= allowed && energetic,
-    verification: `${places.length} outputs against sums in f64: the root of their mean square error is ${error.toPrecision(3)} of that of all outputs, allowed ${allowed.toPrecision(3)}${parseval}`,
+    verification: `${places.length} outputs against sums in f64: their root mean square error is ${error.toPrecision(3)} relative to that of all outputs, allowed ${allowed.toPrecision(3)}${parseval}`,
     maxError: largest,
   }
 

@@ -36,7 +36,7 @@ const noGuess: BinGuess = { low: 0, shift: 0, scale: 0, margin: 1 }
 export function evenEdges(type: HistogramType, bins: number, low: number, high: number): BinEdges {
   requireCount(bins, 'The number of bins', 1)
   if (bins > mostBins)
-    throw new GpuError('too-large', `A histogram has at most ${mostBins} bins, not ${bins}.`)
+    throw new GpuError('too-large', `A histogram can have at most ${mostBins} bins, not ${bins}.`)
   for (const [name, value] of [
     ['low', low],
     ['high', high],
@@ -47,7 +47,7 @@ export function evenEdges(type: HistogramType, bins: number, low: number, high: 
         `The end ${name} of the bins is ${value}; it must be a finite ${type}.`,
       )
   if (low > high)
-    throw new GpuError('validation', `The bins end at ${high}, before ${low}, where they begin.`)
+    throw new GpuError('validation', `The bins end at ${high}, which is below ${low}, where they begin.`)
   // NumPy widens an empty range.
   const [start, stop] = low === high ? [low - 0.5, high + 0.5] : [low, high]
   const step = (stop - start) / bins
@@ -62,12 +62,15 @@ export function givenEdges(type: HistogramType, given: ArrayLike<number>): BinEd
   if (edges.length < 2)
     throw new GpuError('validation', `There are ${edges.length} edges; bins need at least 2.`)
   if (edges.length - 1 > mostBins)
-    throw new GpuError('too-large', `A histogram has at most ${mostBins} bins, not ${edges.length - 1}.`)
+    throw new GpuError('too-large', `A histogram can have at most ${mostBins} bins, not ${edges.length - 1}.`)
   for (const [k, edge] of edges.entries()) {
     if (Number.isNaN(edge))
       throw new GpuError('validation', `Edge ${k} is ${describedValue(given[k])}; it must be a number.`)
     if (k > 0 && edge < edges[k - 1]!)
-      throw new GpuError('validation', `Edge ${k} is ${edge}, below ${edges[k - 1]}: edges must ascend.`)
+      throw new GpuError(
+        'validation',
+        `Edge ${k} is ${edge}, below edge ${k - 1} (${edges[k - 1]}): edges must be in ascending order.`,
+      )
   }
   return edgesOf(type, edges)
 }

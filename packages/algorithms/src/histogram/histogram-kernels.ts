@@ -67,9 +67,15 @@ export async function compileHistogram(
   const fits = count <= workgroupBins
   const variant = options.variant ?? (characterOf(group).fastBarriers && fits ? 'workgroup' : 'storage')
   if (!['workgroup', 'storage'].includes(variant))
-    throw new GpuError('validation', `There is no histogram variant ${variant}: choose workgroup or storage.`)
+    throw new GpuError(
+      'validation',
+      `There is no histogram variant ${variant}; the variants are workgroup and storage.`,
+    )
   if (variant === 'workgroup' && !fits)
-    throw new GpuError('too-large', `Workgroup memory holds ${workgroupBins} bins, not ${count}.`)
+    throw new GpuError(
+      'too-large',
+      `Workgroup memory has room for at most ${workgroupBins} bins, not ${count}.`,
+    )
   const owned = new OwnedResources()
   try {
     const { kernels, destroy } = await compileTerminating(group, kernelSources(type, variant))
@@ -89,11 +95,14 @@ export async function compileHistogram(
 
 function binsOf({ type, bins, low, high, edges }: CompileHistogramOptions): BinEdges {
   if (!['f32', 'i32', 'u32'].includes(type))
-    throw new GpuError('unsupported', `The histogram takes f32, i32 or u32, not ${type}.`)
+    throw new GpuError('unsupported', `A histogram needs elements of f32, i32 or u32, not ${type}.`)
   const even = [bins, low, high]
   if (edges !== undefined) {
     if (even.every((option) => option === undefined)) return givenEdges(type, edges)
-    throw new GpuError('validation', 'The option edges stands for bins, low and high: give it alone.')
+    throw new GpuError(
+      'validation',
+      'The option edges replaces bins, low and high and cannot be combined with them.',
+    )
   }
   if (bins === undefined || low === undefined || high === undefined)
     throw new GpuError('validation', 'A histogram needs the options bins, low and high, or the option edges.')

@@ -128,12 +128,15 @@ function requireRange({
   edges,
 }: Pick<HistogramOptions, 'bins' | 'low' | 'high' | 'edges'>): void {
   if ((low === undefined) !== (high === undefined))
-    throw new GpuError('validation', 'The options low and high are given together, or neither.')
+    throw new GpuError('validation', 'The options low and high must be set together.')
   if (edges === undefined) return
   if (typeof edges !== 'object' || edges === null || typeof edges.length !== 'number')
     throw new GpuError('validation', 'The option edges must be an array of numbers.')
   if (bins !== undefined || low !== undefined)
-    throw new GpuError('validation', 'The option edges stands for bins, low and high: give it alone.')
+    throw new GpuError(
+      'validation',
+      'The option edges replaces bins, low and high and cannot be combined with them.',
+    )
 }
 
 /** The least and the greatest element; 0 and 1 where there is none. */
@@ -163,7 +166,7 @@ async function rangeOf<T extends HistogramType>(
     if (!Number.isFinite(least) || !Number.isFinite(greatest))
       throw new GpuError(
         'validation',
-        `The elements lie between ${least} and ${greatest}; give the options low and high where some are not finite.`,
+        `The elements range from ${least} to ${greatest}, so not all of them are finite; set the options low and high.`,
       )
     return { low: least!, high: greatest! }
   } finally {

@@ -30,7 +30,7 @@ const rangeUnit = 4096
  */
 export function recordHistogram(recorder: Recorder, options: RecordHistogramOptions): void {
   const { kernels, output } = options
-  requireResult(kernels, 'addRows', 'The option kernels', 'what compileHistogram resolves to')
+  requireResult(kernels, 'addRows', 'The option kernels', 'a value that compileHistogram returned')
   const bins = kernels.bins.edges.length - 1
   const parts = options.input.filter(({ length }) => length > 0)
   requireParts(kernels, parts, output, bins)
@@ -107,12 +107,12 @@ function requireParts(
     if (buffer.type !== type)
       throw new GpuError(
         'validation',
-        `Part ${index} of the input holds ${buffer.type}, the histogram is of ${type}.`,
+        `Part ${index} of the input has type ${buffer.type}, but the histogram has type ${type}.`,
       )
   const elements = parts.reduce((sum, { length }) => sum + length, 0)
   if (elements > 4294967295)
     throw new GpuError(
       'too-large',
-      `The counts of a histogram are of 32 bits: it takes at most 4294967295 elements, not ${elements}.`,
+      `The counts of a histogram have 32 bits, so it can have at most 4294967295 elements, not ${elements}.`,
     )
 }

@@ -13,7 +13,7 @@ describeOnBackends('jacobi on a grid that is all boundary', (backend) => {
     const report = await jacobi(group, { ...options, onProgress: (at) => progress.push(at) })
     expect(report).toMatchObject({ iterations: 14, residual: 0, verified: true, seconds: 0, rate: 0 })
     expect(report.notes).toEqual([
-      'The grid has no inner cells, so it is all boundary, which no sweep changes.',
+      'The grid has no inner cells: every cell is on the boundary, which sweeps do not change.',
     ])
     expect(progress).toEqual([{ iteration: 14, residual: 0 }])
     const early = await jacobi(group, { ...options, tolerance: 0 })

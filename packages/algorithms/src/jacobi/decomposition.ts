@@ -15,7 +15,7 @@ export interface JacobiBlock {
   readonly right?: number
 }
 
-/** Blocks of inner cells, one a device. */
+/** Blocks of inner cells, one per device. */
 export interface ProcessGrid {
   /** The number of blocks in a column and in a row; devices from `down * across` on own nothing. */
   readonly down: number

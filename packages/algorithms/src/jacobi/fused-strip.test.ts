@@ -7,7 +7,8 @@ const workgroups = (rows: number, columns: number) =>
   Math.ceil(rows / fusedStripRows(rows, columns)) * fusedStripes(columns)
 
 describe('fusedStripRows', () => {
-  // Blocks of squares on one, two, four and eight GPUs: rows, columns, the quickest strip that was measured on an H200 (docs/measurements/2026-11-22-h200-jacobi-strips.txt).
+  // Blocks of squares on one, two, four and eight GPUs: rows, columns, the quickest strip that was measured
+  // on an H200 (docs/measurements/2026-11-22-h200-jacobi-strips.txt).
   it.each([
     [4095, 16_382, 128],
     [4096, 16_382, 128],
@@ -51,7 +52,8 @@ describe('fusedStripRows', () => {
 })
 
 describe('fusedSweepsSeconds', () => {
-  // Rows, columns, strip, microseconds of a pass of the kernel on an H200, which include 1.5 from its start to its end.
+  // Rows, columns, strip, microseconds of a pass of the kernel on an H200, which include 1.5 from its start
+  // to its end.
   it.each([
     [4095, 16_382, 128, 208.5],
     [4095, 16_382, 205, 253.3],

@@ -1,6 +1,7 @@
 /**
- * Microseconds that fused sweeps take for one row of a strip with 1, 2, … 8 workgroups on each multiprocessor of an H200, which runs no more of them at once:
- * of cells that stay in its cache, and of cells that come from memory. With few workgroups a row waits for its cells, with many for the other workgroups.
+ * Microseconds that fused sweeps take for one row of a strip with 1, 2, … 8 workgroups on each multiprocessor
+ * of an H200, which runs no more of them at once: of cells that stay in its cache, and of cells that come
+ * from memory. With few workgroups a row waits for its cells, with many for the other workgroups.
  */
 const rowMicroseconds = {
   cached: [0.55, 0.59, 0.66, 0.77, 0.92, 1.1, 1.27, 1.45],
@@ -14,7 +15,10 @@ const cachedByteLength = 50_000_000
 const stripeColumns = 4 * 126
 /** Rows above and below a strip that its workgroup computes again. */
 const extraRows = 8
-/** Longer strips gain a hundredth where all workgroups run at once, and lose more on a GPU that runs fewer at once. */
+/**
+ * Longer strips gain a hundredth where all workgroups run at once, and lose more on a GPU that runs fewer at
+ * once.
+ */
 const mostRows = 160
 /** Workgroups that a dispatch has at most in one dimension. */
 const mostWorkgroups = 65_535
@@ -22,8 +26,9 @@ const mostWorkgroups = 65_535
 export const fusedStripes = (columns: number) => Math.ceil(columns / stripeColumns)
 
 /**
- * The number of rows in a strip of fused sweeps over a block: the one that takes the least time. Workgroups run in turns, and a few more than run at once take
- * a turn of their own: 1,088 workgroups instead of 1,056 took a third longer.
+ * The number of rows in a strip of fused sweeps over a block: the one that takes the least time. Workgroups
+ * run in turns, and a few more than run at once take a turn of their own: 1,088 workgroups instead of 1,056
+ * took a third longer.
  */
 export function fusedStripRows(rows: number, columns: number): number {
   let best = fusedSweepsSeconds(rows, columns, 4)
@@ -35,7 +40,10 @@ export function fusedStripRows(rows: number, columns: number): number {
   return Math.max(strip, Math.ceil(rows / mostWorkgroups))
 }
 
-/** Seconds that a pass of fused sweeps over a block takes on an H200 in strips of so many rows, by these figures; its start and its end not counted. */
+/**
+ * Seconds that a pass of fused sweeps over a block takes on an H200 in strips of so many rows, by these
+ * figures; its start and its end not counted.
+ */
 export function fusedSweepsSeconds(rows: number, columns: number, strip: number): number {
   const figures = rowMicroseconds[8 * rows * columns > cachedByteLength ? 'inMemory' : 'cached']
   const stripes = fusedStripes(columns)

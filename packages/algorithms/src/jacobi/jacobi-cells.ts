@@ -24,7 +24,7 @@ export function cellsOf(block: FieldBlock): Rectangle {
   }
 }
 
-/** The cells around others, as far as the grid goes. */
+/** The cells around others, within the grid. */
 export function around(
   { row, column, rows, columns }: Rectangle,
   distance: number,

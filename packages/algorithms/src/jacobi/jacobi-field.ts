@@ -120,7 +120,7 @@ export async function allocateField(
 }
 
 function requireField(field: unknown, of: string): void {
-  requireResult(field, 'blocks', `The field of ${of}`, 'what allocateField resolves to')
+  requireResult(field, 'blocks', `The field of ${of}`, 'a value that allocateField returned')
 }
 
 /** Writes a state (rows × columns, boundary included) into both copies of every block, halos included. */
@@ -145,7 +145,7 @@ export async function writeSource(field: JacobiField, source: ElementSource<'f32
   if (field.blocks.some((block) => block.source === undefined))
     throw new GpuError(
       'validation',
-      'The field of writeSource has no source: allocate it with the option source.',
+      'The field passed to writeSource has no source: allocate it with the option source.',
     )
   const rowsOf = ({ row, rows }: FieldBlock) => ({ first: row + 1, end: row + 1 + rows })
   await eachBand(field, source, rowsOf, 0, (block, data, first, count) =>

@@ -20,18 +20,27 @@ import {
   type SweepWork,
 } from './sweep-plan.ts'
 
-/** A run of so many seconds is stopped in between as often as this to report its progress: some microseconds each. */
+/**
+ * A run of so many seconds is stopped in between as often as this to report its progress: some microseconds
+ * each.
+ */
 const longRun = 2
 const reportsOfLongRun = 100
 
 export interface IterateOptions {
   readonly iterations: number
-  /** Stop once the largest change of a cell in one sweep is at most this. The change is read every `residualEvery` sweeps, while the next interval already runs. */
+  /**
+   * Stop once the largest change of a cell in one sweep is at most this. The change is read every
+   * `residualEvery` sweeps, while the next interval already runs.
+   */
   readonly tolerance?: number | undefined
   readonly residualEvery: number
   readonly schedule: Schedule
   readonly signal?: AbortSignal | undefined
-  /** Called after every interval that the host waits for. A fixed number of iterations reports up to 200 times on software, and on hardware once, at the end, or 100 times where the run before took seconds. */
+  /**
+   * Called after every interval that the host waits for. A fixed number of iterations reports up to 200 times
+   * on software, and on hardware once, at the end, or 100 times where the run before took seconds.
+   */
   readonly onProgress?: ((progress: { iteration: number; residual: number }) => void) | undefined
 }
 
@@ -49,7 +58,10 @@ export interface IterateResult {
   readonly clock: 'device' | 'host'
 }
 
-/** Runs sweeps from copy 0 of a field that holds a state. Keeps its programs, so that a second call records nothing. */
+/**
+ * Runs sweeps from copy 0 of a field that holds a state. Keeps its programs, so that a second call records
+ * nothing.
+ */
 export class JacobiIteration {
   readonly #field: JacobiField
   readonly #kernels: JacobiKernels
@@ -106,7 +118,10 @@ export class JacobiIteration {
     this.#residualTree?.destroy()
   }
 
-  /** No sweep changes a grid that has no inner cells, and the first look at the residual finds any tolerance met. */
+  /**
+   * No sweep changes a grid that has no inner cells, and the first look at the residual finds any tolerance
+   * met.
+   */
   #boundaryAlone(): IterateResult {
     const { iterations: most, tolerance, residualEvery, onProgress } = this.#options
     const look = { iteration: tolerance === undefined ? most : Math.min(residualEvery, most), residual: 0 }
@@ -145,7 +160,10 @@ export class JacobiIteration {
     return { iterations, parity, behind, residual: this.#residual(0), seconds, clock }
   }
 
-  /** Each interval starts before the host reads the residual of the previous one, so the devices never wait for the host. */
+  /**
+   * Each interval starts before the host reads the residual of the previous one, so the devices never wait
+   * for the host.
+   */
   async #untilTolerance(tolerance: number): Promise<IterateResult> {
     const { iterations, residualEvery, onProgress } = this.#options
     const start = performance.now()

@@ -21,12 +21,16 @@ import sourceNone from './source-none.part.wgsl.ts'
 import sweep from './sweep.part.wgsl.ts'
 
 /**
- * How halo cells travel. `copy`: rows are copied as they are; columns are packed, copied and unpacked. `direct`: the sweep reads the
- * neighbours' cells where they are, which needs peer access and suits small grids, where the latency of copies dominates.
+ * How halo cells travel. `copy`: rows are copied as they are; columns are packed, copied and unpacked.
+ * `direct`: the sweep reads the neighbours' cells where they are, which needs peer access and suits small
+ * grids, where the latency of copies dominates.
  */
 export type HaloTransport = Exclude<TileTransport, 'scatter'>
 
-/** The transport in the labels of the kernels. Shipped kernels are found by their labels, so these words do not change. */
+/**
+ * The transport in the labels of the kernels. Shipped kernels are found by their labels, so these words do
+ * not change.
+ */
 const transportNames: Record<HaloTransport, string> = { copy: 'copies', direct: 'direct' }
 
 /** What `compileJacobi` compiles. */
@@ -35,7 +39,10 @@ export interface JacobiKernels {
   readonly sweep: Kernel
   /** Does what `sweep` does, and raises the residual to the largest change of a cell. */
   readonly sweepResidual: Kernel
-  /** `fusedSweeps` sweeps in one pass over memory, with the same bits as that many single sweeps. Absent where sweeps are not fused. */
+  /**
+   * `fusedSweeps` sweeps in one pass over memory, with the same bits as that many single sweeps. Absent where
+   * sweeps are not fused.
+   */
   readonly fused?: Kernel
   readonly fusedResidual?: Kernel
   /** These kernels move one column and two columns. Absent for `direct`. */

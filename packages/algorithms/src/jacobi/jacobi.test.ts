@@ -335,7 +335,7 @@ describeOnBackends('jacobi', (backend) => {
     const shape = { rows: 30, columns: 30, transport: 'copy', fuse: true } as const
     await expect(jacobi(group, { ...shape, decomposition: '2d' })).rejects.toMatchObject({
       code: 'unsupported',
-      message: 'Sweeps cannot be fused: the blocks form 2 columns.',
+      message: 'Sweeps cannot be fused: the blocks are arranged in 2 columns.',
     })
     await expect(jacobi(group, { ...shape, rows: 9, decomposition: '1d' })).rejects.toMatchObject({
       message: 'Sweeps cannot be fused: a block has fewer than 4 rows.',
@@ -354,7 +354,7 @@ describeOnBackends('jacobi', (backend) => {
     await expect(jacobi(group, { ...options, tolerance: -1 })).rejects.toMatchObject({ code: 'validation' })
     await expect(jacobi(group, { ...options, input: new Float32Array(80) })).rejects.toMatchObject({
       code: 'validation',
-      message: 'The input holds 80 elements, the shape needs 81.',
+      message: 'The input has 80 elements, but the shape needs 81.',
     })
   })
 })

@@ -70,7 +70,7 @@ export interface JacobiReport extends Report {
   readonly transport: HaloTransport
   /** Sweeps in one pass over memory: 1 or 4. */
   readonly sweepsPerPass: number
-  /** Cell updates a second, in millions. */
+  /** Cell updates per second, in millions. */
   readonly megaUpdatesPerSecond: number
   readonly samples: readonly number[]
 }
@@ -212,7 +212,7 @@ export async function jacobi(group: DeviceGroup, given: JacobiOptions): Promise<
       megaUpdatesPerSecond: gigaRate(updates, seconds) * 1e3,
       notes:
         field.blocks.length === 0 && done > 0
-          ? ['The grid has no inner cells, so it is all boundary, which no sweep changes.']
+          ? ['The grid has no inner cells: every cell is on the boundary, which sweeps do not change.']
           : [],
       ...(comparison && { comparison }),
     }
@@ -288,9 +288,9 @@ function chooseFusing(
     source !== undefined
       ? 'there is a source'
       : transport === 'direct'
-        ? 'halos are read directly'
+        ? "the transport is 'direct'"
         : across > 1
-          ? `the blocks form ${across} columns`
+          ? `the blocks are arranged in ${across} columns`
           : blocks.some((block) => block.rows < fusedSweeps)
             ? `a block has fewer than ${fusedSweeps} rows`
             : blocks.some((block) => (block.rows + 8) * (columns + 128) * 4 > limit)

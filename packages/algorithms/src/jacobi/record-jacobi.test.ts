@@ -20,17 +20,17 @@ it.each([
       decomposition: '2d',
       sweeps: twice,
     },
-    'Kernels that fuse sweeps need blocks that lie above one another; the field has 2 side by side.',
+    'Kernels that fuse sweeps need blocks in one column; the field has 2 columns of blocks.',
   ],
   [
     'too few rows of halo',
     { kernels: { ...copied, fuse: true }, field: packed, decomposition: '1d', sweeps: twice },
-    'The kernels need 4 rows of halo, and the field has 1: allocate it with haloRows 4.',
+    'The kernels need 4 halo rows, but the field has 1: allocate it with haloRows 4.',
   ],
   [
     'columns that nothing packs',
     { kernels: copied, field: { source: false, columnHalos: false }, decomposition: '2d', sweeps: twice },
-    'The kernels send columns, and block 1 of the field has no packed columns: allocate it with columnHalos true.',
+    'The kernels send columns, but block 1 of the field has no packed columns: allocate it with columnHalos true.',
   ],
   [
     'no number of sweeps',

@@ -76,19 +76,19 @@ function requireSweepable(
   if (fused !== undefined && grid.across > 1)
     throw new GpuError(
       'validation',
-      `Kernels that fuse sweeps need blocks that lie above one another; the field has ${grid.across} side by side.`,
+      `Kernels that fuse sweeps need blocks in one column; the field has ${grid.across} columns of blocks.`,
     )
   const haloRows = fused === undefined ? 1 : fusedSweeps
   for (const { haloRows: rows, left, send, device } of blocks) {
     if (rows < haloRows)
       throw new GpuError(
         'validation',
-        `The kernels need ${haloRows} rows of halo, and the field has ${rows}: allocate it with haloRows ${haloRows}.`,
+        `The kernels need ${haloRows} halo rows, but the field has ${rows}: allocate it with haloRows ${haloRows}.`,
       )
     if (transport === 'copy' && left !== undefined && send.left === undefined)
       throw new GpuError(
         'validation',
-        `The kernels send columns, and block ${device} of the field has no packed columns: allocate it with columnHalos true.`,
+        `The kernels send columns, but block ${device} of the field has no packed columns: allocate it with columnHalos true.`,
       )
   }
 }

@@ -26,8 +26,9 @@ export function referenceJacobi(
 }
 
 /**
- * One sweep of the rows `firstRow` to `firstRow + rows`, from one state into the same places of another, with the kernels' rounding after every
- * operation, so that the bits are the same on a device that keeps subnormal numbers. The outer columns do not change.
+ * One sweep of the rows `firstRow` to `firstRow + rows`, from one state into the same places of another, with
+ * the kernels' rounding after every operation, so that the bits are the same on a device that keeps subnormal
+ * numbers. The outer columns do not change.
  */
 export function sweepRowsF32(
   columns: number,

@@ -26,7 +26,7 @@ export interface ScalingFigure {
   /** The number of blocks in a column and in a row of the process grid. */
   readonly grid: readonly [down: number, across: number]
   readonly seconds: number
-  /** Cell updates a second, in millions. */
+  /** Cell updates per second, in millions. */
   readonly megaUpdatesPerSecond: number
   /** Time of one device over the number of devices times this time. */
   readonly efficiency: number

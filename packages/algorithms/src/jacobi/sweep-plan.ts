@@ -1,4 +1,5 @@
-// Which programs of sweeps make up an iteration, and in which copy of the cells each of them begins. Pure data, which `JacobiIteration` records and runs.
+// Which programs of sweeps make up an iteration, and in which copy of the cells each of them begins. Pure
+// data, which `JacobiIteration` records and runs.
 import { fusedSweeps } from './jacobi-kernels.ts'
 
 /** One recorded program holds at most this many sweeps, or twice as many where the check interval is odd. */
@@ -35,7 +36,10 @@ export interface SweepPass {
   readonly count: number
 }
 
-/** Groups sweeps into passes over memory. A residual is that of the last sweep of a pass; single sweeps precede fused ones. */
+/**
+ * Groups sweeps into passes over memory. A residual is that of the last sweep of a pass; single sweeps
+ * precede fused ones.
+ */
 export function passesOf(sweeps: number, residuals: Iterable<number>, fused: boolean): SweepPass[] {
   const all: SweepPass[] = []
   const ends = new Set([...residuals, sweeps])
@@ -119,7 +123,10 @@ function evenSweeps(interval: number, fused: boolean): number {
   return parityAfter(body, fused) === 0 ? interval : 2 * interval
 }
 
-/** The copy that holds the state after a program. `longestBody` sweeps without a residual are an even number of passes. */
+/**
+ * The copy that holds the state after a program. `longestBody` sweeps without a residual are an even number
+ * of passes.
+ */
 function parityAfter(body: SweepBody, fused: boolean): 0 | 1 {
   const passes = passesOf(body.sweeps, residualsOf(body), fused).length
   return ((body.parity + passes) % 2) as 0 | 1

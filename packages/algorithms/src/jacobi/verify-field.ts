@@ -6,7 +6,10 @@ import type { JacobiField } from './jacobi-field.ts'
 import type { IterateResult } from './jacobi-iteration.ts'
 import { type JacobiFindings, type JacobiResult, verifyJacobi } from './verify-jacobi.ts'
 
-/** Checks the state of a field after `iterations` sweeps from `initial`: each process its blocks. Every process gets the same answer. `fullCheckUpdates`: see `verifyJacobi`. */
+/**
+ * Checks the state of a field after `iterations` sweeps from `initial`: each process its blocks. Every
+ * process gets the same answer. `fullCheckUpdates`: see `verifyJacobi`.
+ */
 export async function verifyField(
   field: JacobiField,
   initial: ElementSource<'f32'>,

@@ -4,7 +4,10 @@ import { around, type CellReader, type Rectangle, rowReader } from './jacobi-cel
 import { referenceJacobi, sweepRowsF32 } from './reference-jacobi.ts'
 
 const u = 2 ** -24
-/** A device may replace subnormal operands and results by zero (WGSL, "Floating point evaluation"). The four operations of a cell lose at most this. */
+/**
+ * A device may replace subnormal operands and results by zero (WGSL, "Floating point evaluation"). The four
+ * operations of a cell lose at most this.
+ */
 const flushed = 2 ** -124
 
 export interface JacobiResult {
@@ -13,11 +16,17 @@ export interface JacobiResult {
   readonly iterations: number
   readonly initial: ElementSource<'f32'>
   readonly source: ElementSource<'f32'> | undefined
-  /** The cells that this process checks: with those of the others, all but the rows at the top and the bottom, which nothing changes. */
+  /**
+   * The cells that this process checks: with those of the others, all but the rows at the top and the bottom,
+   * which nothing changes.
+   */
   readonly places: readonly Rectangle[]
   /** Is asked for cells of `places`. */
   readonly final: CellReader
-  /** The state of `behind` sweeps earlier, of `places` and as far around them. It has no meaning where no sweep ran. */
+  /**
+   * The state of `behind` sweeps earlier, of `places` and as far around them. It has no meaning where no
+   * sweep ran.
+   */
   readonly previous: CellReader
   readonly behind: number
   /** Largest change in the last sweep. */
@@ -40,9 +49,10 @@ export interface JacobiFindings {
 }
 
 /**
- * Repeats all iterations in f64 where they are at most `fullCheckUpdates` cell updates: a sweep averages, so it does not enlarge earlier errors, and
- * adds at most 3·2^-24 of the largest value. Otherwise it repeats the last pass (one sweep, or a few fused ones) for every cell from the state
- * before it, and compares the residual too. Each process checks its cells.
+ * Repeats all iterations in f64 where they are at most `fullCheckUpdates` cell updates: a sweep averages, so
+ * it does not enlarge earlier errors, and adds at most 3·2^-24 of the largest value. Otherwise it repeats the
+ * last pass (one sweep, or a few fused ones) for every cell from the state before it, and compares the
+ * residual too. Each process checks its cells.
  */
 export async function verifyJacobi(result: JacobiResult, fullCheckUpdates = 2 ** 28): Promise<Verification> {
   const { rows, columns, iterations, gather = async (found) => [found] } = result
@@ -94,8 +104,9 @@ async function fullCheck(result: JacobiResult): Promise<JacobiFindings> {
     const expected = referenceJacobi(problem, initial, iterations)
     const largest = Math.max(largestFinite(initial), largestFinite(expected))
     const largestSource = largestFinite(source ?? [])
-    // No value in between exceeds the largest at the start plus what f adds in each sweep, and the part of f only grows.
-    // A finite cell comes from finite cells alone. A cell that is not finite must be the same NaN or infinity.
+    // No value in between exceeds the largest at the start plus what f adds in each sweep, and the part of f
+    // only grows. A finite cell comes from finite cells alone. A cell that is not finite must be the same NaN
+    // or infinity.
     bound = iterations * 3 * u * (largest + largestSource / 4) + iterations * flushed
     for (const place of places) {
       const state = await result.final(place)

@@ -61,7 +61,10 @@ fn main(@builtin(local_invocation_index) thread: u32, @builtin(workgroup_id) wor
   }
 }`
 
-/** For `transposed`, a kernel that reads A like that body's kernel and takes a hundredth of its time on the reference executor. */
+/**
+ * For `transposed`, a kernel that reads A like that body's kernel and takes a hundredth of its time on the
+ * reference executor.
+ */
 async function compile(
   group: DeviceGroup,
   body: 'registers' | 'transposed',

@@ -23,7 +23,10 @@ export interface MatmulOptions<T extends MatmulType = MatmulType>
   readonly signal?: AbortSignal | undefined
   /** Default f32. */
   readonly type?: T | undefined
-  /** m × k, row-major. Default: reproducible random elements from `seed`. A host buffer is streamed from in place. */
+  /**
+   * m × k, row-major. Default: reproducible random elements from `seed`. A host buffer is streamed from in
+   * place.
+   */
   readonly a?: ElementSource<T> | HostBuffer<T> | undefined
   /** k × n, row-major. */
   readonly b?: ElementSource<T> | HostBuffer<T> | undefined
@@ -58,8 +61,9 @@ const optionTypes = {
 } as const
 
 /**
- * C = A · B on the devices of the group, any size: A and C in slices of rows, B gathered by every device (resident, the gathering is part
- * of the time) or streamed in panels (streamed, all transfers are part of the time).
+ * C = A · B on the devices of the group, any size: A and C in slices of rows, B gathered by every device
+ * (resident, the gathering is part of the time) or streamed in panels (streamed, all transfers are part of
+ * the time).
  */
 export async function matmul<T extends MatmulType = 'f32'>(
   group: DeviceGroup,

@@ -30,9 +30,10 @@ export const productOptionTypes = {
 } as const
 
 /**
- * Shape, type (default f32) and operands of a product; operands that are not given are random elements from `seed` (default 1). Throws
- * `validation` for sizes that are not whole numbers from 0, and for arrays whose elements are not of the type, or whose
- * lengths are not those of the shape. `hosts`: whether operands and result may be host memory.
+ * Shape, type (default f32) and operands of a product; operands that are not given are random elements from
+ * `seed` (default 1). Throws `validation` for sizes that are not whole numbers from 0, and for arrays whose
+ * elements are not of the type, or whose lengths are not those of the shape. `hosts`: whether operands and
+ * result may be host memory.
  */
 export function productOperands<T extends MatmulType, S extends ElementSource<T> | HostBuffer<T>>(
   options: ProductOptions<T, S>,

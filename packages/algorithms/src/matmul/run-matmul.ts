@@ -130,7 +130,8 @@ export async function runStreamed<T extends MatmulType>(
       }
       return host
     }
-    // Over several processes, each has the rows of A and C that its devices compute, and a share of the rows of B.
+    // Over several processes, each has the rows of A and C that its devices compute, and a share of the rows
+    // of B.
     const ranges = splitRows(m, devices.length)
     const placed = group.rankCount > 1
     const ofDevices = (label: string, parts: readonly RowRange[], columns: number) =>
@@ -192,7 +193,10 @@ export async function runStreamed<T extends MatmulType>(
 /** Takes rows of C from the first `row` on, which a device computed. */
 type TakeRows<T extends MatmulType> = (row: number, data: ElementArray<T>, device: Device) => Promise<void>
 
-/** Brings rows that lie in the host memory of their devices' processes to every process, in bounded pieces and in ascending order. */
+/**
+ * Brings rows that lie in the host memory of their devices' processes to every process, in bounded pieces and
+ * in ascending order.
+ */
 async function readPlaced<T extends MatmulType>(
   { group, type, devices, shape: { n } }: MatmulRun<T>,
   parts: readonly (HostBuffer<T> | undefined)[],
@@ -219,8 +223,8 @@ async function readPlaced<T extends MatmulType>(
 }
 
 /**
- * Passes C, in pieces and in ascending order, to the caller's sink, and what the devices of this process computed of it to the verifier. `read` is
- * asked for all of C, in every process, or for those rows alone.
+ * Passes C, in pieces and in ascending order, to the caller's sink, and what the devices of this process
+ * computed of it to the verifier. `read` is asked for all of C, in every process, or for those rows alone.
  */
 async function deliver<T extends MatmulType>(
   run: MatmulRun<T>,

@@ -30,7 +30,7 @@ export function recordReduction(
   options: RecordReductionOptions,
 ): void {
   const { kernels, output } = options
-  requireResult(kernels, 'general', 'The option kernels', 'what compileReduction resolves to')
+  requireResult(kernels, 'general', 'The option kernels', 'a value that compileReduction returned')
   const parts = options.input.filter((view) => view.length > 0)
   requireParts(kernels, parts, output)
   if (parts.length === 0) {
@@ -173,22 +173,22 @@ function recordAtomic(
 
 function requireParts(kernels: ReductionKernels, parts: readonly BufferView[], output: BufferView): void {
   if (output.length !== 1)
-    throw new GpuError('validation', `The output of a reduction is 1 element, not ${output.length}.`)
+    throw new GpuError('validation', `The output of a reduction must have 1 element, not ${output.length}.`)
   if (output.buffer.type !== kernels.type)
     throw new GpuError(
       'validation',
-      `The output holds ${output.buffer.type}, the reduction is of ${kernels.type}.`,
+      `The output has type ${output.buffer.type}, but the reduction has type ${kernels.type}.`,
     )
   for (const [index, part] of parts.entries()) {
     if (part.buffer.type !== kernels.type)
       throw new GpuError(
         'validation',
-        `Part ${index} of the input holds ${part.buffer.type}, the reduction is of ${kernels.type}.`,
+        `Part ${index} of the input has type ${part.buffer.type}, but the reduction has type ${kernels.type}.`,
       )
     if (index < parts.length - 1 && part.length % leafLength !== 0)
       throw new GpuError(
         'validation',
-        `Part ${index} of the input holds ${part.length} elements: every part but the last needs a multiple of ${leafLength}, so that the bits do not depend on the parts.`,
+        `Part ${index} of the input holds ${part.length} elements: every part but the last needs a multiple of ${leafLength}, so that the result does not depend on the parts.`,
       )
   }
 }

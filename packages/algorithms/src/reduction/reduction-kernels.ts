@@ -96,23 +96,26 @@ export async function compileReduction(
   if (!reductionKernelNames.includes(name))
     throw new GpuError(
       'validation',
-      `There is no reduction kernel ${name}: choose ${reductionKernelNames.join(', ')}.`,
+      `There is no reduction kernel ${name}; the kernels are ${reductionKernelNames.join(', ')}.`,
     )
   if (!['sum', 'min', 'max'].includes(operation))
-    throw new GpuError('validation', `There is no reduction operation ${operation}: choose sum, min or max.`)
+    throw new GpuError(
+      'validation',
+      `There is no reduction operation ${operation}; the operations are sum, min and max.`,
+    )
   if (!['f32', 'i32', 'u32'].includes(type))
-    throw new GpuError('unsupported', `The reduction takes f32, i32 or u32, not ${type}.`)
+    throw new GpuError('unsupported', `A reduction needs elements of f32, i32 or u32, not ${type}.`)
   if (name === 'atomic' && type === 'f32')
     throw new GpuError(
       'unsupported',
-      'The atomic kernel takes i32 and u32: WGSL has no atomic<f32>, and additions in an order that changes from run to run would change the bits of a sum.',
+      'The atomic kernel supports i32 and u32 only: WGSL has no atomic<f32>, and a sum whose order changes from run to run would change its bits.',
     )
 
   const variant = options.variant ?? bestVariant(group, operation, type)
   if (variant === 'subgroups' && operation === 'sum' && type === 'f32')
     throw new GpuError(
       'unsupported',
-      'Sums of f32 take no subgroup operations: their bits would depend on how wide subgroups are.',
+      'Sums of f32 cannot use subgroup operations: their bits would depend on the subgroup size.',
     )
   const sources = kernelSources({ kernel: name, operation, type, variant })
   const { kernels, destroy } = await compileTerminating(group, {

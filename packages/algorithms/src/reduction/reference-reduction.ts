@@ -25,12 +25,16 @@ export interface ReductionReference {
   readonly absoluteSum: number
 }
 
-/** What part of the elements gives: a sum and its compensation, or the minimum or maximum; and the sum of |x| of f32. */
+/**
+ * What part of the elements gives: a sum and its compensation, or the minimum or maximum; and the sum of |x|
+ * of f32.
+ */
 export type PartialReduction = readonly [value: number, compensation: number, absoluteSum: number]
 
 /**
- * Streams elements `[first, first + length)` of the source once. Integer sums wrap modulo 2^32; minimum and maximum of f32 propagate NaN (the
- * result is the quiet NaN 0x7fc00000) and order -0 before +0; f32 sums accumulate in f64 with Neumaier's compensation.
+ * Streams elements `[first, first + length)` of the source once. Integer sums wrap modulo 2^32; minimum and
+ * maximum of f32 propagate NaN (the result is the quiet NaN 0x7fc00000) and order -0 before +0; f32 sums
+ * accumulate in f64 with Neumaier's compensation.
  */
 export async function reducePart<T extends ReductionType>(
   source: ElementSource<T>,
@@ -112,7 +116,10 @@ export async function referenceReduction<T extends ReductionType>(
   return combineParts(problem, [await reducePart(source, problem, 0, problem.length)])
 }
 
-/** Checks a result (as bits of its type) against the reference; for f32 sums within |error| <= γ_k Σ|x|, Higham 2002, §4.2. */
+/**
+ * Checks a result (as bits of its type) against the reference; for f32 sums within |error| <= γ_k Σ|x|,
+ * Higham 2002, §4.2.
+ */
 export function verifyReduction(
   kernel: ReductionKernelName,
   problem: ReductionProblem,

@@ -39,7 +39,7 @@ export type CompareRingOptions = Omit<
   RingMatmulOptions<'f32'>,
   'scheme' | 'devices' | 'type' | 'a' | 'b' | 'output'
 > & {
-  /** Default: 1, 2, 4, 8 and 16, as far as the group has devices. */
+  /** Default: 1, 2, 4, 8 and 16, up to the number of devices in the group. */
   readonly nodeCounts?: readonly number[]
   /** Called after every measurement. */
   readonly onFigure?: (nodes: number, figure: RingFigure) => void

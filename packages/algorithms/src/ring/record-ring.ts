@@ -121,7 +121,7 @@ export function recordRing<T extends MatmulType>(
     return ring.slices[(index + s) % count]!
   }
 
-  /** Where that slice lies in host memory, from row `row` on. */
+  /** The position of that slice in host memory, from row `row`. */
   function onHost(index: number, s: number, row: number, rows: number): HostView<T> {
     const node = ring.nodes[index]!
     const buffer: HostBuffer<T> = s === 0 ? node.own : node.circulating[((s - 1) % 2) as 0 | 1]

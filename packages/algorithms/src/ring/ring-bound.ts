@@ -8,9 +8,10 @@ export interface StepSeconds {
 }
 
 /**
- * The least time of `scheme` on `nodes` nodes: what it cannot hide. Undefined for the schemes that the published comparison does not have.
- * N steps of message m, upload u, product p: none N·(u + p + m); native N·(u + max(m, p)); sequence N·max(m, u + p); streamed in S pieces
- * N·max(m, max(u, p) + min(u, p)/S); interleaved max(m, u) + (N − 1)·max(m, u, p) + p.
+ * The least time of `scheme` on `nodes` nodes: what it cannot hide. Undefined for the schemes that the
+ * published comparison does not have. N steps of message m, upload u, product p: none N·(u + p + m); native
+ * N·(u + max(m, p)); sequence N·max(m, u + p); streamed in S pieces N·max(m, max(u, p) + min(u, p)/S);
+ * interleaved max(m, u) + (N − 1)·max(m, u, p) + p.
  */
 export function ringBound(
   scheme: RingScheme,

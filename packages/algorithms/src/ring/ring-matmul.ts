@@ -135,7 +135,10 @@ function requireRingOptions(
   { scheme = 'none', pieces = 1, devices = 1 }: Pick<RingMatmulOptions, 'scheme' | 'pieces' | 'devices'>,
 ): void {
   if (!ringSchemes.includes(scheme))
-    throw new GpuError('validation', `There is no ring scheme ${scheme}: choose ${ringSchemes.join(', ')}.`)
+    throw new GpuError(
+      'validation',
+      `There is no ring scheme ${scheme}; the schemes are ${ringSchemes.join(', ')}.`,
+    )
   requireCount(pieces, 'The option pieces', 1)
   if (!(Number.isSafeInteger(devices) && devices >= 1 && devices <= group.devices.length))
     throw new GpuError(

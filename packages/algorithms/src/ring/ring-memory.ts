@@ -41,7 +41,10 @@ export interface Ring<T extends MatmulType = MatmulType> {
   destroy(): void
 }
 
-/** Allocates what `devices` need. Host memory is placed by device, so that each process holds that of its own nodes. */
+/**
+ * Allocates what `devices` need. Host memory is placed by device, so that each process holds that of its own
+ * nodes.
+ */
 export async function allocateRing<T extends MatmulType>(
   group: DeviceGroup,
   type: T,

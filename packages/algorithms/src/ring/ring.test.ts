@@ -77,11 +77,11 @@ describeOnBackends('ringMatmul', (backend) => {
       [{ ...shape, m: -1 }, 'The option m is -1; it must be a whole number of at least 0.'],
       [{ ...shape, devices: 3 }, 'A ring of 3 devices was requested, but the group has 2.'],
       [{ ...shape, pieces: 0 }, 'The option pieces is 0; it must be a whole number of at least 1.'],
-      [{ ...shape, a: new Float32Array(3) }, 'A holds 3 elements, the shape needs 4.'],
+      [{ ...shape, a: new Float32Array(3) }, 'A has 3 elements, but the shape needs 4.'],
     ] as const)
       await expect(ringMatmul(group, options)).rejects.toMatchObject({ code: 'validation', message })
     await expect(ringMatmul(group, { ...shape, scheme: 'all' as never })).rejects.toThrow(
-      'There is no ring scheme all: choose none, native',
+      'There is no ring scheme all; the schemes are none, native',
     )
   })
 })

@@ -38,7 +38,7 @@ interface Part {
  */
 export function recordScan(recorder: Recorder, group: DeviceGroup, options: RecordScanOptions): void {
   const { kernels, exclusive = false } = options
-  requireResult(kernels, 'tilesPerWorkgroup', 'The option kernels', 'what compileScan resolves to')
+  requireResult(kernels, 'tilesPerWorkgroup', 'The option kernels', 'a value that compileScan returned')
   const parts = partsOf(options)
   if (parts.length === 0) return
   const home = parts[0]!.ordinal
@@ -166,7 +166,7 @@ function partsOf({ kernels, input, output }: RecordScanOptions): Part[] {
   if (input.length !== output.length)
     throw new GpuError(
       'validation',
-      `A scan writes as many parts as it reads: the input has ${input.length}, the output ${output.length}.`,
+      `A scan writes as many parts as it reads, but the input has ${input.length} and the output ${output.length}.`,
     )
   const parts: Part[] = []
   let [tiles, ragged] = [0, -1]
@@ -176,19 +176,19 @@ function partsOf({ kernels, input, output }: RecordScanOptions): Part[] {
       if (buffer.type !== kernels.type)
         throw new GpuError(
           'validation',
-          `Part ${index} of the ${name} holds ${buffer.type}, the scan is of ${kernels.type}.`,
+          `Part ${index} of the ${name} has type ${buffer.type}, but the scan has type ${kernels.type}.`,
         )
     const { ordinal } = view.buffer.device
     if (target.length !== view.length || target.buffer.device.ordinal !== ordinal)
       throw new GpuError(
         'validation',
-        `Part ${index} of the output has ${target.length} elements on device ${target.buffer.device.ordinal}; it must have ${view.length} on device ${ordinal}, as that of the input.`,
+        `Part ${index} of the output has ${target.length} elements on device ${target.buffer.device.ordinal}; it must have ${view.length} on device ${ordinal}, like that part of the input.`,
       )
     if (view.length === 0) continue
     if (ragged >= 0)
       throw new GpuError(
         'validation',
-        `Part ${ragged} of the input holds ${input[ragged]!.length} elements: every part but the last needs a multiple of ${scanTileLength}, so that the bits do not depend on the parts.`,
+        `Part ${ragged} of the input holds ${input[ragged]!.length} elements: every part but the last needs a multiple of ${scanTileLength}, so that the result does not depend on the parts.`,
       )
     if (view.length % scanTileLength !== 0) ragged = index
     const own = Math.ceil(view.length / scanTileLength)

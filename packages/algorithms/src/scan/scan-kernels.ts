@@ -79,13 +79,16 @@ export async function compileScan(group: DeviceGroup, options: CompileScanOption
   requireOptions(options, 'compileScan', { type: 'string', operation: 'string', variant: 'string' })
   const { type, operation = 'sum', variant = scanVariant(group) } = options
   if (!['f32', 'i32', 'u32'].includes(type))
-    throw new GpuError('unsupported', `The scan takes f32, i32 or u32, not ${type}.`)
+    throw new GpuError('unsupported', `A scan needs elements of f32, i32 or u32, not ${type}.`)
   if (!['sum', 'min', 'max'].includes(operation))
-    throw new GpuError('validation', `There is no scan operation ${operation}: choose sum, min or max.`)
+    throw new GpuError(
+      'validation',
+      `There is no scan operation ${operation}; the operations are sum, min and max.`,
+    )
   if (!['subgroups', 'workgroup', 'serial'].includes(variant))
     throw new GpuError(
       'validation',
-      `There is no scan variant ${variant}: choose subgroups, workgroup or serial.`,
+      `There is no scan variant ${variant}; the variants are subgroups, workgroup and serial.`,
     )
   if (variant === 'subgroups') requireSubgroupsOf32(group)
   const { sums, alignedSums, groups, chain, tiles, alignedTiles } = kernelSources(type, operation, variant)

@@ -209,8 +209,8 @@ describeOnBackends('scan', (backend) => {
       () =>
         group.record((recorder) => recordScan(recorder, group, { kernels, input, output }))
     const [first, second] = [a!.slice(0, 100), a!.slice(100, 100)]
-    expect(record([first], [])).toThrow(/the input has 1, the output 0/)
-    expect(record([integers], [first])).toThrow(/holds i32, the scan is of f32/)
+    expect(record([first], [])).toThrow(/the input has 1 and the output 0/)
+    expect(record([integers], [first])).toThrow(/has type i32, but the scan has type f32/)
     expect(record([first], [b!.slice(0, 100)])).toThrow(/on device 1; it must have 100 on device 0/)
     expect(record([first, second], [b!, b!])).toThrow(/Part 0 of the output/)
     const c = await group.devices[0]!.allocate('f32', 200)

@@ -68,8 +68,8 @@ export async function verifyScan<T extends ScanType>(
   const { type, operation, length } = problem
   const rule =
     type === 'f32' && operation === 'sum'
-      ? `within γ_${scanDepth(length)} Σ|x| of the f64 sum of what comes before it`
-      : `the exact ${operation} of what comes before it, bit for bit`
+      ? `within γ_${scanDepth(length)} Σ|x| of the f64 sum of the elements before it`
+      : `the exact ${operation} of the elements before it, bit for bit`
   return {
     checked: true,
     verified: wrong === 0,

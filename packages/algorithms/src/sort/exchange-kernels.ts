@@ -9,7 +9,10 @@ import { keysText, type SortedValues, type SortForm, type SortType } from './sor
 import valuesGivenWgsl from './values-given.part.wgsl.ts'
 import valuesNoneWgsl from './values-none.part.wgsl.ts'
 
-/** What a sort over several devices needs besides the kernels of one: the passes of the partition, and what finds and moves its parts. */
+/**
+ * What a sort over several devices needs besides the kernels of one: the passes of the partition, and what
+ * finds and moves its parts.
+ */
 export interface ExchangeKernels {
   readonly selectCount: Kernel
   readonly selectPick: Kernel

@@ -23,9 +23,10 @@ export interface StagedMemory {
 }
 
 /**
- * Sorts over devices of which some do not reach each other, and times it. How many keys one device has for another depends on the keys, and the lengths of
- * messages are recorded. So there are two programs: the first puts the keys of each device in order by buckets, and brings the counts of all to every process;
- * the second, recorded when the counts are known, copies each slice's keys to its device and sorts them there.
+ * Sorts over devices of which some do not reach each other, and times it. How many keys one device has for
+ * another depends on the keys, and the lengths of messages are recorded. So there are two programs: the first
+ * puts the keys of each device in order by buckets, and brings the counts of all to every process; the
+ * second, recorded when the counts are known, copies each slice's keys to its device and sorts them there.
  */
 export async function measureMessageSort(
   group: DeviceGroup,

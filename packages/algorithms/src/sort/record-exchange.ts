@@ -18,8 +18,9 @@ export interface ExchangeOptions {
 }
 
 /**
- * Records that each device writes its keys into the slices of all, where their places depend on counts that only the devices know. A kernel may write
- * anywhere in a slice, so that those which write to one device take turns; in round k device s writes to device s + k, so that all are busy.
+ * Records that each device writes its keys into the slices of all, where their places depend on counts that
+ * only the devices know. A kernel may write anywhere in a slice, so that those which write to one device take
+ * turns; in round k device s writes to device s + k, so that all are busy.
  */
 export function recordExchange(recorder: Recorder, options: ExchangeOptions): void {
   const { kernels, parts, staged, received, totals } = options

@@ -46,8 +46,9 @@ export interface LocalSortOptions {
 }
 
 /**
- * Records a stable sort of one device's elements: passes over digits from the lowest to the highest, each of which counts the digits of ranges,
- * adds them up, and moves the keys (least significant digit radix sort; Merrill and Grimshaw, High performance and scalable radix sorting, 2011).
+ * Records a stable sort of one device's elements: passes over digits from the lowest to the highest, each of
+ * which counts the digits of ranges, adds them up, and moves the keys (least significant digit radix sort;
+ * Merrill and Grimshaw, High performance and scalable radix sorting, 2011).
  */
 export function recordLocalSort(recorder: Recorder, options: LocalSortOptions): void {
   const { kernels, source, target, descending, encoded = false, firstIndex } = options
@@ -82,7 +83,10 @@ export function recordLocalSort(recorder: Recorder, options: LocalSortOptions): 
   }
 }
 
-/** Records the move of keys to where their digits put them; equal digits keep their order. Returns how many keys have each digit. */
+/**
+ * Records the move of keys to where their digits put them; equal digits keep their order. Returns how many
+ * keys have each digit.
+ */
 export function recordPass(
   recorder: Recorder,
   { form, count, starts, scatter }: PassKernels,

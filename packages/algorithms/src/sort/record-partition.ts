@@ -18,9 +18,10 @@ export function bucketCount(parts: readonly SortPart[]): number {
 }
 
 /**
- * Records that each device puts its keys in order by buckets. The splitters are the keys with which the slices of the devices begin in the sorted
- * order, found exactly by their digits from the highest to the lowest (radix select): each device counts, and the first one chooses. Returns how many
- * keys of each part are in each bucket.
+ * Records that each device puts its keys in order by buckets. The splitters are the keys with which the
+ * slices of the devices begin in the sorted order, found exactly by their digits from the highest to the
+ * lowest (radix select): each device counts, and the first one chooses. Returns how many keys of each part
+ * are in each bucket.
  */
 export function recordPartition(
   recorder: Recorder,

@@ -20,8 +20,8 @@ export interface Segment {
 }
 
 /**
- * Records that each device sends its keys into the slices of all by copies, whose places follow from the counts. In round k device s sends to device
- * s + k, so that all are busy.
+ * Records that each device sends its keys into the slices of all by copies, whose places follow from the
+ * counts. In round k device s sends to device s + k, so that all are busy.
  */
 export function recordSegments(
   recorder: Recorder,
@@ -46,8 +46,9 @@ export function recordSegments(
 }
 
 /**
- * The segments of one part for the slice of another: buckets come one after another among all keys, and the parts within one, as bucket-starts.part.wgsl
- * has them. Buckets that are neighbours in both places are one segment.
+ * The segments of one part for the slice of another: buckets come one after another among all keys, and the
+ * parts within one, as bucket-starts.part.wgsl has them. Buckets that are neighbours in both places are one
+ * segment.
  */
 export function segmentsOf(
   parts: readonly SortPart[],

@@ -27,7 +27,7 @@ export interface RecordSortOptions {
  */
 export function recordSort(recorder: Recorder, group: DeviceGroup, options: RecordSortOptions): void {
   const { kernels, descending = false } = options
-  requireResult(kernels, 'firstScatter', 'The option kernels', 'what compileSort resolves to')
+  requireResult(kernels, 'firstScatter', 'The option kernels', 'a value that compileSort returned')
   const parts = partsOf(options)
   if (parts.length > 1) {
     recordPeerSort(recorder, group, kernels, parts, descending)
@@ -54,7 +54,7 @@ function recordPeerSort(
   if (!reachAll(group, parts))
     throw new GpuError(
       'unsupported',
-      'Some of these devices do not reach each other, so the lengths of what they exchange depend on the keys, and no one program has them: call sort, which runs two.',
+      "Some of these devices cannot access each other's memory, so the amount of data that they exchange depends on the keys and is not known when the program is recorded. Call sort, which runs two programs.",
     )
   const [staged, received] = ['staged', 'received'].map((label) =>
     parts.map((part) => keyViews(recorder, kernels, part, label)),
@@ -87,10 +87,10 @@ export function keyViews(
 /** Throws `unsupported` for more parts than a pass has digits for, or than a dispatch has ranks. */
 export function requireSeveral({ form, partition }: SortKernels, parts: readonly SortPart[]): void {
   if (partition === undefined)
-    throw new GpuError('validation', 'The kernels of the sort are compiled for a group of one device.')
+    throw new GpuError('validation', 'The kernels of the sort were compiled for a group of one device.')
   const most = Math.min(16, 2 ** (form.bits - 1))
   if (parts.length > most)
-    throw new GpuError('unsupported', `A sort takes at most ${most} devices, not ${parts.length}.`)
+    throw new GpuError('unsupported', `A sort can use at most ${most} devices, not ${parts.length}.`)
 }
 
 /** Whether each device reaches the memory of each other. */
@@ -109,7 +109,7 @@ export function partsOf({ kernels, input, output, values, sortedValues }: Record
     if (views?.length !== input.length)
       throw new GpuError(
         'validation',
-        `The input of a sort has ${input.length} parts, the option ${name} has ${views?.length ?? 'none'}; it needs as many.`,
+        `The input of a sort has ${input.length} parts, but the option ${name} has ${views?.length ?? 'none'}; it needs the same number.`,
       )
     const isKeys = name === 'input' || name === 'output'
     const type = isKeys ? kernels.type : kernels.valueType
@@ -117,13 +117,13 @@ export function partsOf({ kernels, input, output, values, sortedValues }: Record
       if (view.buffer.type !== type)
         throw new GpuError(
           'validation',
-          `Part ${index} of the option ${name} holds ${view.buffer.type}; it needs ${type}.`,
+          `Part ${index} of the option ${name} has type ${view.buffer.type}; it needs ${type}.`,
         )
       const { length, buffer } = input[index]!
       if (view.length !== length || view.buffer.device.ordinal !== buffer.device.ordinal)
         throw new GpuError(
           'validation',
-          `Part ${index} of the option ${name} has ${view.length} elements on device ${view.buffer.device.ordinal}; it needs ${length} on device ${buffer.device.ordinal}, as the input has.`,
+          `Part ${index} of the option ${name} has ${view.length} elements on device ${view.buffer.device.ordinal}; it needs ${length} on device ${buffer.device.ordinal}, like that part of the input.`,
         )
     }
   }
@@ -133,7 +133,10 @@ export function partsOf({ kernels, input, output, values, sortedValues }: Record
     if (view.length === 0) continue
     const { ordinal } = view.buffer.device
     if (parts.some((part) => part.ordinal === ordinal))
-      throw new GpuError('validation', `A sort takes one part of each device; device ${ordinal} has two.`)
+      throw new GpuError(
+        'validation',
+        `A sort needs at most one part on each device; device ${ordinal} has two.`,
+      )
     parts.push({
       ...{ ordinal, first, length: view.length, input: view, output: output[index]! },
       values: needed.values?.[index],
@@ -142,6 +145,6 @@ export function partsOf({ kernels, input, output, values, sortedValues }: Record
     first += view.length
   }
   if (first > 4294967295)
-    throw new GpuError('too-large', `A sort takes at most 4294967295 elements, not ${first}.`)
+    throw new GpuError('too-large', `A sort can have at most 4294967295 elements, not ${first}.`)
   return parts
 }

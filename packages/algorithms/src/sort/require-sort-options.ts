@@ -11,20 +11,17 @@ export function requireSortOptions(options: {
 }): SortedValues {
   const { elements, values, valueType, valuesOutput, indices } = options
   if (elements > 4294967295)
-    throw new GpuError('too-large', `A sort takes at most 4294967295 elements, not ${elements}.`)
+    throw new GpuError('too-large', `A sort can have at most 4294967295 elements, not ${elements}.`)
   if (values === undefined) {
     for (const [name, option] of Object.entries({ valueType, valuesOutput }))
       if (option !== undefined)
-        throw new GpuError(
-          'validation',
-          `The option ${name} is for values that move; give the option values.`,
-        )
+        throw new GpuError('validation', `The option ${name} needs the option values.`)
     return indices === undefined ? 'none' : 'indices'
   }
   if (indices !== undefined)
     throw new GpuError(
       'validation',
-      'A sort moves the values of the option values, or makes indices: give one.',
+      'The options values and indices exclude each other; set only one of them.',
     )
   return 'given'
 }

@@ -5,8 +5,8 @@ import keysWgsl from './sort-keys.part.wgsl.ts'
 export type SortType = 'f32' | 'i32' | 'u32'
 
 /**
- * How keys are ranked: by subgroups of 32 lanes, through workgroup memory in digits of four bits, or by one invocation for each range. All give
- * the same bits.
+ * How keys are ranked: by subgroups of 32 lanes, through workgroup memory in digits of four bits, or by one
+ * invocation for each range. All give the same bits.
  */
 export type SortVariant = 'subgroups' | 'workgroup' | 'serial'
 

@@ -45,7 +45,8 @@ describe('the order of a sort', () => {
         return found.every((value, i) => value === expected[i])
       }
       if (devices === 1) await expectEveryEdgeToMatter(backend, program, run, { seeds: 6 })
-      // The splitters of all repetitions begin with the same digits, so that what is counted too early or too late may be right.
+      // The splitters of all repetitions begin with the same digits, so that what is counted too early or too
+      // late may be right.
       else
         for (let seed = 1; seed <= 6; seed++) {
           backend.seed = seed

@@ -171,7 +171,7 @@ describeOnBackends('sort', (backend) => {
     )
     expect(() =>
       group.record((recorder) => recordSort(recorder, group, { kernels, input: input!, output: output! })),
-    ).toThrow(expect.objectContaining({ code: 'unsupported', message: expect.stringContaining('call sort') }))
+    ).toThrow(expect.objectContaining({ code: 'unsupported', message: expect.stringContaining('Call sort') }))
     for (const resource of [kernels, ...input!, ...output!]) resource.destroy()
   })
 
@@ -243,8 +243,8 @@ describeOnBackends('sort', (backend) => {
     const group = await backend.group(1)
     const run = (options: object) => sort(group, { elements: 4, type: 'f32', ...options })
     const four = new Uint32Array(4)
-    await expect(run({ valuesOutput: four })).rejects.toThrow(/valuesOutput is for values that move/)
-    await expect(run({ values: four, indices: four })).rejects.toThrow(/give one/)
+    await expect(run({ valuesOutput: four })).rejects.toThrow(/valuesOutput needs the option values/)
+    await expect(run({ values: four, indices: four })).rejects.toThrow(/exclude each other/)
     await expect(run({ elements: 2 ** 32 })).rejects.toMatchObject({ code: 'too-large' })
     await expect(run({ values: new Float32Array(4) })).rejects.toThrow(/Float32Array; elements of u32/)
     const kernels = await compileSort(group, { type: 'f32', values: 'given' })
@@ -255,7 +255,7 @@ describeOnBackends('sort', (backend) => {
       group.record((recorder) => recordSort(recorder, group, { kernels, ...options }))
     const [input, output] = [[a.slice(0, 4)], [a.slice(4, 4)]]
     expect(record({ input, output })).toThrow(/the option values has none/)
-    expect(record({ input, output: [words.slice(0, 4)] })).toThrow(/holds u32; it needs f32/)
+    expect(record({ input, output: [words.slice(0, 4)] })).toThrow(/has type u32; it needs f32/)
     expect(record({ input, output: [a.slice(4, 3)] })).toThrow(/has 3 elements on device 0; it needs 4/)
     const values = [words.slice(0, 4)]
     expect(record({ input, output, values })).toThrow(/the option sortedValues has none/)
@@ -266,7 +266,7 @@ describeOnBackends('sort', (backend) => {
         values: [words.slice(0, 2), words.slice(2, 2)],
         sortedValues: [words.slice(4, 2), words.slice(6, 2)],
       }),
-    ).toThrow(/one part of each device/)
+    ).toThrow(/one part on each device/)
     for (const resource of [a, words, kernels]) resource.destroy()
   })
 })

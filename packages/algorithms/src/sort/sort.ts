@@ -141,7 +141,7 @@ export async function sort<T extends SortType, V extends SortType = 'u32'>(
 }
 
 const messageNote =
-  'Some devices do not reach each other, so the sort is two programs: the second is recorded when the counts of the first are known. The time is that of both, without the recording.'
+  "Some devices cannot access each other's memory, so the sort runs two programs; the second is recorded once the counts of the first are known. The time is the sum of both, without the recording."
 
 function vectorsOf({ slices }: ShardedMatrix) {
   return slices.map(({ rows, view }) => view.reshape(1, rows))

@@ -95,8 +95,8 @@ async function compareHashes(group: DeviceGroup, check: SortCheck): Promise<Veri
   return verdict(
     same,
     same
-      ? 'all elements are in order, and hashes say that they are those of the input'
-      : 'the elements are in order, and not those of the input',
+      ? 'all elements are in order, and by their hashes they are those of the input'
+      : 'the elements are in order, but they are not those of the input',
   )
 }
 

@@ -12,8 +12,8 @@ export interface BlockPass {
 }
 
 /**
- * Transposes one block on one device, in as many dispatches as binding sizes and grid limits demand (nearly always one). With `workgroups`: by no more
- * of them, where there is a kernel for that.
+ * Transposes one block on one device, in as many dispatches as binding sizes and grid limits demand (nearly
+ * always one). With `workgroups`: by no more of them, where there is a kernel for that.
  */
 export function dispatchTranspose(
   recorder: Recorder,

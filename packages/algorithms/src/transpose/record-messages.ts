@@ -7,9 +7,9 @@ export interface MessageTile<T extends ElementType> {
   readonly name: string
   readonly sender: number
   readonly receiver: number
-  /** As it lies in the sender's slice. */
+  /** Its position in the sender's slice. */
   readonly source: BufferView<T>
-  /** Where the transposed tile lies in the receiver's slice. */
+  /** The position of the transposed tile in the receiver's slice. */
   readonly target: BufferView<T>
   /** In how many parts of its rows it moves, or fewer where it has no more rows. */
   readonly parts: number
@@ -70,7 +70,7 @@ export function recordMessages<T extends ElementType>(
     for (const ordinal of touched) recorder.fence(ordinal)
   }
 
-  /** What moves each part of a tile. `beside`: beside messages. */
+  /** The kernels that move each part of a tile. `beside`: while messages are in flight. */
   function movesOf({ name, sender, receiver, source, target, parts }: MessageTile<T>) {
     const { rows, columns } = source
     const arrival = recorder.scratch(receiver, type, [rows, columns], { label: `arrival of ${name}` })

@@ -27,7 +27,7 @@ export type TileTransport = (typeof tileTransports)[number]
 export interface PeerTile {
   readonly sender: number
   readonly receiver: number
-  /** As it lies in the sender's slice. */
+  /** Its position in the sender's slice. */
   readonly rows: number
   readonly columns: number
   readonly byteLength: number
@@ -103,7 +103,7 @@ export function recordTranspose<T extends ElementType>(
   options: RecordTransposeOptions<T>,
 ): RecordedTile[] {
   const { kernel, input, output, transport = 'auto' } = options
-  requireResult(kernel, 'tile', 'The kernel of recordTranspose', 'what compileTranspose resolves to')
+  requireResult(kernel, 'tile', 'The kernel of recordTranspose', 'a value that compileTranspose returned')
   requireMatrix(input, 'The input of recordTranspose')
   requireMatrix(output, 'The output of recordTranspose')
   requireTransposable(group, input, output)
@@ -153,7 +153,7 @@ export function recordTranspose<T extends ElementType>(
     })
   }
 
-  /** One device reads the tile where it lies and writes it where it belongs: the sender where its kernels write the receiver's memory, else the receiver. */
+  /** One device reads the tile in place and writes it to its destination: the sender if its kernels write the receiver's memory, else the receiver. */
   function recordInPlace(read: readonly RecordedTile[], workgroups?: number): void {
     for (const tile of read)
       transposeTile(
@@ -200,12 +200,12 @@ export function recordTranspose<T extends ElementType>(
     return transport === 'copy' && ranks[0] !== ranks[1] && !group.canAccessPeer(receiver, sender)
   }
 
-  /** The tile as it lies in the sender's slice. */
+  /** The tile in the sender's slice. */
   function sourceOf({ sender, receiver, rows, columns }: PeerTile): BufferView<T> {
     return input.slices[sender]!.view.block(0, output.slices[receiver]!.row, rows, columns)
   }
 
-  /** Where the transposed tile lies in the receiver's slice. */
+  /** The position of the transposed tile in the receiver's slice. */
   function targetOf({ sender, receiver, rows, columns }: PeerTile): BufferView<T> {
     return output.slices[receiver]!.view.block(0, input.slices[sender]!.row, columns, rows)
   }
@@ -220,7 +220,7 @@ export function recordTranspose<T extends ElementType>(
       if (!tileTransports.includes(wanted))
         throw new GpuError(
           'validation',
-          `chooseTransport returns ${describedValue(wanted)} for the tile from device ${sender} to device ${receiver}; it must return 'copy', 'direct' or 'scatter'.`,
+          `chooseTransport returned ${describedValue(wanted)} for the tile from device ${sender} to device ${receiver}; it must return 'copy', 'direct' or 'scatter'.`,
         )
       return reaches(wanted) ? wanted : 'copy'
     }
@@ -228,28 +228,31 @@ export function recordTranspose<T extends ElementType>(
     const [user, owner] = transport === 'direct' ? [receiver, sender] : [sender, receiver]
     throw new GpuError(
       'unsupported',
-      `Device ${user} has no access to the memory of device ${owner}, which transport '${transport}' needs; use 'copy'.`,
+      `Device ${user} cannot access the memory of device ${owner}, which transport '${transport}' needs; use 'copy'.`,
     )
   }
 }
 
-/** Tiles from this size on move in two parts. More parts leave less beside which nothing moves, but messages of 256 MiB and less use half of NCCL's blocks. */
+/** Tiles from this size on move in two parts. With more parts, less work is done while nothing moves, but messages of 256 MiB and less use half of NCCL's blocks. */
 const leastByteLengthInParts = 64 * 1024 * 1024
 
 const nameOf = ({ receiver, sender }: PeerTile) => `tile (${receiver}, ${sender})`
 
 function requireTransposable(group: DeviceGroup, input: ShardedMatrix, output: ShardedMatrix): void {
   if (input.type !== output.type)
-    throw new GpuError('validation', `The input holds ${input.type}, the output ${output.type}.`)
+    throw new GpuError(
+      'validation',
+      `The input has type ${input.type}, but the output has type ${output.type}.`,
+    )
   if (input.rows !== output.columns || input.columns !== output.rows)
     throw new GpuError(
       'validation',
-      `The transpose of ${input.rows} × ${input.columns} is ${input.columns} × ${input.rows}, the output is ${output.rows} × ${output.columns}.`,
+      `The transpose of ${input.rows} × ${input.columns} is ${input.columns} × ${input.rows}, but the output is ${output.rows} × ${output.columns}.`,
     )
   for (const matrix of [input, output])
     if (matrix.slices.length !== group.devices.length)
       throw new GpuError(
         'validation',
-        `The matrix has ${matrix.slices.length} slices, the group ${group.devices.length} devices.`,
+        `The matrix has ${matrix.slices.length} slices, but the group has ${group.devices.length} devices.`,
       )
 }

@@ -48,7 +48,7 @@ export interface TransposeKernel {
   readonly tile: readonly [columns: number, rows: number]
   /** Transposes one sender's blocks for all receivers at once. Transport `scatter` needs it. */
   readonly scatter?: ScatterKernel
-  /** What works beside messages between processes. */
+  /** The kernels that run while messages between processes are in flight. */
   readonly persistent?: PersistentKernels
   destroy(): void
 }
@@ -73,7 +73,7 @@ export interface ScatterKernel {
 
 /**
  * Compiles what a transpose needs; default: `defaultVariant`, the scattering kernel where `chooseTransport` uses it, and where processes exchange
- * messages the kernels that work beside them, if all devices take their workgroups.
+ * messages the kernels that run at the same time, if all devices accept their workgroup size.
  */
 export async function compileTranspose(
   group: DeviceGroup,
@@ -112,7 +112,7 @@ export function scattersByDefault(group: Pick<DeviceGroup, 'software' | 'devices
   return characterOf(group).ownMemory && new Set(group.devices.map(({ info }) => info.id)).size > 1
 }
 
-/** Whether tiles are messages between processes, and all devices take the workgroups of the kernels that work beside them. */
+/** Whether tiles are messages between processes, and all devices accept the workgroup size of the kernels that run at the same time. */
 function worksBesideMessages(group: DeviceGroup): boolean {
   const { devices } = group
   const [first] = devices
@@ -132,7 +132,7 @@ function transposeSource(type: ElementType, variant: TransposeVariant): CompileO
   if (!Object.hasOwn(variants, variant))
     throw new GpuError(
       'validation',
-      `There is no transpose kernel ${variant}: choose ${Object.keys(variants).join(', ')}.`,
+      `There is no transpose kernel ${variant}; the kernels are ${Object.keys(variants).join(', ')}.`,
     )
   return {
     label: `transpose-${variant} ${type}`,
@@ -167,7 +167,7 @@ function repeatForOutputs(template: string, outputs: number): string {
 
 function requireType(type: ElementType): void {
   if (!transposeTypes.includes(type as TransposeType))
-    throw new GpuError('unsupported', `The transpose takes f32, i32 or u32, not ${type}.`)
+    throw new GpuError('unsupported', `A transpose needs elements of f32, i32 or u32, not ${type}.`)
 }
 
 /** Every kernel that the transpose can use: for tests and for compilation ahead of time. */

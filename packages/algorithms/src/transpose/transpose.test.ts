@@ -184,7 +184,7 @@ describeOnBackends('transpose', (backend) => {
     const record = (transport: TileTransport) => () =>
       group.record((recorder) => void recordTranspose(recorder, oneWay, { kernel, input, output, transport }))
     for (const transport of ['scatter', 'direct'] as const)
-      expect(record(transport)).toThrow('Device 1 has no access to the memory of device 0')
+      expect(record(transport)).toThrow('Device 1 cannot access the memory of device 0')
     for (const resource of [input, output, kernel]) resource.destroy()
   })
 
@@ -360,7 +360,7 @@ describeOnBackends('transpose', (backend) => {
     ).rejects.toMatchObject({ code: 'unsupported', message: expect.stringContaining("transport 'scatter'") })
     await expect(
       transpose(denied, { rows: 4, columns: 4, type: 'f32', input: new Float32Array(15) }),
-    ).rejects.toThrow('The input holds 15 elements, the shape needs 16.')
+    ).rejects.toThrow('The input has 15 elements, but the shape needs 16.')
   })
 })
 

@@ -38,7 +38,10 @@ export interface TransposeOptions<T extends TransposeType = TransposeType>
   readonly input?: ElementSource<T> | undefined
   /** Receives `columns × rows` elements, row-major. */
   readonly output?: ElementSink<T> | undefined
-  /** Default: the kernel that suits the devices. Where the caller names a kernel or `chooseTransport`, nothing is tuned. */
+  /**
+   * Default: the kernel that suits the devices. Where the caller names a kernel or `chooseTransport`, nothing
+   * is tuned.
+   */
   readonly kernel?: TransposeVariant | undefined
 }
 
@@ -63,9 +66,15 @@ export interface TransposeReport extends Report {
   /** Workgroups that cover the largest tile. */
   readonly grid: readonly [x: number, y: number]
   readonly stages: number
-  /** The number of tiles that travelled between different devices, by transport; of those that this process took part in. */
+  /**
+   * The number of tiles that travelled between different devices, by transport; of those that this process
+   * took part in.
+   */
   readonly transports: Readonly<Record<TileTransport, number>>
-  /** `peerAccess[i][j]` says whether kernels of device i may access the memory of device j. Absent for more than 64 devices. */
+  /**
+   * `peerAccess[i][j]` says whether kernels of device i may access the memory of device j. Absent for more
+   * than 64 devices.
+   */
   readonly peerAccess?: readonly (readonly boolean[])[]
 }
 
@@ -81,10 +90,11 @@ const optionTypes = {
 } as const
 
 /**
- * Transposes a row-major matrix over all devices of the group, each of which holds a slice of rows of the input and of the
- * output. Ruetsch and Fatica, CUDA Fortran for Scientists and Engineers, chapter 4; any size. `bytes` counts every element
- * once read and once written. Verified exactly, bit for bit. Rejects with `validation` for wrong options, and with `unsupported` for a transport
- * that needs access between devices that have none.
+ * Transposes a row-major matrix over all devices of the group, each of which holds a slice of rows of the
+ * input and of the output. Ruetsch and Fatica, CUDA Fortran for Scientists and Engineers, chapter 4; any
+ * size. `bytes` counts every element once read and once written. Verified exactly, bit for bit. Rejects with
+ * `validation` for wrong options, and with `unsupported` for a transport that needs access between devices
+ * that have none.
  */
 export async function transpose<T extends TransposeType>(
   group: DeviceGroup,

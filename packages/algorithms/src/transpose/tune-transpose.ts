@@ -13,7 +13,9 @@ import {
   type TransposeVariant,
 } from './transpose-kernels.ts'
 
-/** One of the candidates that tuning measures. Pairs of devices without peer access copy, whatever the choice. */
+/**
+ * One of the candidates that tuning measures. Pairs of devices without peer access copy, whatever the choice.
+ */
 export interface TransposeChoice {
   readonly variant: TransposeVariant
   readonly transport: TileTransport
@@ -70,9 +72,10 @@ export function choiceOptions({
 }
 
 /**
- * Chooses how to transpose `input` into `output`: from the store; otherwise it times the candidates with the overlapped schedule on the two
- * matrices, after which `output` is the transpose. Both schedules use the same choice, so that they differ in nothing else. A software adapter
- * gets the shipped choice, since its times say nothing about other devices.
+ * Chooses how to transpose `input` into `output`: from the store; otherwise it times the candidates with the
+ * overlapped schedule on the two matrices, after which `output` is the transpose. Both schedules use the same
+ * choice, so that they differ in nothing else. A software adapter gets the shipped choice, since its times
+ * say nothing about other devices.
  */
 export async function tuneTranspose<T extends ElementType>(
   group: DeviceGroup,

@@ -5,9 +5,10 @@ import type { Verification } from '../report.ts'
 import { type ShardedMatrix, splitRows } from '../sharded-matrix.ts'
 
 /**
- * Compares `output` with the transpose of `source` (`output.columns` × `output.rows`, row-major), every element, bit for bit.
- * Reads the source again in chunks of rows, so that host memory holds only a chunk of each. Each process reads the rows of the source that
- * `writeSharded` gives to its devices, and gets the columns of the output that they became.
+ * Compares `output` with the transpose of `source` (`output.columns` × `output.rows`, row-major), every
+ * element, bit for bit. Reads the source again in chunks of rows, so that host memory holds only a chunk of
+ * each. Each process reads the rows of the source that `writeSharded` gives to its devices, and gets the
+ * columns of the output that they became.
  */
 export async function verifyTranspose<T extends ElementType>(
   group: DeviceGroup,

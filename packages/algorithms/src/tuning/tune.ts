@@ -9,7 +9,10 @@ export interface Candidate<C> {
   readonly choice: C
 }
 
-/** A later candidate replaces an earlier one only where it is faster by this much, so that noise does not decide between equals. */
+/**
+ * A later candidate replaces an earlier one only where it is faster by this much, so that noise does not
+ * decide between equals.
+ */
 const advantage = 0.98
 
 /** Backends may try several ways of launching a program in its first runs. */
@@ -20,10 +23,12 @@ const warmUpSeconds = 0.5
 const unfit: ReadonlySet<GpuErrorCode> = new Set(['out-of-memory', 'too-large', 'unsupported', 'compilation'])
 
 /**
- * Returns the candidate that the store names for `key`; otherwise the fastest by `time`, which it stores. The first candidate is the shipped
- * choice, which is returned without timing where there is no store or no other candidate.
+ * Returns the candidate that the store names for `key`; otherwise the fastest by `time`, which it stores. The
+ * first candidate is the shipped choice, which is returned without timing where there is no store or no other
+ * candidate.
  *
- * @param time Seconds that a candidate takes. It may return early with any number above `limit` once that is exceeded.
+ * @param time Seconds that a candidate takes. It may return early with any number above `limit` once that is
+ * exceeded.
  */
 export async function tune<C>(
   store: TuningStore | false | undefined,
@@ -54,9 +59,10 @@ export async function tune<C>(
 }
 
 /**
- * Seconds that one run of `program` takes: the median of seven samples after a warm-up, each of as many runs as take two milliseconds. There are
- * three samples where one run takes longer than a tenth of a second and one where it takes longer than half a second: long runs vary less, and
- * seven of each candidate would keep a user waiting for a minute. It stops after one sample that exceeds 1.5 times `limit`.
+ * Seconds that one run of `program` takes: the median of seven samples after a warm-up, each of as many runs
+ * as take two milliseconds. There are three samples where one run takes longer than a tenth of a second and
+ * one where it takes longer than half a second: long runs vary less, and seven of each candidate would keep a
+ * user waiting for a minute. It stops after one sample that exceeds 1.5 times `limit`.
  */
 export async function timeProgram(
   group: DeviceGroup,

@@ -11,7 +11,9 @@ export interface TuningSubject {
   readonly sizes: Readonly<Record<string, number>>
 }
 
-/** One line, equal for all shapes of a class on equal devices; `on` may be a group, or some of its devices. */
+/**
+ * One line, equal for all shapes of a class on equal devices; `on` may be a group, or some of its devices.
+ */
 export function tuningKey(
   on: { readonly backend: string; readonly devices: readonly Device[] },
   { algorithm, version, traits, sizes }: TuningSubject,

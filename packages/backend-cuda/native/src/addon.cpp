@@ -1,4 +1,5 @@
-// Exports of the addon; src/native-addon.ts declares their types. Nothing here runs at load time but the exports' creation.
+// Exports of the addon; src/native-addon.ts declares their types. Nothing here runs at load time but the
+// exports' creation.
 #include <napi.h>
 
 #include <array>

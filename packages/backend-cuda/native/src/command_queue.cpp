@@ -28,7 +28,7 @@ CommandQueue::CommandQueue(const cuda::Gpu &gpu, Watchdog &watchdog, Options opt
 }
 
 CommandQueue::~CommandQueue() {
-  const NativeError closed("group-lost", "The devices are closed.");
+  const NativeError closed("group-lost", "The devices have been closed.");
   for (auto &mark : marks_)
     for (const auto &settled : mark.settled) settled(&closed);
   lost_ = true;
@@ -76,7 +76,7 @@ void CommandQueue::submit(std::uint64_t serial, std::vector<double> words, std::
 void CommandQueue::fence(Settled settled) {
   inOrder([this, settled = std::move(settled)] {
     if (lost_) {
-      const NativeError error("group-lost", "The queue is lost.");
+      const NativeError error("group-lost", "The queue has been lost.");
       settled(&error);
     } else mark(settled);
     return true;
@@ -85,7 +85,7 @@ void CommandQueue::fence(Settled settled) {
 
 void CommandQueue::settle(Settled settled) {
   inOrder([this, settled = std::move(settled)] {
-    const NativeError error("group-lost", "The queue is lost.");
+    const NativeError error("group-lost", "The queue has been lost.");
     settled(lost_ ? &error : nullptr);
     return true;
   });
@@ -94,7 +94,7 @@ void CommandQueue::settle(Settled settled) {
 bool CommandQueue::poll() {
   bool progress = false;
   // Before marks are looked at, which the kernel that had to leave has let the stream reach.
-  if (watched_.written() && !lost_) lose({"timeout", "A submit takes longer than its limit."});
+  if (watched_.written() && !lost_) lose({"timeout", "A submit took longer than its limit."});
   try {
     if (!marks_.empty()) gpu_.use();
     while (!marks_.empty()) {
@@ -146,7 +146,7 @@ void CommandQueue::keepTime(double secondsBefore) {
   const auto due = after(since_, secondsBefore + options_.timeoutSeconds);
   if (due < now) {
     watched_.write();
-    lose({"timeout", "A submit takes longer than its limit."});
+    lose({"timeout", "A submit took longer than its limit."});
   } else watched_.due(due);
 }
 
@@ -239,7 +239,7 @@ void CommandQueue::createBuffer(std::uint64_t number, std::size_t byteLength) {
   } catch (const NativeError &error) {
     if (error.result != cuda::errorOutOfMemory) return lose(error);
     withoutMemory_.insert(number);
-    options_.messages.outOfMemory(number, "A buffer asks for " + std::to_string(byteLength) + " bytes, which CUDA device " +
+    options_.messages.outOfMemory(number, "A buffer needs " + std::to_string(byteLength) + " bytes, which CUDA device " +
                                               std::to_string(gpu_.context.ordinal()) + " does not have.");
   }
 }
@@ -272,7 +272,7 @@ void CommandQueue::adoptBuffer(std::uint64_t number, cuda::DevicePtr address, st
 }
 
 cuda::DevicePtr CommandQueue::shareBuffer(std::uint64_t number) {
-  if (lost_) throw NativeError("group-lost", "The queue is lost.");
+  if (lost_) throw NativeError("group-lost", "The queue has been lost.");
   const auto found = buffers_.find(number);
   if (found == buffers_.end()) throw NativeError("out-of-memory", "The buffer has no memory.");
   found->second.shared = true;
@@ -336,7 +336,7 @@ void CommandQueue::giveBack(Buffer &buffer) {
 
 std::uint64_t CommandQueue::addressOf(std::uint64_t number, std::uint64_t offset, std::size_t writtenByteLength) {
   const auto found = buffers_.find(number);
-  if (found == buffers_.end()) throw NativeError("driver", "A command names a buffer that is not there.");
+  if (found == buffers_.end()) throw NativeError("driver", "A command names a buffer that does not exist.");
   auto &buffer = found->second;
   if (std::exchange(buffer.fresh, false) && writtenByteLength < buffer.byteLength) {
     gpu_.call(driver_.memsetD8Async, buffer.address, static_cast<unsigned char>(0), buffer.byteLength, gpu_.stream.get());

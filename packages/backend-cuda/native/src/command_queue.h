@@ -163,7 +163,7 @@ private:
 
     bool ended() const { return position == words.size(); }
     std::uint64_t next() {
-      if (ended()) throw NativeError("driver", "A list of commands ends too early.");
+      if (ended()) throw NativeError("driver", "A list of commands is incomplete.");
       return static_cast<std::uint64_t>(words[position++]);
     }
     Range range() {

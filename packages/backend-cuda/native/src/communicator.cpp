@@ -27,7 +27,7 @@ std::unique_ptr<Library> loadNccl(const std::vector<std::string> &candidates) {
   resolve(*library, opened, "NCCL");
   if (library->getVersion(&library->version) != success || library->version < oldestVersion) {
     throw NativeError("unsupported", "NCCL at " + opened.path() + " is version " + shownVersion(library->version) +
-                                         ", and this package needs " + shownVersion(oldestVersion) + " or newer.");
+                                         ", but this package needs " + shownVersion(oldestVersion) + " or newer.");
   }
   opened.keep();
   return library;
@@ -41,7 +41,7 @@ std::vector<std::uint8_t> uniqueId(const std::vector<std::string> &libraries) {
   const auto &library = loadOnce(libraries, loadNccl);
   UniqueId id{};
   if (const auto result = library.getUniqueId(&id); result != success) {
-    throw NativeError("driver", std::string("ncclGetUniqueId returns ") + library.getErrorString(result) + ".");
+    throw NativeError("driver", std::string("ncclGetUniqueId returned ") + library.getErrorString(result) + ".");
   }
   return {std::begin(id.internal), std::end(id.internal)};
 }
@@ -50,7 +50,7 @@ Communicator::Communicator(const std::vector<std::string> &libraries, const std:
                            std::function<bool()> broken, std::vector<std::string> &releaseFailures)
     : library_(loadOnce(libraries, loadNccl)), broken_(std::move(broken)), releaseFailures_(releaseFailures) {
   UniqueId name{};
-  if (id.size() != sizeof name) throw NativeError("driver", "The name of the communicator has another length.");
+  if (id.size() != sizeof name) throw NativeError("driver", "The name of the communicator has the wrong length.");
   std::copy(id.begin(), id.end(), name.internal);
   Config config;
   config.blocking = 0;
@@ -91,7 +91,7 @@ void Communicator::close() {
   }
   if (!gone_.valid()) return;
   if (gone_.wait_for(longestAbort) != std::future_status::ready) {
-    releaseFailures_.push_back("ncclCommAbort does not end.");
+    releaseFailures_.push_back("ncclCommAbort does not return.");
     return;
   }
   try {
@@ -108,16 +108,16 @@ void Communicator::check(Result result, const ImportEntry &function) const {
     reason += std::string(": ") + last;
   }
   while (!reason.empty() && (reason.back() == '\n' || reason.back() == '.')) reason.pop_back();
-  throw NativeError("driver", std::string(function.name) + " returns " + reason + ".");
+  throw NativeError("driver", std::string(function.name) + " returned " + reason + ".");
 }
 
 void Communicator::settle(Result result, const ImportEntry &function) const {
   check(result, function);
   const auto end = std::chrono::steady_clock::now() + longestConnection;
   while (result == inProgress) {
-    if (broken_()) throw NativeError("peer-lost", "Another process cannot go on.");
+    if (broken_()) throw NativeError("peer-lost", "Another process cannot continue.");
     if (std::chrono::steady_clock::now() > end) {
-      throw NativeError("driver", std::string(function.name) + " does not end within two minutes: a process does not reach another one.");
+      throw NativeError("driver", std::string(function.name) + " did not finish within two minutes: one process cannot reach another.");
     }
     std::this_thread::sleep_for(pollPause);
     check(library_.commGetAsyncError(comm_, &result), library_.commGetAsyncError);
@@ -144,7 +144,7 @@ void Communicator::exchange(const std::vector<Message> &messages, cuda::Stream s
 }
 
 void Communicator::requireWhole() const {
-  if (broken_() || comm_ == nullptr) throw NativeError("peer-lost", "Another process cannot go on.");
+  if (broken_() || comm_ == nullptr) throw NativeError("peer-lost", "Another process cannot continue.");
   Result state = success;
   try {
     check(library_.commGetAsyncError(comm_, &state), library_.commGetAsyncError);

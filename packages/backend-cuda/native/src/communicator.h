@@ -22,14 +22,16 @@ int version(const std::vector<std::string> &libraries);
 /// 128 bytes that name a communicator to all of its ranks. Throws as `version`.
 std::vector<std::uint8_t> uniqueId(const std::vector<std::string> &libraries);
 
-/// One rank's end of a communicator over all ranks, each with one GPU, which is current in the calling thread. It never blocks in NCCL, so that it
-/// notices when `broken` says that another rank cannot go on. Every member throws NativeError.
+/// One rank's end of a communicator over all ranks, each with one GPU, which is current in the calling
+/// thread. It never blocks in NCCL, so that it notices when `broken` says that another rank cannot go on.
+/// Every member throws NativeError.
 class Communicator {
 public:
   /// Waits until all ranks have come here.
   Communicator(const std::vector<std::string> &libraries, const std::vector<std::uint8_t> &id, int rank, int count,
                std::function<bool()> broken, std::vector<std::string> &releaseFailures);
-  /// Graphs with its operations are gone. Waits for NCCL, but not for ever; adds a sentence to `releaseFailures` where it fails.
+  /// Graphs with its operations are gone. Waits for NCCL, but not for ever; adds a sentence to
+  /// `releaseFailures` where it fails.
   ~Communicator();
   Communicator(const Communicator &) = delete;
   Communicator &operator=(const Communicator &) = delete;
@@ -38,7 +40,8 @@ public:
   void exchange(const std::vector<Message> &messages, cuda::Stream stream) const;
   /// Throws `peer-lost` where another rank cannot go on, or NCCL has found an error.
   void requireWhole() const;
-  /// Ends what is under way on the GPU. Graphs may still be there: the communicator, which takes no more calls, goes once they have gone.
+  /// Ends what is under way on the GPU. Graphs may still be there: the communicator, which takes no more
+  /// calls, goes once they have gone.
   void abort();
 
 private:

@@ -1,5 +1,6 @@
-// The part of the CUDA driver API that Tandem calls: our own minimal declarations, so that no toolkit is needed to build.
-// Names, layouts and values are those of the driver's documented ABI; `native/test/abi_check.cpp` compares them with cuda.h where a toolkit is present.
+// The part of the CUDA driver API that Tandem calls: our own minimal declarations, so that no toolkit is
+// needed to build. Names, layouts and values are those of the driver's documented ABI;
+// `native/test/abi_check.cpp` compares them with cuda.h where a toolkit is present.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -130,8 +131,9 @@ struct Memcpy3D {
   std::size_t widthInBytes, height, depth;
 };
 
-/// The resolved driver: every function is there once `loadDriver` has returned. Each has the API version whose ABI is declared here. A bare
-/// dlsym would return the oldest one (32-bit sizes for cuMemAlloc), so every symbol goes through cuGetProcAddress.
+/// The resolved driver: every function is there once `loadDriver` has returned. Each has the API version
+/// whose ABI is declared here. A bare dlsym would return the oldest one (32-bit sizes for cuMemAlloc), so
+/// every symbol goes through cuGetProcAddress.
 struct Driver : ImportTable {
   Import<Result(unsigned flags)> init{this, "cuInit", 2000};
   Import<Result(Result error, const char **name)> getErrorName{this, "cuGetErrorName", 6000};

@@ -23,7 +23,7 @@ auto &faultReason = *new std::string();
 std::unique_ptr<Driver> load(const std::vector<std::string> &candidates) {
   DynamicLibrary library(candidates);
   if (!library.isOpen()) {
-    throw NativeError("no-driver", "The NVIDIA driver library does not load (" + library.failures() + ").");
+    throw NativeError("no-driver", "The NVIDIA driver library cannot be loaded (" + library.failures() + ").");
   }
   auto driver = std::make_unique<Driver>();
   auto driverGetVersion = reinterpret_cast<Result (*)(int *)>(library.find("cuDriverGetVersion"));
@@ -31,7 +31,7 @@ std::unique_ptr<Driver> load(const std::vector<std::string> &candidates) {
   auto getProcAddress = reinterpret_cast<GetProcAddress>(library.find("cuGetProcAddress_v2"));
   if (getProcAddress == nullptr || driver->version < oldestDriverVersion) {
     throw NativeError("no-driver", "The NVIDIA driver supports CUDA " + versionName(driver->version) +
-                                       ", and this package needs CUDA " + versionName(oldestDriverVersion) +
+                                       ", but this package needs CUDA " + versionName(oldestDriverVersion) +
                                        " (driver 525) or newer (" + library.path() + ").");
   }
   for (auto *entry : driver->entries) {
@@ -50,7 +50,7 @@ std::unique_ptr<Driver> load(const std::vector<std::string> &candidates) {
 const Driver &loadDriver(const std::vector<std::string> &candidates) {
   const auto &driver = loadOnce(candidates, load);
   const Result result = driver.init(0);
-  if (result == errorNoDevice) throw NativeError("no-device", "The NVIDIA driver finds no CUDA device.");
+  if (result == errorNoDevice) throw NativeError("no-device", "The NVIDIA driver found no CUDA device.");
   try {
     check(driver, result, driver.init);
   } catch (NativeError &error) {
@@ -67,7 +67,7 @@ void check(const Driver &driver, Result result, const ImportEntry &function) {
   driver.getErrorName(result, &name);
   driver.getErrorString(result, &text);
   throw NativeError("cuda",
-                    std::string(function.name) + " returns " + (name != nullptr ? name : std::to_string(result)) +
+                    std::string(function.name) + " returned " + (name != nullptr ? name : std::to_string(result)) +
                         (text != nullptr ? std::string(": ") + text : std::string()) + ".",
                     result);
 }

@@ -7,8 +7,9 @@
 
 namespace tandem::cuda {
 
-/// Opens the driver library, resolves every call and runs cuInit. One per path and process; later calls return the same one.
-/// Throws NativeError `no-driver` naming what was tried, or both versions when the driver is too old. Blocks up to a second.
+/// Opens the driver library, resolves every call and runs cuInit. One per path and process; later calls
+/// return the same one. Throws NativeError `no-driver` naming what was tried, or both versions when the
+/// driver is too old. Blocks up to a second.
 const Driver &loadDriver(const std::vector<std::string> &candidates);
 
 /// Throws NativeError "cuda", which names the function, for any result but success.
@@ -19,7 +20,8 @@ void call(const Driver &driver, const Import<Result(Parameters...)> &function, A
   check(driver, function(arguments...), function);
 }
 
-/// True once a fault has destroyed the process's contexts: nothing can run on any GPU of this process any more.
+/// True once a fault has destroyed the process's contexts: nothing can run on any GPU of this process any
+/// more.
 bool contextsLost();
 /// Why, as a sentence fragment; empty while nothing is lost.
 std::string contextsLostReason();

@@ -1,4 +1,5 @@
-// The handles of the driver that a group owns. Each destructor releases its handle, so the order of closing is the order of members.
+// The handles of the driver that a group owns. Each destructor releases its handle, so the order of closing
+// is the order of members.
 #pragma once
 #include <string>
 #include <utility>
@@ -11,7 +12,8 @@ namespace tandem::cuda {
 /// Sentences about calls that release something and fail; the group reports them when it closes.
 using ReleaseFailures = std::vector<std::string>;
 
-/// The retained primary context of one GPU. Handles that are made in it refer to it, and are destroyed before it.
+/// The retained primary context of one GPU. Handles that are made in it refer to it, and are destroyed before
+/// it.
 class Context {
 public:
   Context(const Driver &driver, int ordinal, ReleaseFailures &failures);
@@ -19,7 +21,8 @@ public:
   Context(const Context &) = delete;
   Context &operator=(const Context &) = delete;
 
-  /// Makes it the current context of the calling thread. Throws NativeError `device-lost` once the contexts of this process are gone.
+  /// Makes it the current context of the calling thread. Throws NativeError `device-lost` once the contexts
+  /// of this process are gone.
   void use() const;
   /// Throws NativeError for any result but success: `device-lost` for a fault, else `cuda`.
   void check(Result result, const ImportEntry &function) const;
@@ -91,8 +94,8 @@ using HostMemory = Owned<void *, &Driver::memFreeHost>;
 using ImportedMemory = Owned<DevicePtr, &Driver::ipcCloseMemHandle>;
 using HostLock = Owned<void *, &Driver::memHostUnregister>;
 
-/// One physical GPU of a group: its context, the pool that its memory comes from, the stream that all its work goes through, and events, which
-/// take microseconds to create.
+/// One physical GPU of a group: its context, the pool that its memory comes from, the stream that all its
+/// work goes through, and events, which take microseconds to create.
 class Gpu {
 public:
   /// `shareable`: other processes may map its memory, which then comes from no pool.

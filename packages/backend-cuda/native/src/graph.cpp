@@ -14,7 +14,7 @@ class WordReader {
 public:
   explicit WordReader(const std::vector<double> &words) : words_(words) {}
   std::uint64_t next() {
-    if (position_ >= words_.size()) throw NativeError("driver", "The graph's description ends early.");
+    if (position_ >= words_.size()) throw NativeError("driver", "The graph's description is incomplete.");
     return static_cast<std::uint64_t>(words_[position_++]);
   }
   unsigned next32() { return static_cast<unsigned>(next()); }

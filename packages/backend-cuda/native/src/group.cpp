@@ -106,7 +106,7 @@ cuda::DevicePtr Group::allocate(std::size_t gpuIndex, std::size_t byteLength, bo
     return address;
   } catch (const NativeError &error) {
     if (error.result != cuda::errorOutOfMemory) throw;
-    throwOutOfMemory(gpu, error, "Device memory runs out: " + std::to_string(byteLength) + " bytes asked, ", "");
+    throwOutOfMemory(gpu, error, "Device memory is exhausted: " + std::to_string(byteLength) + " bytes requested, ", "");
   }
 }
 
@@ -143,7 +143,7 @@ bool DeviceMemory::use(void *self) {
 
 cuda::DevicePtr Group::importMemory(std::size_t gpuIndex, const std::vector<std::uint8_t> &bytes) {
   cuda::IpcMemHandle handle{};
-  if (bytes.size() != sizeof handle) throw NativeError("driver", "The handle of shared memory has another length.");
+  if (bytes.size() != sizeof handle) throw NativeError("driver", "The handle of shared memory has the wrong length.");
   std::copy(bytes.begin(), bytes.end(), handle.reserved);
   cuda::ImportedMemory memory(gpus_.at(gpuIndex).context, driver_.ipcOpenMemHandle, handle, cuda::ipcLazyEnablePeerAccess);
   const auto address = memory.get();

@@ -74,7 +74,7 @@ GroupObject::~GroupObject() {
 }
 
 Napi::Value GroupObject::submit(const Napi::CallbackInfo &info, Work work) {
-  if (!parts_.worker) throw Napi::Error::New(info.Env(), "The group is closed.");
+  if (!parts_.worker) throw Napi::Error::New(info.Env(), "The group has been closed.");
   return parts_.worker->submit(info, std::move(work));
 }
 
@@ -108,7 +108,7 @@ Napi::Value GroupObject::yieldCore(const Napi::CallbackInfo &info) {
 /// 4 GiB. Undefined in runtimes that allow no external buffers, such as Electron.
 Napi::Value GroupObject::mapHost(const Napi::CallbackInfo &info) {
   const auto env = info.Env();
-  if (!parts_.group) throw Napi::Error::New(env, "The group is closed.");
+  if (!parts_.group) throw Napi::Error::New(env, "The group has been closed.");
   const auto byteLength = fromJs<std::size_t>(info[0]);
   auto block = parts_.group->hostBlocks().take(byteLength);
   auto pages = std::make_unique<std::shared_ptr<void>>(block.pages);
@@ -168,7 +168,7 @@ Napi::Value GroupObject::unlockHost(const Napi::CallbackInfo &info) {
 
 /// id, graphs: number[] → Promise<an external value that holds a TandemLauncher>
 Napi::Value GroupObject::createLauncher(const Napi::CallbackInfo &info) {
-  if (!parts_.worker) throw Napi::Error::New(info.Env(), "The group is closed.");
+  if (!parts_.worker) throw Napi::Error::New(info.Env(), "The group has been closed.");
   const auto id = fromJs<std::uint32_t>(info[0]);
   return submit(info, [group = parts_.group, id, graphs = fromJs<std::vector<std::uint32_t>>(info[1]),
                        launcher = std::make_shared<Launcher>(*parts_.worker, parts_.group, id)]() -> Settle {
@@ -179,7 +179,7 @@ Napi::Value GroupObject::createLauncher(const Napi::CallbackInfo &info) {
 
 /// before, steps: as of a run → an external value that holds a TandemLauncher
 Napi::Value GroupObject::createRunLauncher(const Napi::CallbackInfo &info) {
-  if (!parts_.worker) throw Napi::Error::New(info.Env(), "The group is closed.");
+  if (!parts_.worker) throw Napi::Error::New(info.Env(), "The group has been closed.");
   RunRequest request;
   request.before = fromJs<std::vector<std::uint32_t>>(info[0]);
   request.steps = fromJs<std::vector<RunStep>>(info[1]);
@@ -188,7 +188,7 @@ Napi::Value GroupObject::createRunLauncher(const Napi::CallbackInfo &info) {
 
 /// id, gpu, timeoutSeconds, ids of the kernels copy16, scatter and stamp, onMessage → NativeQueue
 Napi::Value GroupObject::openQueue(const Napi::CallbackInfo &info) {
-  if (!parts_.worker) throw Napi::Error::New(info.Env(), "The group is closed.");
+  if (!parts_.worker) throw Napi::Error::New(info.Env(), "The group has been closed.");
   return QueueObject::open(info, parts_.worker, parts_.group);
 }
 

@@ -9,7 +9,8 @@
 
 namespace tandem {
 
-/// The JavaScript face of a Group, whose methods src/native-addon.ts declares: each queues a job on the group's worker and returns at once.
+/// The JavaScript face of a Group, whose methods src/native-addon.ts declares: each queues a job on the
+/// group's worker and returns at once.
 class GroupObject : public Napi::ObjectWrap<GroupObject> {
 public:
   static Napi::Function define(Napi::Env env);

@@ -38,7 +38,7 @@ void Group::openQueue(std::uint32_t id, std::size_t gpuIndex, double timeoutSeco
   try {
     if (!watchdog_) watchdog_.emplace();
   } catch (const std::system_error &error) {
-    throw NativeError("out-of-memory", "The operating system starts no thread: " + error.code().message() + ".");
+    throw NativeError("out-of-memory", "The operating system cannot start a thread: " + error.code().message() + ".");
   }
   queues_.try_emplace(id, gpu, *watchdog_, std::move(options));
 }
@@ -58,7 +58,7 @@ void Group::keepTime() {
 
 CommandQueue &Group::queueOf(std::uint32_t id) {
   const auto found = queues_.find(id);
-  if (found == queues_.end()) throw NativeError("group-lost", "The queue is closed.");
+  if (found == queues_.end()) throw NativeError("group-lost", "The queue has been closed.");
   return found->second;
 }
 
@@ -103,7 +103,7 @@ std::shared_ptr<void> Group::takeHostBlock(std::size_t byteLength) {
   try {
     block = hostBlocks_.take(byteLength);
   } catch (const std::bad_alloc &) {
-    throw NativeError("out-of-memory", "The host has no " + std::to_string(byteLength) + " bytes of memory left.");
+    throw NativeError("out-of-memory", "The host does not have " + std::to_string(byteLength) + " bytes of free memory.");
   }
   auto *address = block.pages.get();
   if (!block.locked) lockHost(address, block.byteLength);

@@ -22,7 +22,7 @@ void Group::createLaunchSet(std::uint32_t id, const std::vector<std::uint32_t> &
 
 void Group::launch(std::uint32_t id, LaunchDone done) {
   const auto found = launchSets_.find(id);
-  if (found == launchSets_.end()) throw NativeError("driver", "The program is released.");
+  if (found == launchSets_.end()) throw NativeError("driver", "The program has been released.");
   lastLaunchProgress_ = std::chrono::steady_clock::now();
   try {
     startLaunch(found->second, std::move(done));
@@ -77,7 +77,7 @@ bool Group::pollLaunches() {
         }
         gpu.context.check(state, driver_.eventQuery);
         if (stopped() != Stop::none) {
-          throw NativeError("driver", "A GPU waited in vain for another one: the driver does not run them side by side here.");
+          throw NativeError("driver", "A GPU timed out while it waited for another one: the driver does not run them at the same time here.");
         }
         set.spare.push_back(std::move(launch.end));
       } catch (...) {

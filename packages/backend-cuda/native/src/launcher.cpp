@@ -11,7 +11,7 @@ void fails(TandemLaunchDone done, void *context, const NativeError &error) {
   done(context, &end);
 }
 
-NativeError closed() { return {"group-lost", "The devices are closed."}; }
+NativeError closed() { return {"group-lost", "The devices have been closed."}; }
 
 /// Has the thread behind `post` start work. `start` either throws, or calls `done` once, then or later: so a launch has one
 /// end, whatever fails.

@@ -8,7 +8,8 @@
 
 namespace tandem {
 
-/// A launch set of a group, for native code of another package. It keeps neither the group nor its thread alive.
+/// A launch set of a group, for native code of another package. It keeps neither the group nor its thread
+/// alive.
 class Launcher {
 public:
   Launcher(const Worker &worker, std::weak_ptr<Group> group, std::uint32_t id)

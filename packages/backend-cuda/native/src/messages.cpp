@@ -36,11 +36,11 @@ void Group::joinRanks(const std::vector<std::string> &libraries, const std::vect
     abandon(RunRequest{});
     throw;
   }
-  if (received != expected) throw NativeError("unsupported", "The first messages of the ranks arrive as something else.");
+  if (received != expected) throw NativeError("unsupported", "The first messages between the ranks arrived with the wrong contents.");
 }
 
 cuda::OwnedGraph Group::captureMessages(const cuda::Gpu &gpu, const std::vector<nccl::Message> &messages) const {
-  if (!communicator_) throw NativeError("driver", "The graph has messages, and the group has not joined other ranks.");
+  if (!communicator_) throw NativeError("driver", "The graph has messages, but the group has not joined other ranks.");
   communicator_->requireWhole();
   gpu.use();
   // NCCL issues a group from a thread of its own.

@@ -1,5 +1,5 @@
-// The part of NCCL that Tandem calls: our own minimal declarations, as NCCL 2.18 and newer have them. native/test/nccl_abi_check.cpp compares them
-// with nccl.h where one is present.
+// The part of NCCL that Tandem calls: our own minimal declarations, as NCCL 2.18 and newer have them.
+// native/test/nccl_abi_check.cpp compares them with nccl.h where one is present.
 #pragma once
 #include <cstddef>
 #include <limits>
@@ -35,7 +35,8 @@ struct Config {
   const char *commName = nullptr;
   int collnetEnable = undefined, ctaPolicy = undefined, shrinkShare = undefined, nvlsCTAs = undefined;
   int nChannelsPerNetPeer = undefined, nvlinkCentricSched = undefined;
-  /// 1: no two graphs run beside each other, nor beside operations outside graphs. Else each group would wait for an event and record one.
+  /// 1: no two graphs run beside each other, nor beside operations outside graphs. Else each group would wait
+  /// for an event and record one.
   int graphUsageMode = undefined;
   int numRmaCtx = undefined;
 };
@@ -56,7 +57,8 @@ struct Library : ImportTable {
   int version = 0;
 };
 
-/// Oldest library whose communicators do not block, and whose operations graphs repeat, without defects that are known to matter here.
+/// Oldest library whose communicators do not block, and whose operations graphs repeat, without defects that
+/// are known to matter here.
 constexpr int oldestVersion = 21800;
 
 } // namespace tandem::nccl

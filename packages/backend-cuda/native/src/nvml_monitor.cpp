@@ -75,7 +75,7 @@ struct Library : ImportTable {
     const auto result = function(arguments...);
     if (result == success) return;
     throw NativeError(result == errorNotSupported ? "unsupported" : "driver",
-                      std::string(function.name) + " returns " + errorString(result) + ".");
+                      std::string(function.name) + " returned " + errorString(result) + ".");
   }
 };
 

@@ -59,7 +59,8 @@ struct DeviceList {
   }
 };
 
-/// PCI bus ids of what each active NVLink of a device leads to; `toSwitch` counts links whose far end is an NVSwitch.
+/// PCI bus ids of what each active NVLink of a device leads to; `toSwitch` counts links whose far end is an
+/// NVSwitch.
 struct Links {
   std::vector<std::string> remotePciBusIds;
   int toSwitch = 0;
@@ -69,12 +70,14 @@ struct Links {
   }
 };
 
-/// All functions throw NativeError `unsupported` when NVML does not load; any thread, calls may block for milliseconds.
+/// All functions throw NativeError `unsupported` when NVML does not load; any thread, calls may block for
+/// milliseconds.
 DeviceList devices(const std::vector<std::string> &libraries);
 /// `uuid` as NVML writes it: GPU-… or MIG-….
 Reading read(const std::vector<std::string> &libraries, const std::string &uuid);
 Links links(const std::vector<std::string> &libraries, const std::string &uuid);
-/// NVML's level of the nearest common ancestor on the PCI tree: 0 same board … 50 across CPUs; −1 when unknown.
+/// NVML's level of the nearest common ancestor on the PCI tree: 0 same board … 50 across CPUs; −1 when
+/// unknown.
 int commonAncestor(const std::vector<std::string> &libraries, const std::string &first, const std::string &second);
 
 } // namespace tandem::nvml

@@ -35,7 +35,7 @@ struct Library : ImportTable {
   void check(Result result, const ImportEntry &function, const std::string &log = "") const {
     if (result == success) return;
     throw NativeError(result == errorOutOfMemory ? "out-of-memory" : "driver",
-                      std::string(function.name) + " returns " + getErrorString(result) + (log.empty() ? "." : ": " + log));
+                      std::string(function.name) + " returned " + getErrorString(result) + (log.empty() ? "." : ": " + log));
   }
 };
 

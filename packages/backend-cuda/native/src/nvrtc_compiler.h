@@ -31,9 +31,11 @@ struct Outcome {
   }
 };
 
-/// Major and minor of the first of `libraries` that loads; list the newest first. Throws NativeError `unsupported` when none does.
+/// Major and minor of the first of `libraries` that loads; list the newest first. Throws NativeError
+/// `unsupported` when none does.
 std::vector<int> version(const std::vector<std::string> &libraries);
-/// Blocks for the whole compilation; any thread. A program that does not compile is an outcome, not an exception.
+/// Blocks for the whole compilation; any thread. A program that does not compile is an outcome, not an
+/// exception.
 Outcome compile(const std::vector<std::string> &libraries, const Request &request);
 
 } // namespace tandem::nvrtc

@@ -48,7 +48,7 @@ bool CommandQueue::execute(Submit &submit) {
     case clearKind: clear(submit); break;
     case writeKind: done = write(submit); break;
     case timestampKind: stamp(submit); break;
-    default: throw NativeError("driver", "A list of commands holds an unknown one.");
+    default: throw NativeError("driver", "A list of commands contains an unknown command.");
     }
     if (!done) {
       submit.position = begin;
@@ -75,7 +75,7 @@ void CommandQueue::launch(cuda::Function function, const unsigned *grid, const u
 
 void CommandQueue::dispatch(Submit &submit, bool indirect) {
   const auto found = kernels_.find(submit.next());
-  if (found == kernels_.end()) throw NativeError("driver", "A dispatch names a kernel that is not there.");
+  if (found == kernels_.end()) throw NativeError("driver", "A dispatch names a kernel that does not exist.");
   const auto &kernel = found->second;
   unsigned grid[3] = {};
   Range counts{};

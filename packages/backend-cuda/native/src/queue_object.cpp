@@ -14,7 +14,7 @@ constexpr std::size_t leastExternalByteLength = 16 * 1024;
 
 constexpr std::size_t mostDeferred = 256;
 
-NativeError queueClosed() { return {"group-lost", "The queue is closed."}; }
+NativeError queueClosed() { return {"group-lost", "The queue has been closed."}; }
 
 } // namespace
 

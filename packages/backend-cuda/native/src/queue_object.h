@@ -11,10 +11,12 @@
 
 namespace tandem {
 
-/// A command queue of a group as JavaScript sees it; src/native-addon.ts declares it. It keeps neither the group nor its thread alive.
+/// A command queue of a group as JavaScript sees it; src/native-addon.ts declares it. It keeps neither the
+/// group nor its thread alive.
 class QueueObject : public Napi::ObjectWrap<QueueObject> {
 public:
-  /// Opens queue `id` on the group's thread. `arguments`: gpu, timeoutSeconds, ids of the internal kernels, onMessage.
+  /// Opens queue `id` on the group's thread. `arguments`: gpu, timeoutSeconds, ids of the internal kernels,
+  /// onMessage.
   static Napi::Object open(const Napi::CallbackInfo &info, const std::shared_ptr<Worker> &worker, const std::shared_ptr<Group> &group);
   explicit QueueObject(const Napi::CallbackInfo &info);
   ~QueueObject() override;
@@ -42,7 +44,8 @@ private:
   };
 
   using Call = std::function<void(CommandQueue &)>;
-  /// Makes the call with the next that is posted: waking the group's thread costs more than most calls that nobody waits for.
+  /// Makes the call with the next that is posted: waking the group's thread costs more than most calls that
+  /// nobody waits for.
   void defer(Call call);
   void post(Call call);
   void postDeferred();

@@ -36,7 +36,7 @@ Stop Group::takeStop() {
 
 void Group::requireWhole() const {
   if (communicator_) communicator_->requireWhole();
-  if (broken_.load()) throw NativeError("peer-lost", "Another process, whose GPUs this one shares memory with, cannot go on.");
+  if (broken_.load()) throw NativeError("peer-lost", "Another process, with whose GPUs this one shares memory, cannot continue.");
 }
 
 const Group::InstantiatedGraph &Group::graphOf(std::uint32_t id) const {
@@ -198,14 +198,14 @@ RunOutcome Group::launchSteps(const RunRequest &request) {
   case Stop::none: break;
   case Stop::limit:
     requireWhole();
-    throw NativeError("timeout", "The run takes longer than its limit.");
+    throw NativeError("timeout", "The run took longer than its limit.");
   case Stop::abort:
     requireWhole();
-    throw NativeError("aborted", "The run is aborted inside its kernels, after " + std::to_string(outcome.launches) + " launches.");
+    throw NativeError("aborted", "The run was aborted inside its kernels, after " + std::to_string(outcome.launches) + " launches.");
   case Stop::broken:
     requireWhole();
-    throw NativeError("driver", "A GPU waited in vain for another one: the driver does not run them side by side here. "
-                                "The lowering 'one-graph' does without.");
+    throw NativeError("driver", "A GPU timed out while it waited for another one: the driver does not run them at the same time here. "
+                                "Use the lowering 'one-graph', which does not need that.");
   }
   float milliseconds = 0;
   main.call(driver_.eventElapsedTime, &milliseconds, main.start.get(), main.end.get());
@@ -219,7 +219,7 @@ RunOutcome Group::launchSteps(const RunRequest &request) {
   }
   if (aborted) {
     throw NativeError("aborted",
-                      "The run is aborted after " + std::to_string(outcome.launches) + " completed launches.");
+                      "The run was aborted after " + std::to_string(outcome.launches) + " completed launches.");
   }
   return outcome;
 }

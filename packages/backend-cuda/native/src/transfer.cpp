@@ -101,7 +101,7 @@ void Group::transfer(const TransferRegion &region, const HostBytes &host, bool t
   // Once the caller's environment closes, its memory goes away. So the driver sees staging memory alone, and a look comes
   // before each part is copied from or to the caller's.
   const auto requireCaller = [&] {
-    if (stopping_()) throw NativeError("group-lost", "The thread that asked for the transfer ends.");
+    if (stopping_()) throw NativeError("group-lost", "The thread that requested the transfer has ended.");
   };
   const auto land = [&](std::size_t slot) {
     gpu.call(driver_.eventSynchronize, gpu.turns[slot].get());

@@ -10,8 +10,8 @@
 
 namespace tandem {
 
-/// Tells kernels to leave whose time is over, on a thread of its own: the group's thread may be in a call of the driver that waits
-/// until the kernel has ended.
+/// Tells kernels to leave whose time is over, on a thread of its own: the group's thread may be in a call of
+/// the driver that waits until the kernel has ended.
 class Watchdog {
 public:
   using Clock = std::chrono::steady_clock;

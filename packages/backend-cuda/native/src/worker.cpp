@@ -110,7 +110,7 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
   /// On the worker thread.
   void carryOut(Job *job) {
     try {
-      if (ending()) throw NativeError("group-lost", "The work before it did not end in time.");
+      if (ending()) throw NativeError("group-lost", "Earlier work did not finish in time.");
       job->settle = job->work();
     } catch (...) {
       job->error = std::make_unique<NativeError>(currentError());
@@ -202,7 +202,7 @@ Worker::Worker(Napi::Env env, const char *name) : state_(std::make_shared<State>
   if (status != napi_ok) {
     state.requestStop();
     state.self.reset();
-    throw Napi::Error::New(env, "The native worker cannot be created.");
+    throw Napi::Error::New(env, "The native worker could not be created.");
   }
   napi_unref_threadsafe_function(env, state.settled);
   napi_add_env_cleanup_hook(env, State::cleanup, &state);
@@ -255,7 +255,7 @@ Napi::Promise Worker::submitLater(const Napi::CallbackInfo &info, std::function<
     held->deliver(job);
   };
   const auto carryOut = [&state, work = std::move(work), finish] {
-    const NativeError ended("group-lost", "The work before it did not end in time.");
+    const NativeError ended("group-lost", "Earlier work did not finish in time.");
     if (state.ending()) finish(&ended);
     else work(finish);
   };

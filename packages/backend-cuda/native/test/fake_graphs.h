@@ -1,4 +1,5 @@
-// Graphs of the fake driver. What is issued to a stream that captures becomes a graph, and a graph a node of another one. Included once, by fake_cuda.cpp.
+// Graphs of the fake driver. What is issued to a stream that captures becomes a graph, and a graph a node of
+// another one. Included once, by fake_cuda.cpp.
 #pragma once
 #include <algorithm>
 #include <utility>

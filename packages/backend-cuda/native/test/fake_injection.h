@@ -1,6 +1,7 @@
-// Failures on demand. FAKE_FAIL=SYMBOL:RESULT:N[:ANYTHING] makes the Nth call of a function, counted since the variable changed, return RESULT
-// and do nothing else; several stand in a row, with spaces between them. Where RESULT is -1 it throws std::bad_alloc instead, which stands for code
-// of ours around the call. FAKE_TRACE=FILE collects the names of all calls, one a line.
+// Failures on demand. FAKE_FAIL=SYMBOL:RESULT:N[:ANYTHING] makes the Nth call of a function, counted since
+// the variable changed, return RESULT and do nothing else; several stand in a row, with spaces between them.
+// Where RESULT is -1 it throws std::bad_alloc instead, which stands for code of ours around the call.
+// FAKE_TRACE=FILE collects the names of all calls, one a line.
 #pragma once
 #include <atomic>
 #include <cstdio>

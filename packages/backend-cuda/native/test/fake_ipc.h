@@ -1,5 +1,5 @@
-// Device memory that other processes map: anonymous files, which a process opens through the other's descriptors in /proc. Included once, by
-// fake_cuda.cpp.
+// Device memory that other processes map: anonymous files, which a process opens through the other's
+// descriptors in /proc. Included once, by fake_cuda.cpp.
 #pragma once
 #include <fcntl.h>
 #include <signal.h>
@@ -20,7 +20,8 @@ struct FakeHandle {
   long process;
   int descriptor;
   std::size_t byteLength;
-  /// Handles of two allocations in one block differ, unless FAKE_CUDA_IPC_MARKS is 0, and open the same memory.
+  /// Handles of two allocations in one block differ, unless FAKE_CUDA_IPC_MARKS is 0, and open the same
+  /// memory.
   std::size_t place;
 };
 /// At the start of each block, for all processes that map it: those that have done so, 0 in free places.
@@ -46,7 +47,8 @@ struct Mapping {
 std::map<std::uintptr_t, Mapping> mappings;
 /// The last block of small allocations on each device.
 std::shared_ptr<SharedBlock> openBlocks[64];
-/// Blocks that are freed and that other processes still map: their memory comes back when they have unmapped it.
+/// Blocks that are freed and that other processes still map: their memory comes back when they have unmapped
+/// it.
 std::vector<SharedBlock> lingering;
 /// Other processes' memory here, by process and descriptor, and how often it is opened.
 std::map<std::pair<long, int>, std::pair<std::uintptr_t, int>> opened;
@@ -195,7 +197,8 @@ Result fIpcCloseMemHandle(DevicePtr address) {
 
 } // namespace
 
-/// For a fake MPI that takes device memory: whether the address is one of device memory, and in `problem` what a real MPI would not stand.
+/// For a fake MPI that takes device memory: whether the address is one of device memory, and in `problem`
+/// what a real MPI would not stand.
 EXPORT int fakeMemoryForMessages(const void *pointer, std::size_t byteLength, const char **problem) {
   std::lock_guard lock(stateMutex);
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);

@@ -1,6 +1,7 @@
-// NCCL between processes, or threads, of one machine: rings in an anonymous file, which others open through its descriptor in /proc. A communicator
-// never blocks: a group is issued by the second look at its state, as if a thread of NCCL's did it, so that a caller that does not wait loses it.
-// As NCCL does, ncclCommAbort waits for all graphs with operations of the communicator. Included once, by fake_cuda.cpp.
+// NCCL between processes, or threads, of one machine: rings in an anonymous file, which others open through
+// its descriptor in /proc. A communicator never blocks: a group is issued by the second look at its state, as
+// if a thread of NCCL's did it, so that a caller that does not wait loses it. As NCCL does, ncclCommAbort
+// waits for all graphs with operations of the communicator. Included once, by fake_cuda.cpp.
 #pragma once
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,5 @@
-// Finds functions in the texts that the fake NVRTC and the fake driver take. By hand: <regex> takes longer to compile than all the rest.
+// Finds functions in the texts that the fake NVRTC and the fake driver take. By hand: <regex> takes longer to
+// compile than all the rest.
 #pragma once
 #include <algorithm>
 #include <cctype>

@@ -1,5 +1,5 @@
-// What a test needs of the native code that starts launchers: `launch(launcher)` starts the work once, and `ends()` lists how the launches that have
-// ended did: "done", or the code of the error.
+// What a test needs of the native code that starts launchers: `launch(launcher)` starts the work once, and
+// `ends()` lists how the launches that have ended did: "done", or the code of the error.
 #include <node_api.h>
 
 #include <mutex>

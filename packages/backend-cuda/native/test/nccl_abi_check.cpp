@@ -1,4 +1,5 @@
-// Compares our declarations with NVIDIA's nccl.h: compiles or does not (c++ -fsyntax-only -I…/cuda/include -I…/nccl/include).
+// Compares our declarations with NVIDIA's nccl.h: compiles or does not (c++ -fsyntax-only -I…/cuda/include
+// -I…/nccl/include).
 #include <nccl.h>
 
 #include <type_traits>

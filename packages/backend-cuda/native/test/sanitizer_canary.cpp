@@ -1,4 +1,5 @@
-// An addon with one defect of each sort: what a sanitizer run must notice here, it would notice in the real addon.
+// An addon with one defect of each sort: what a sanitizer run must notice here, it would notice in the real
+// addon.
 #include <node_api.h>
 
 #include <thread>

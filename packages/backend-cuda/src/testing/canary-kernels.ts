@@ -1,4 +1,4 @@
-/** Far from anything that a kernel computes: it lies where no kernel may read or write. */
+/** A value far from anything that a kernel computes, in memory that no kernel may read or write. */
 export const canary = 0xca11ab1e
 /** What kernels write where they should not. */
 export const poison = 0xdead0001

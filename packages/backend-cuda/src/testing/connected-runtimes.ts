@@ -17,7 +17,9 @@ export function linkOf<P extends Link['plans']>(backend: Backend, plans: P): Ext
   return backend.links!.find(isWanted)!
 }
 
-/** One runtime on the fake driver for each rank, all in this process. `gpuOf`: the CUDA devices of each rank. */
+/**
+ * One runtime on the fake driver for each rank, all in this process. `gpuOf`: the CUDA devices of each rank.
+ */
 export async function openConnectedRuntimes(
   gpuOf: readonly (readonly number[])[],
   optionsOf: (rank: number) => CudaOptions = () => ({}),

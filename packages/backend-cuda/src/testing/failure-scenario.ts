@@ -106,7 +106,7 @@ export function runSharedScenario(machine: ScenarioMachine): Promise<Noticed[]> 
     const region = { gpu: 0, address: mapped, rowByteLength: 64, rows: 1, rowByteStride: 64 }
     const found = new Uint8Array(64).fill(1)
     await native.read(region, found)
-    if (found.some((byte) => byte !== 0)) throw new Error('The mapped memory reads as something else.')
+    if (found.some((byte) => byte !== 0)) throw new Error('The mapped memory has different contents.')
     shared.close(name)
     native.free(address)
   })

@@ -4,8 +4,8 @@ import { translateForCpu } from './cpu-translation.ts'
 import { configureFake, fakeLibraries } from './fake-driver.ts'
 
 /**
- * The CUDA backend over a driver on the CPU: it starts work without JavaScript, and shares memory between processes. The settings of the environment
- * (FAKE_…) come before so many devices.
+ * The CUDA backend over a driver on the CPU: it starts work without JavaScript, and shares memory between
+ * processes. The settings of the environment (FAKE_…) come before so many devices.
  */
 export function fakeCudaBackend(devices: number): Backend {
   const settings = Object.entries(process.env).filter(([name]) => name.startsWith('FAKE_'))

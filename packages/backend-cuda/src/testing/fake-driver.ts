@@ -12,7 +12,10 @@ export const sharedHeaders = fileURLToPath(new URL('../../../core/native', impor
 const folder = fileURLToPath(new URL('../../build/test', import.meta.url))
 const library = `${folder}/libfake_cuda.so`
 
-/** Builds native/test/fake_*.cpp, a CUDA driver on host memory, when one is newer than the build. Needs a C++ compiler. */
+/**
+ * Builds native/test/fake_*.cpp, a CUDA driver on host memory, when one is newer than the build. Needs a C++
+ * compiler.
+ */
 export function fakeLibraries(): Libraries {
   const changedAt = (path: string) => statSync(path).mtimeMs
   const newest = sources.reduce((one, other) => (changedAt(one) > changedAt(other) ? one : other))

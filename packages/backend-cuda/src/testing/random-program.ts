@@ -38,8 +38,8 @@ function conflict(a: Access, b: Access): boolean {
 }
 
 /**
- * Runs random commands over random buffers of all devices, with every edge that their overlaps ask for, and returns what differs from
- * carrying them out one after another.
+ * Runs random commands over random buffers of all devices, with every edge that their overlaps ask for, and
+ * returns what differs from carrying them out one after another.
  */
 export async function randomProgramDifferences(
   runtime: LocalRuntime,

@@ -38,8 +38,9 @@ export function missingFor(sanitizer: Sanitizer): string | undefined {
 }
 
 /**
- * Compiles C++ sources into an addon under the sanitizer, where one is newer than the addon. Returns its path. The sources are one
- * translation unit, which takes half the time of many: most of it goes into the headers that they share.
+ * Compiles C++ sources into an addon under the sanitizer, where one is newer than the addon. Returns its
+ * path. The sources are one translation unit, which takes half the time of many: most of it goes into the
+ * headers that they share.
  */
 export function buildSanitized(
   sanitizer: Sanitizer,
@@ -87,7 +88,10 @@ export function sanitizedAddon(sanitizer: Sanitizer, name = 'addon', package_ = 
   )
 }
 
-/** What a launcher starts Node with, so that it has the sanitizer's library and `addon`: a command before it, and variables. */
+/**
+ * What a launcher starts Node with, so that it has the sanitizer's library and `addon`: a command before it,
+ * and variables.
+ */
 export function sanitizedStart(
   sanitizer: Sanitizer,
   addon: string,
@@ -98,7 +102,10 @@ export function sanitizedStart(
   }
 }
 
-/** Runs Node with the sanitizer's library; what asks for this package's addon gets `addon`. Returns all that is printed. */
+/**
+ * Runs Node with the sanitizer's library; what asks for this package's addon gets `addon`. Returns all that
+ * is printed.
+ */
 export function runSanitized(
   sanitizer: Sanitizer,
   addon: string,
@@ -109,8 +116,8 @@ export function runSanitized(
 }
 
 /**
- * The same for test files of this package, which run in a worker process of vitest: its main process, which loads no addon, runs without
- * the sanitizer's library, under which everything takes much longer.
+ * The same for test files of this package, which run in a worker process of vitest: its main process, which
+ * loads no addon, runs without the sanitizer's library, under which everything takes much longer.
  */
 export function runSanitizedTests(
   sanitizer: Sanitizer,

@@ -19,9 +19,10 @@ interface Side {
 }
 
 /**
- * Carries out `repetitions` of the plans of all ranks, one step at a time in a random order that the edges allow: a command, the begin of an exchange,
- * or one message of which both sides have begun. Of an exchange first messages between two ranks in one direction come before second ones, as NCCL
- * has them, with all that this holds up. `memoryOf` gives the u32 values of a rank's buffer. False where nothing can happen any more.
+ * Carries out `repetitions` of the plans of all ranks, one step at a time in a random order that the edges
+ * allow: a command, the begin of an exchange, or one message of which both sides have begun. Of an exchange
+ * first messages between two ranks in one direction come before second ones, as NCCL has them, with all that
+ * this holds up. `memoryOf` gives the u32 values of a rank's buffer. False where nothing can happen any more.
  */
 export function simulateExchanges(
   plans: readonly PlanOfExchanges[],

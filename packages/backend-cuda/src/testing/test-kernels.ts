@@ -2,7 +2,10 @@ import type { KernelSource } from '@tandem-gpu/core/backend'
 import type { CudaParameter } from '@tandem-gpu/wgsl'
 import type { Translated } from '../cuda-kernel.ts'
 
-/** Kernels in the translator's calling convention, written by hand, so that the runtime's tests need no translator. */
+/**
+ * Kernels in the translator's calling convention, written by hand, so that the runtime's tests need no
+ * translator.
+ */
 const sources: Readonly<Record<string, string>> = {
   // target[i] = source[i] + uniform
   add: `extern "C" __global__ void add(const unsigned *source, unsigned long long sourceBytes, unsigned *target, unsigned long long targetBytes, const unsigned *amount) {

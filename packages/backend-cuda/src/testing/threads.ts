@@ -1,6 +1,7 @@
 /**
- * A program of its own: worker threads that compute are terminated at any time, then this thread computes beside another and after its end.
- * Prints what it reads. Argument: the libraries as JSON, `{}` for those of a machine with GPUs.
+ * A program of its own: worker threads that compute are terminated at any time, then this thread computes
+ * beside another and after its end. Prints what it reads. Argument: the libraries as JSON, `{}` for those of
+ * a machine with GPUs.
  */
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'

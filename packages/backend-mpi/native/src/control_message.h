@@ -58,7 +58,7 @@ public:
 
 private:
   void require(std::size_t length) const {
-    if (length > byteLength_ - offset_) throw NativeError("device-lost", "A control message between ranks is cut short.");
+    if (length > byteLength_ - offset_) throw NativeError("device-lost", "A control message between ranks is truncated.");
   }
   const std::byte *data_;
   std::size_t byteLength_;

@@ -7,7 +7,8 @@
 
 namespace tandem {
 
-/// Bytes of one rank that go to another one, or to all down a binomial tree. Ranks that take no part do not make one.
+/// Bytes of one rank that go to another one, or to all down a binomial tree. Ranks that take no part do not
+/// make one.
 class Delivery {
 public:
   static constexpr int toAll = -1;

@@ -14,7 +14,8 @@ namespace tandem {
 
 namespace {
 
-/// MPI grants 32,767 tags everywhere. Of each group's communicator, those below the first belong to messages of programs (lower-plan.ts counts them too).
+/// MPI grants 32,767 tags everywhere. Of each group's communicator, those below the first belong to messages
+/// of programs (lower-plan.ts counts them too).
 constexpr int firstDeliveryTag = 16'384;
 constexpr std::uint64_t deliveryTags = 16'383;
 /// Of the communicator of control messages.
@@ -22,22 +23,24 @@ constexpr int controlTag = 0;
 /// Numbers of the agreements about a group itself; others ascend from 0.
 constexpr std::uint64_t openingNumber = ~std::uint64_t{0};
 constexpr std::uint64_t closingNumber = openingNumber - 1;
-/// Runs that have ended here and that an abort may still ask for: as many as calls that wait for nothing run ahead of another rank.
+/// Runs that have ended here and that an abort may still ask for: as many as calls that wait for nothing run
+/// ahead of another rank.
 constexpr std::size_t rememberedRuns = 1024;
-/// How long the thread polls without a pause after the last progress, how it pauses then, and how many polls follow a pause: one poll a
-/// pause would halve TCP's bandwidth.
+/// How long the thread polls without a pause after the last progress, how it pauses then, and how many polls
+/// follow a pause: one poll a pause would halve TCP's bandwidth.
 constexpr auto spinTime = std::chrono::microseconds(200);
 constexpr auto pauseTime = std::chrono::microseconds(50);
 constexpr int pollsInARow = 16;
-/// A thread that waits for other ranks' calls alone, and has no message under way, pauses for a hundredth of the time that it has waited: what
-/// arrives is seen that little later, and a rank that waits for long leaves the core to the others.
+/// A thread that waits for other ranks' calls alone, and has no message under way, pauses for a hundredth of
+/// the time that it has waited: what arrives is seen that little later, and a rank that waits for long leaves
+/// the core to the others.
 constexpr int waitedPerPause = 100;
 constexpr auto longestPause = std::chrono::microseconds(1'000);
 /// No wait longer than this is silent.
 constexpr auto stallTime = std::chrono::seconds(5);
 
-/// Waits until what reads this process's output has taken all of it, a second at most. MPICH's launcher ends at MPI_Abort without the rest: the
-/// sentence that says why the job ends would be lost.
+/// Waits until what reads this process's output has taken all of it, a second at most. MPICH's launcher ends
+/// at MPI_Abort without the rest: the sentence that says why the job ends would be lost.
 void awaitReaders() {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   for (const int output : {STDOUT_FILENO, STDERR_FILENO}) {
@@ -488,7 +491,7 @@ bool Engine::finalize() {
 }
 
 void Engine::abort(int exitCode) {
-  // From the caller's thread: the progress thread may hang in MPI, and the process is to end whatever it does.
+  // From the caller's thread: the progress thread may hang in MPI, and the process ends all the same.
   if (!mpi_ || finalized_.load()) return;
   awaitReaders();
   mpi_->abort(exitCode);

@@ -26,9 +26,9 @@ struct Failure {
   std::string message;
 };
 
-/// The one thread that calls MPI: it starts it, posts and completes messages, unites what ranks say, repeats schedules. All public
-/// functions may be called from any thread and return at once, but for `finalize` and `close`. The thread holds the engine: a call into MPI that hangs may
-/// outlive whoever has made it.
+/// The one thread that calls MPI: it starts it, posts and completes messages, unites what ranks say, repeats
+/// schedules. All public functions may be called from any thread and return at once, but for `finalize` and
+/// `close`. The thread holds the engine: a call into MPI that hangs may outlive whoever has made it.
 class Engine : public std::enable_shared_from_this<Engine> {
 public:
   using GatherSettle = std::function<void(const Sayings *, const Failure *)>;
@@ -48,10 +48,11 @@ public:
   Engine(const Engine &) = delete;
   Engine &operator=(const Engine &) = delete;
 
-  /// MPI_Init_thread on the thread; `settle` gets the failure, or null once `rank`, `size` and `gpuSupport` are known. Throws `out-of-memory` where the
-  /// operating system starts no thread.
+  /// MPI_Init_thread on the thread; `settle` gets the failure, or null once `rank`, `size` and `gpuSupport`
+  /// are known. Throws `out-of-memory` where the operating system starts no thread.
   void start(Settle settle);
-  /// Ends the thread: waits two seconds at most, since a call into MPI that hangs cannot be ended. What is pending never settles.
+  /// Ends the thread: waits two seconds at most, since a call into MPI that hangs cannot be ended. What is
+  /// pending never settles.
   void close();
   int rank() const { return rank_; }
   int size() const { return size_; }
@@ -59,18 +60,19 @@ public:
   /// How messages name the ranks.
   void setNames(std::vector<std::string> names);
 
-  /// Gives a group, whose number no other has, what its deliveries and runs need. Every rank opens it; settles once all have. Fails with `out-of-memory`, on all
-  /// ranks, where MPI has no more communicators.
+  /// Gives a group, whose number no other has, what its deliveries and runs need. Every rank opens it;
+  /// settles once all have. Fails with `out-of-memory`, on all ranks, where MPI has no more communicators.
   void openGroup(std::uint64_t group, Settle settle);
-  /// This rank has no more deliveries and runs of the group; `clean`: it has ended all that it has begun, and so have the others as far as it knows. Never waits
-  /// for other ranks.
+  /// This rank has no more deliveries and runs of the group; `clean`: it has ended all that it has begun, and
+  /// so have the others as far as it knows. Never waits for other ranks.
   void closeGroup(std::uint64_t group, bool clean);
   /// With the greatest `number` of the ranks that say the same.
   void gather(Key key, const std::string &text, double number, GatherSettle settle);
-  /// Those of one group begin, in their order, on all ranks alike: a later one waits for an earlier one with its tag.
+  /// Those of one group begin, in their order, on all ranks alike: a later one waits for an earlier one with
+  /// its tag.
   void deliver(Key key, int from, int to, MessageRegion bytes, Settle settle);
-  /// Runs of one group are carried out one after another, in the order of the calls; those of another wait for none of them. `issue` and `failed` are
-  /// called from the thread.
+  /// Runs of one group are carried out one after another, in the order of the calls; those of another wait
+  /// for none of them. `issue` and `failed` are called from the thread.
   void run(Key key, std::vector<NodeSpec> &&nodes, std::int64_t times, Issue issue, SegmentFailed failed, RunSettle settle);
   void segmentCompleted(Key key, std::uint32_t node, std::int64_t count);
   /// A segment that native code started fails; the run's `failed` is called.
@@ -82,14 +84,18 @@ public:
   /// The thread does not sleep for so long from now, in place of what an earlier call said.
   void stayAwake(std::chrono::milliseconds time);
 
-  /// A rank makes no more calls of `group` (`everyGroup`: of any); `reason` has no message, or says why it cannot go on.
+  /// A rank makes no more calls of `group` (`everyGroup`: of any); `reason` has no message, or says why it
+  /// cannot go on.
   void rankLeft(int rank, std::uint64_t group, const Failure &reason);
-  /// This rank leaves `group` with a reason, with which all settles that is pending of it here. If a run is under way, MPI is of no use any more.
+  /// This rank leaves `group` with a reason, with which all settles that is pending of it here. If a run is
+  /// under way, MPI is of no use any more.
   void left(std::uint64_t group, const Failure &reason);
-  /// Settles all that is pending, and all that comes, with `failure`; MPI is called no more. The first failure counts.
+  /// Settles all that is pending, and all that comes, with `failure`; MPI is called no more. The first
+  /// failure counts.
   void fail(const Failure &failure) noexcept;
   bool failed() const { return failed_.load(); }
-  /// MPI_Finalize, once nothing is pending that other ranks may yet take part in; waits for it. False after a failure.
+  /// MPI_Finalize, once nothing is pending that other ranks may yet take part in; waits for it. False after a
+  /// failure.
   bool finalize();
   void abort(int exitCode);
 
@@ -179,7 +185,8 @@ private:
   std::atomic<bool> failed_{false};
   std::atomic<bool> finalized_{false};
 
-  // What somebody waits for: settled by `fail` from any thread, so that a call into MPI that hangs holds nobody.
+  // What somebody waits for: settled by `fail` from any thread, so that a call into MPI that hangs holds
+  // nobody.
   std::mutex pendingMutex_;
   Failure failure_;
   std::map<Key, GatherSettle> pendingGathers_;
@@ -208,7 +215,8 @@ private:
   /// Groups that a rank has left with a reason, until they are told.
   std::set<std::uint64_t> untold_;
   std::deque<std::unique_ptr<ControlMessage>> outgoing_;
-  /// By source, in the order in which they were sent, which is that in which they are handled: a long one may arrive after a short one behind it.
+  /// By source, in the order in which they were sent, which is that in which they are handled: a long one may
+  /// arrive after a short one behind it.
   std::map<int, std::deque<std::unique_ptr<ControlMessage>>> incoming_;
   std::vector<mpi::Completion *> completed_;
   std::vector<std::string> names_;

@@ -1,4 +1,5 @@
-// How an engine ends runs on all ranks after the same repetition: rank 0 asks all how many they have begun, and none begins more until it has told all the greatest number.
+// How an engine ends runs on all ranks after the same repetition: rank 0 asks all how many they have begun,
+// and none begins more until it has told all the greatest number.
 #include <algorithm>
 
 #include "engine.h"

@@ -68,10 +68,10 @@ void Engine::checkDepartures(Clock::time_point now) {
     const bool waits = waiting.count(group) > 0;
     if (waits && now - departure.time < leaveTime) continue;
     const auto failure = departure.reason.message.empty()
-                             ? Failure{"device-lost", departure.who + " makes no more calls, and this rank waits for one: every rank has "
-                                                                      "to make the same calls in the same order."}
+                             ? Failure{"device-lost", departure.who + " makes no more calls, but this rank waits for one: every rank must "
+                                                                      "make the same calls in the same order."}
                          : departure.reason.code == "device-lost"
-                             ? Failure{"device-lost", departure.who + " fails: " + departure.reason.message}
+                             ? Failure{"device-lost", departure.who + " failed: " + departure.reason.message}
                              : departure.reason;
     if (runs(group)) {
       // Messages under way can be neither finished nor taken back.
@@ -93,7 +93,7 @@ void Engine::tryToFinalize(Clock::time_point lastProgress) {
     const bool alone = static_cast<int>(gone_.size()) == size_ - 1;
     if (!alone || Clock::now() - lastProgress < leaveTime) return;
     if (mpi_->pending() > 0) {
-      const Failure failure{"device-lost", "Its messages have nobody to go to or to come from."};
+      const Failure failure{"device-lost", "No other rank is left to exchange messages with."};
       fail(failure);
       endsInTheMiddle(failure);
       return;
@@ -111,7 +111,7 @@ void Engine::tryToFinalize(Clock::time_point lastProgress) {
 
 /// Launchers say no more than that MPI_Finalize is missing.
 void Engine::endsInTheMiddle(const Failure &failure) {
-  const auto text = "tandem: " + nameOf(rank_) + " ends in the middle of its work. " + failure.message + "\n";
+  const auto text = "tandem: " + nameOf(rank_) + " ended before its work was finished. " + failure.message + "\n";
   [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
 }
 
@@ -153,7 +153,7 @@ void Engine::sayWhatIsMissing() {
     if (index > 0) text += index + 1 == ranks.size() ? " and " : ", ";
     text += nameOf(ranks[index]);
   }
-  text += " (or one that they wait for).\n";
+  text += " (or for a rank that they wait for).\n";
   [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
 }
 

@@ -18,9 +18,10 @@ struct Saying {
 /// What ranks say under one key, each text once.
 using Sayings = std::map<std::string, Saying>;
 
-/// Gathers over a binomial tree of ranks: texts are united on the way to rank 0, which sends the result down, so that all ranks get the
-/// same. Gathers are matched by key, not by arrival, and every rank gets their results in the order in which rank 0 has them: results pass down as they come, and
-/// messages of one rank are handled in the order in which it sends them. Only the progress thread calls this.
+/// Gathers over a binomial tree of ranks: texts are united on the way to rank 0, which sends the result down,
+/// so that all ranks get the same. Gathers are matched by key, not by arrival, and every rank gets their
+/// results in the order in which rank 0 has them: results pass down as they come, and messages of one rank
+/// are handled in the order in which it sends them. Only the progress thread calls this.
 class Gathers {
 public:
   using Send = std::function<void(int peer, ControlKind kind, Key key, const Bytes &payload)>;

@@ -11,9 +11,10 @@
 
 namespace tandem {
 
-/// Gives each group a communicator of its own, so that no message of one group is taken for one of another. Every rank calls `open` and `close` for the same
-/// groups in the same order, that of the agreements of all ranks: so the duplicates of a communicator are made alike everywhere, and so are those that are
-/// used again. No communicator is freed: MPI_Finalize does that. Only the progress thread calls this.
+/// Gives each group a communicator of its own, so that no message of one group is taken for one of another.
+/// Every rank calls `open` and `close` for the same groups in the same order, that of the agreements of all
+/// ranks: so the duplicates of a communicator are made alike everywhere, and so are those that are used
+/// again. No communicator is freed: MPI_Finalize does that. Only the progress thread calls this.
 class GroupCommunicators {
 public:
   /// Null once the group has a communicator, else why it gets none.

@@ -13,7 +13,7 @@ JsQueue::JsQueue(Napi::Env env) : state_(std::make_shared<State>()) {
   const auto name = Napi::String::New(env, "tandem mpi");
   if (napi_create_threadsafe_function(env, nullptr, nullptr, name, 0, 1, nullptr, finalized, state_.get(), JsQueue::drain,
                                       &state_->function) != napi_ok) {
-    throw Napi::Error::New(env, "The queue to JavaScript cannot be created.");
+    throw Napi::Error::New(env, "The queue to JavaScript could not be created.");
   }
   napi_unref_threadsafe_function(env, state_->function);
 }

@@ -8,8 +8,9 @@
 
 namespace tandem {
 
-/// Carries calls from native threads to the JavaScript thread: many that come close together share one turn of the event loop. It keeps
-/// the process alive only while something is expected, so that an idle process ends.
+/// Carries calls from native threads to the JavaScript thread: many that come close together share one turn
+/// of the event loop. It keeps the process alive only while something is expected, so that an idle process
+/// ends.
 class JsQueue {
 public:
   using Call = std::function<void(Napi::Env)>;
@@ -19,8 +20,8 @@ public:
   JsQueue &operator=(const JsQueue &) = delete;
 
   using Poster = std::function<void(Call)>;
-  /// What any thread queues calls with. It outlives the queue: calls are dropped once the environment closes, so that what they refer to is there whenever
-  /// one is made.
+  /// What any thread queues calls with. It outlives the queue: calls are dropped once the environment closes,
+  /// so that what they refer to is there whenever one is made.
   Poster poster() const;
   /// JavaScript thread: something will be posted; `settled` when it has been.
   void expect(Napi::Env env);

@@ -95,8 +95,8 @@ bool Liveness::connectAll() {
         for (int rank = 1; rank < options_.size; ++rank) {
           if (peers_.count(rank) == 0) missing += (missing.empty() ? "" : ", ") + nameOf(rank);
         }
-        options_.connected("These ranks do not reach rank 0 at port " + std::to_string(options_.port) +
-                           " within 20 s (is a firewall between the hosts?): " + missing + ".");
+        options_.connected("These ranks did not connect to rank 0 at port " + std::to_string(options_.port) +
+                           " within 20 s (is there a firewall between the hosts?): " + missing + ".");
         return false;
       }
       accept(deadline);
@@ -111,7 +111,7 @@ bool Liveness::connectAll() {
         !sendAll(socket, &rank, sizeof rank)) {
       std::string tried;
       for (const auto &address : options_.addresses) tried += (tried.empty() ? "" : ", ") + address;
-      options_.connected("Rank " + std::to_string(options_.rank) + " does not reach rank 0 at " + tried + ", port " +
+      options_.connected("Rank " + std::to_string(options_.rank) + " cannot reach rank 0 at " + tried + ", port " +
                          std::to_string(options_.port) + ".");
       return false;
     }
@@ -154,7 +154,7 @@ void Liveness::main() {
     loop();
   } catch (...) {
     try {
-      options_.lost(std::string("The ranks cannot watch each other any more: ") + currentError().what());
+      options_.lost(std::string("The ranks can no longer watch each other: ") + currentError().what());
     } catch (...) {
       // Not even memory for the sentence: the others notice this rank's end.
     }
@@ -234,7 +234,7 @@ void Liveness::readFrom(int rank, Peer &peer) {
   if (peer.silent && !peer.gone) {
     peer.silent = false;
     const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - peer.heard).count();
-    if (prints(rank)) print("tandem: " + nameOf(rank) + " answers again after " + std::to_string(seconds) + " s.");
+    if (prints(rank)) print("tandem: " + nameOf(rank) + " responded again after " + std::to_string(seconds) + " s.");
   }
   peer.heard = now;
   while (!peer.input.empty()) {

@@ -13,9 +13,10 @@
 
 namespace tandem {
 
-/// The control thread: a connection from each rank to rank 0, over which ranks show that they live and learn who failed. A rank is dead when
-/// its connection ends or its host stops answering (socket.h), never because it is silent: five seconds without its heartbeat only print
-/// a line, as does its return. MPI has no such notice; it carries everything else, since it is faster.
+/// The control thread: a connection from each rank to rank 0, over which ranks show that they live and learn
+/// who failed. A rank is dead when its connection ends or its host stops answering (socket.h), never because
+/// it is silent: five seconds without its heartbeat only print a line, as does its return. MPI has no such
+/// notice; it carries everything else, since it is faster.
 class Liveness {
 public:
   struct Options {
@@ -28,7 +29,8 @@ public:
     /// Of rank 0.
     std::vector<std::string> addresses;
     std::uint16_t port = 0;
-    /// How long a death is kept back, so that a launcher that reports deaths itself and ends the job comes first.
+    /// How long a death is kept back, so that a launcher that reports deaths itself and ends the job comes
+    /// first.
     std::chrono::milliseconds deathDelay{0};
     /// Empty, or why the ranks cannot watch each other.
     std::function<void(const std::string &)> connected;
@@ -61,7 +63,8 @@ private:
   struct Peer {
     Descriptor socket;
     std::string input;
-    /// What the socket has yet to take: a process that is stopped reads nothing, and no frame may be cut short.
+    /// What the socket has yet to take: a process that is stopped reads nothing, and no frame may be cut
+    /// short.
     std::string output;
     Clock::time_point heard;
     bool silent = false;

@@ -51,10 +51,10 @@ template <class Abi> class TypedMpi final : public Mpi {
 public:
   explicit TypedMpi(const Library &library) {
     if (!abi_.resolve(find, library.handle)) {
-      throw NativeError("unsupported", library.path + " lacks the handles of " + familyName(library.family) + ".");
+      throw NativeError("unsupported", library.path + " does not have the handles of " + familyName(library.family) + ".");
     }
     if (const auto missing = functions_.resolve(find, library.handle); !missing.empty()) {
-      throw NativeError("unsupported", library.path + " lacks the function " + missing + ".");
+      throw NativeError("unsupported", library.path + " does not have the function " + missing + ".");
     }
     int running = 0;
     functions_.initialized(&running);
@@ -65,7 +65,7 @@ public:
     int main = 0;
     check(functions_.isThreadMain(&main), "MPI_Is_thread_main");
     if (provided < (running == 0 || main != 0 ? Abi::threadFunneled : Abi::threadMultiple)) {
-      throw NativeError("unsupported", library.path + " does not allow that this process has threads beside the one that calls MPI" +
+      throw NativeError("unsupported", library.path + " does not allow this process to have threads other than the one that calls MPI" +
                                            (running == 0 ? "." : ", and something else in the process has started it."));
     }
     check(functions_.commSetErrhandler(abi_.world, abi_.errorsReturn), "MPI_Comm_set_errhandler");
@@ -165,7 +165,7 @@ private:
     char text[8192] = {};
     int length = 0;
     functions_.errorString(result, text, &length);
-    return std::string(call) + " fails: " + firstLine(text) + ".";
+    return std::string(call) + " failed: " + firstLine(text) + ".";
   }
 
   void check(int result, const char *call) {
@@ -173,7 +173,7 @@ private:
   }
 
   NativeError noCommunicator(int result, const char *call) {
-    return {"out-of-memory", "MPI makes no more communicators. " + failed(result, call)};
+    return {"out-of-memory", "MPI cannot create more communicators. " + failed(result, call)};
   }
 
   /// A request that MPI has begun must not be lost for want of memory.
@@ -209,7 +209,7 @@ Library describe(void *handle, const std::string &path) {
   library.path = path;
   // The loader's own record has the file that a short name led to.
   auto *version = reinterpret_cast<int (*)(char *, int *)>(dlsym(handle, "MPI_Get_library_version"));
-  if (version == nullptr) throw NativeError("unsupported", path + " is no MPI library: it has no MPI_Get_library_version.");
+  if (version == nullptr) throw NativeError("unsupported", path + " is not an MPI library: it does not have MPI_Get_library_version.");
   Dl_info where{};
   if (dladdr(reinterpret_cast<void *>(version), &where) != 0 && where.dli_fname != nullptr) library.path = where.dli_fname;
   std::string text(8192, '\0');

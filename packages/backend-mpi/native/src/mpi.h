@@ -30,8 +30,8 @@ struct GpuSupport {
   const char *asked;
 };
 
-/// Opens the first of `candidates` that the loader accepts and never closes it: a second MPI in one process would clash with it.
-/// Throws `no-driver` with what was tried, `unsupported` where what loads is of no use.
+/// Opens the first of `candidates` that the loader accepts and never closes it: a second MPI in one process
+/// would clash with it. Throws `no-driver` with what was tried, `unsupported` where what loads is of no use.
 const Library &openLibrary(const std::vector<std::string> &candidates);
 
 /// Told when a message has been sent (its memory may be reused) or has arrived.
@@ -72,8 +72,9 @@ public:
   virtual std::size_t pending() const = 0;
   /// A control message, from anybody, that waits for its `receive`.
   virtual std::optional<Incoming> probe(int tag) = 0;
-  /// Begins one more communicator, without waiting. All ranks do so in the same order, one at a time: duplicates that Open MPI makes of one communicator
-  /// at once may get one identity. Throws `out-of-memory` where the library has no more.
+  /// Begins one more communicator, without waiting. All ranks do so in the same order, one at a time:
+  /// duplicates that Open MPI makes of one communicator at once may get one identity. Throws `out-of-memory`
+  /// where the library has no more.
   virtual void beginDuplicate() = 0;
   /// The communicator that was begun, once all ranks have begun it. Throws as `beginDuplicate`.
   virtual std::optional<Communicator> duplicated() = 0;

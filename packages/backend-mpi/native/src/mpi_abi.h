@@ -1,5 +1,6 @@
 #pragma once
-// What this package needs of MPI, for the three binary interfaces in use. No mpi.h is included: one addon serves every MPI.
+// What this package needs of MPI, for the three binary interfaces in use. No mpi.h is included: one addon
+// serves every MPI.
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -6,7 +6,8 @@ namespace tandem {
 
 namespace {
 
-/// A sender is at most this many repetitions ahead of its receiver: without a limit, small messages that MPI takes at once pile up there.
+/// A sender is at most this many repetitions ahead of its receiver: without a limit, small messages that MPI
+/// takes at once pile up there.
 constexpr std::int64_t maximumLead = 2;
 constexpr std::int64_t firstBatch = 64;
 
@@ -99,8 +100,8 @@ void Schedule::begin(std::uint32_t index) {
   node.transfer->start([this, index] { nodeDone(index); });
 }
 
-/// Without messages a repetition waits for nothing but the one before, so that many are issued at once: each time as many as before
-/// together, so that an abort comes at most about as late as the run has lasted.
+/// Without messages a repetition waits for nothing but the one before, so that many are issued at once: each
+/// time as many as before together, so that an abort comes at most about as late as the run has lasted.
 std::int64_t Schedule::batch(const Node &node) const {
   if (nodes_.size() > 1 || node.kind != NodeSpec::Kind::segment) return 1;
   return std::min(times_ - node.started, std::max(firstBatch, node.started));

@@ -11,20 +11,22 @@ namespace tandem {
 
 /// One node of a rank's part of a program.
 struct NodeSpec {
-  /// `segment`: device work that the caller carries out; told when it may be issued, it reports the completion.
+  /// `segment`: device work that the caller carries out; told when it may be issued, it reports the
+  /// completion.
   enum class Kind { send, receive, segment };
   Kind kind = Kind::segment;
   int peer = 0;
   int tag = 0;
   MessageRegion region;
-  /// Nodes of the same repetition, and of the one before, that must be done first. A segment waits only until another one is issued:
-  /// segments take effect in the order in which they are issued.
+  /// Nodes of the same repetition, and of the one before, that must be done first. A segment waits only until
+  /// another one is issued: segments take effect in the order in which they are issued.
   std::vector<std::uint32_t> after;
   std::vector<std::uint32_t> afterPrevious;
 };
 
-/// Repeats a rank's nodes as their edges allow (device work without messages in batches): no event loop, no promise and no other rank decides what starts next. Each node follows
-/// itself in the repetition before, so messages of one tag match in order. Only the progress thread calls this.
+/// Repeats a rank's nodes as their edges allow (device work without messages in batches): no event loop, no
+/// promise and no other rank decides what starts next. Each node follows itself in the repetition before, so
+/// messages of one tag match in order. Only the progress thread calls this.
 class Schedule {
 public:
   struct Host {
@@ -68,7 +70,8 @@ private:
   struct Peer {
     /// Repetitions whose messages this peer has received from here.
     std::int64_t credits = 0;
-    /// Repetitions whose messages from this peer have all arrived, and how many of the next repetition's are missing.
+    /// Repetitions whose messages from this peer have all arrived, and how many of the next repetition's are
+    /// missing.
     std::int64_t complete = 0;
     std::size_t incomplete = 0;
   };

@@ -28,7 +28,7 @@ Napi::Object libraryValue(Napi::Env env, const mpi::Library &library) {
 Session &Session::of(const Napi::CallbackInfo &info) { return *info.Env().GetInstanceData<Session>(); }
 
 Engine &Session::engine(Napi::Env env) const {
-  if (!engine_) throw errorOf(env, "validation", "MPI is not started.");
+  if (!engine_) throw errorOf(env, "validation", "MPI has not been started.");
   return *engine_;
 }
 
@@ -72,7 +72,7 @@ Napi::Value Session::describeLibrary(const Napi::CallbackInfo &info) {
 Napi::Value Session::start(const Napi::CallbackInfo &info) {
   const auto env = info.Env();
   auto &session = of(info);
-  if (session.engine_) throw errorOf(env, "validation", "MPI is started already.");
+  if (session.engine_) throw errorOf(env, "validation", "MPI has already been started.");
   session.onLost_ = Napi::Persistent(info[1].As<Napi::Function>());
   session.onWaiting_ = Napi::Persistent(info[2].As<Napi::Function>());
   const auto deferred = std::make_shared<Napi::Promise::Deferred>(env);
@@ -221,7 +221,7 @@ Napi::Value Session::prepare(const Napi::CallbackInfo &info) {
     node.afterPrevious = fromJs<std::vector<std::uint32_t>>(spec.Get("afterPrevious"));
     for (const auto *edges : {&node.after, &node.afterPrevious}) {
       for (const auto from : *edges) {
-        if (from >= list.Length()) throw errorOf(env, "validation", "A node waits for one that does not exist.");
+        if (from >= list.Length()) throw errorOf(env, "validation", "A node waits for a node that does not exist.");
       }
     }
     if (kind != "segment") {
@@ -238,7 +238,7 @@ Napi::Value Session::prepare(const Napi::CallbackInfo &info) {
       if (memory.IsExternal()) {
         region.device = memory.As<Napi::External<TandemDeviceMemory>>().Data();
         if (region.device->version != tandemDeviceMemoryVersion)
-          throw errorOf(env, "unsupported", "The backend around which MPI runs is of another version of Tandem.");
+          throw errorOf(env, "unsupported", "The backend passed to mpi() belongs to another version of Tandem.");
         if (!region.dense()) throw errorOf(env, "validation", "A message of device memory is not dense.");
         region.data = static_cast<std::byte *>(region.device->data) + offset;
         byteLength = region.device->byteLength;
@@ -248,7 +248,7 @@ Napi::Value Session::prepare(const Napi::CallbackInfo &info) {
         byteLength = arrayBuffer.ByteLength();
       }
       const auto end = region.rows == 0 ? 0 : offset + (region.rows - 1) * region.rowByteStride + region.rowByteLength;
-      if (end > byteLength) throw errorOf(env, "validation", "A message lies outside its memory.");
+      if (end > byteLength) throw errorOf(env, "validation", "A message is outside its memory.");
       prepared->memory.push_back(Napi::Persistent(memory.As<Napi::Object>()));
     }
     prepared->nodes.push_back(std::move(node));
@@ -292,13 +292,13 @@ Napi::Value Session::run(const Napi::CallbackInfo &info) {
     if (value.IsUndefined()) continue;
     launchers[node] = value.As<Napi::External<TandemLauncher>>().Data();
     if (launchers[node]->version != tandemLauncherVersion)
-      throw errorOf(env, "unsupported", "The backend around which MPI runs is of another version of Tandem.");
+      throw errorOf(env, "unsupported", "The backend passed to mpi() belongs to another version of Tandem.");
     held.push_back(Napi::Persistent(value.As<Napi::Object>()));
   }
   Running started{deferred, Napi::Persistent(info[4].As<Napi::Function>()), Napi::Persistent(info[6].As<Napi::Function>()),
                   std::move(held), prepared};
   if (!session.running_.try_emplace(key, std::move(started)).second) {
-    throw errorOf(env, "validation", "Run " + std::to_string(key.number) + " is started twice.");
+    throw errorOf(env, "validation", "Run " + std::to_string(key.number) + " was started twice.");
   }
   session.queue_.expect(env);
   engine.run(

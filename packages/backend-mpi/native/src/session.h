@@ -19,7 +19,8 @@ struct PreparedNodes {
   std::vector<Napi::ObjectReference> memory;
 };
 
-/// MPI's state is one a process: so is this. The functions are the addon's exports; src/native-addon.ts declares their types.
+/// MPI's state is one a process: so is this. The functions are the addon's exports; src/native-addon.ts
+/// declares their types.
 class Session {
 public:
   explicit Session(Napi::Env env) : queue_(env), post_(queue_.poster()) {}

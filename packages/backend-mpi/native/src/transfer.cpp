@@ -32,7 +32,7 @@ void Transfer::post(Piece &piece) {
   nextOffset_ += piece.byteLength;
   // MPI asks on this thread which device is the current one, and copies through it from then on.
   if (region_.device != nullptr && !region_.device->use(region_.device->self))
-    throw NativeError("device-lost", "The device that a message comes from or goes to is lost.");
+    throw NativeError("device-lost", "The device that sends or receives a message was lost.");
   auto *data = region_.dense() ? region_.data + piece.offset : piece.memory.data();
   if (direction_ == Direction::receive) {
     channel_.receive(data, piece.byteLength, peer_, tag_, piece);

@@ -10,7 +10,8 @@ export async function innerBackend(name: string): Promise<Backend<Runtime>> {
   if (name === 'reference') return referenceBackend()
   if (name === 'webgpu') return webgpu()
   if (name === 'fake-cuda') return fakeCuda(1)
-  // As many devices as ranks, unless FAKE_CUDA_DEVICES says otherwise: each rank gets one of its own, which the others can map.
+  // As many devices as ranks, unless FAKE_CUDA_DEVICES says otherwise: each rank gets one of its own, which
+  // the others can map.
   if (name === 'fake-gpus') return fakeCuda(detectLaunch(process.env)?.size ?? 1)
   if (name !== 'cuda') throw new Error(`There is no backend ${name}.`)
   // Only on machines with a GPU, through tools/gpu-host: this package does not depend on it.
@@ -18,7 +19,10 @@ export async function innerBackend(name: string): Promise<Backend<Runtime>> {
   return ((await import(specifier)) as { cuda(): Backend<Runtime> }).cuda()
 }
 
-/** Where a job wants it (FAKE_GPU_AWARE_RANKS), the library of a fake MPI that takes memory of the fake driver. */
+/**
+ * Where a job wants it (FAKE_GPU_AWARE_RANKS), the library of a fake MPI that takes memory of the fake
+ * driver.
+ */
 export function mpiLibraries(): readonly string[] | undefined {
   if (process.env.FAKE_GPU_AWARE_RANKS === undefined) return undefined
   return [fakeGpuAwareMpi(detectLaunch(process.env)?.family === 'MPICH' ? 'MPICH' : 'Open MPI')]

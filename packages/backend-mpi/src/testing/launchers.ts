@@ -47,7 +47,10 @@ export interface JobOptions {
   readonly arguments?: readonly string[]
   /** For the launcher, before the program. */
   readonly launcherOptions?: readonly string[]
-  /** A command that starts the program that it is given: what the launcher starts, and watches, in place of the program. */
+  /**
+   * A command that starts the program that it is given: what the launcher starts, and watches, in place of
+   * the program.
+   */
   readonly starter?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
   /** Called with the launcher, before anything comes of it. */
@@ -62,7 +65,10 @@ const hooks = fileURLToPath(new URL('./source-hooks.ts', import.meta.url))
 /** Every rank of every job compiles the same files: two thirds of the time that a process takes to start. */
 const compiledSources = fileURLToPath(new URL('../../.cache/compiled', import.meta.url))
 
-/** Starts a job and waits for its end. The programs run in the main thread of a process, where MPI wants to be. Without an MPI: no launcher. */
+/**
+ * Starts a job and waits for its end. The programs run in the main thread of a process, where MPI wants to
+ * be. Without an MPI: no launcher.
+ */
 export function runJob(mpi: MpiInstallation | undefined, options: JobOptions): Promise<JobResult> {
   const program =
     options.bundled === undefined

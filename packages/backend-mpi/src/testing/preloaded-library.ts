@@ -5,7 +5,10 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 
-/** Builds a C source of native/test, of this package or of backend-cuda, that jobs preload. Gone when the test ends. Needs a C compiler. */
+/**
+ * Builds a C source of native/test, of this package or of backend-cuda, that jobs preload. Gone when the test
+ * ends. Needs a C compiler.
+ */
 export function preloadedLibrary(source: string): string {
   const path = fileURLToPath(new URL(`../../${source}`, import.meta.url))
   const folder = mkdtempSync(join(tmpdir(), 'tandem-preloaded-'))

@@ -1,5 +1,6 @@
-// As much of vitest as suites that run in the processes of a job need: vitest's own workers are no main threads. Each rank declares
-// the same tests and runs them in the order of their declaration, so that the ranks make the same calls.
+// As much of vitest as suites that run in the processes of a job need: vitest's own workers are no main
+// threads. Each rank declares the same tests and runs them in the order of their declaration, so that the
+// ranks make the same calls.
 export { expect } from 'vitest'
 
 type Body = (context: TestContext) => unknown
@@ -60,7 +61,10 @@ export interface TestCounts {
   failures: { readonly name: string; readonly error: unknown }[]
 }
 
-/** Runs what has been declared. After a failure the ranks may have made different calls, so that nothing more runs. */
+/**
+ * Runs what has been declared. After a failure the ranks may have made different calls, so that nothing more
+ * runs.
+ */
 export async function runTests(): Promise<TestCounts> {
   const counts: TestCounts = { passed: 0, skipped: 0, failures: [] }
   await runSuite(root, '', counts)

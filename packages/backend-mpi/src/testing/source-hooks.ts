@@ -1,4 +1,5 @@
-// `node --import`: programs of a job run the packages' sources, not their builds, as tests do; `vitest` is the small runner beside this file.
+// `node --import`: programs of a job run the packages' sources, not their builds, as tests do; `vitest` is
+// the small runner beside this file.
 import { existsSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { fileURLToPath } from 'node:url'

@@ -13,7 +13,9 @@ import type {
 
 type Binding = { name: string; space: 'storage' | 'uniform'; access: 'read' | 'read_write' }
 
-/** A kernel source with just what the backend reads of the module: `bindings[i]` is `@group(0) @binding(i)`. */
+/**
+ * A kernel source with just what the backend reads of the module: `bindings[i]` is `@group(0) @binding(i)`.
+ */
 export function kernelSource(
   wgsl: string,
   bindings: readonly Binding[],

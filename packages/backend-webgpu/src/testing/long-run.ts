@@ -1,4 +1,7 @@
-/** A program of its own: a kernel that takes far longer than its limit. Prints what becomes of the calls, and then ends as `process.argv[2]` says. */
+/**
+ * A program of its own: a kernel that takes far longer than its limit. Prints what becomes of the calls, and
+ * then ends as `process.argv[2]` says.
+ */
 import { openGroup } from '@tandem-gpu/core'
 import { webgpu } from '../index.ts'
 

@@ -1,4 +1,7 @@
-/** A program of its own: worker threads compute, destroy their groups and are terminated, then this thread computes. Prints what it reads. */
+/**
+ * A program of its own: worker threads compute, destroy their groups and are terminated, then this thread
+ * computes. Prints what it reads.
+ */
 import { fileURLToPath } from 'node:url'
 import { isMainThread, parentPort, SHARE_ENV, Worker } from 'node:worker_threads'
 import { openGroup } from '@tandem-gpu/core'

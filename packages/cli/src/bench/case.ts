@@ -21,7 +21,10 @@ export type SizeSetName = (typeof sizeSetNames)[number]
 /** The measurements of one work. */
 export type BenchWork = (set: SizeSetName) => readonly BenchCase[]
 
-/** One case for each of the sizes. `work` has the name that tools/peers gives it; `kernel` names the variant where several compute the same. */
+/**
+ * One case for each of the sizes. `work` has the name that tools/peers gives it; `kernel` names the variant
+ * where several compute the same.
+ */
 export function benchWork<Size>(
   work: string,
   sizes: Readonly<Record<SizeSetName, readonly Size[]>>,

@@ -42,7 +42,7 @@ it('draws ours, the peers and the limit together, a plot for each number of devi
   expect(one).toContain('>limit<')
   expect(two).toContain('<h3>2 devices, 2048²</h3>')
   expect(two!.match(/<rect /g)!.length).toBeGreaterThanOrEqual(2)
-  expect(page).toContain('limit: copies within the devices, and between them')
+  expect(page).toContain('limit: copies within devices and between them')
   expect(page).toContain('A &#38; B')
   expect(page).toContain(
     'Tandem reaches 8 GB/s for 2048² on 2 devices: 40 % of the limit, 2 times A &#38; B.',

@@ -40,7 +40,7 @@ ${sections.join('\n')}
 const titles: Readonly<Record<string, string>> = {
   transpose: 'Transpose',
   sum: 'Sum of f32',
-  'sum-i32': 'Sum of i32 by the kernels of the ladder',
+  'sum-i32': 'Sum of i32 by each kernel of the series',
   gemm: 'Matrix product',
   'gemm-streamed': 'Matrix product from host memory',
   jacobi: 'Jacobi',
@@ -56,8 +56,8 @@ const copying: ReadonlySet<string> = new Set(['transpose', 'sum', 'sum-i32', 'ja
 
 /** Why some work may be faster than a copy. */
 const beyond: Readonly<Record<string, string>> = {
-  sum: 'A sum only reads, which may be faster than copying.',
-  histogram: 'A histogram only reads, which may be faster than copying.',
+  sum: 'A sum only reads, so it may be faster than a copy.',
+  histogram: 'A histogram only reads, so it may be faster than a copy.',
   jacobi: 'Several sweeps may share one pass over memory, so the rate may exceed that of a copy.',
 }
 
@@ -80,7 +80,7 @@ function measuredOn(document: BenchDocument): string {
     backend === undefined ? '' : `, backend ${String(backend)}`,
     runtime === '' ? '' : `, ${runtime}`,
     document.commit === 'unknown' ? '.' : `, commit ${document.commit}.`,
-    software === true ? ' This GPU is software: the figures say nothing about hardware.' : '',
+    software === true ? ' This is a software GPU: the figures say nothing about hardware.' : '',
   ]
   return parts.join('')
 }
@@ -240,7 +240,7 @@ function legend(styles: ReadonlyMap<string, SeriesStyle>, limited: boolean): str
   if (limited)
     keys.push(
       key(
-        'limit: copies within the devices, and between them',
+        'limit: copies within devices and between them',
         'stroke="currentColor" stroke-width="1.5" stroke-dasharray="1 3"',
       ),
     )

@@ -32,7 +32,7 @@ export type DrawPlot = (plot: RatePlot) => string
 export async function openPlots(): Promise<DrawPlot> {
   const loaded = await Promise.all([import('@observablehq/plot'), import('linkedom')]).catch(() => {
     throw new UsageError(
-      "The page's plots are drawn by packages that are not installed: run npm install @observablehq/plot@0.6 linkedom@0.18, with --global where @tandem-gpu/cli is installed globally.",
+      "The page's plots are drawn by packages that are not installed: run npm install @observablehq/plot@0.6 linkedom@0.18, with --global if @tandem-gpu/cli is installed globally.",
     )
   })
   const [Plot, { parseHTML }] = loaded

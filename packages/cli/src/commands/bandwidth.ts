@@ -49,7 +49,7 @@ export const command: CommandModule = {
     addJsonOption(addGroupOptions(command))
     command.action(async (options: BandwidthOptions) => {
       if (options.bytes % 4 !== 0)
-        throw new UsageError(`--bytes is ${options.bytes}, and it must be a multiple of 4.`)
+        throw new UsageError(`--bytes is ${options.bytes}; it must be a multiple of 4.`)
       const { progress, signal } = context.terminal
       progress.start('Opening the devices')
       await withGroup(options, async (group) => {
@@ -153,7 +153,7 @@ function asText(pairs: readonly PairFigures[], count: number, byteLength: number
   }
   return [
     matrix(`One way, GB/s (copies of ${formatBytes(byteLength)})`, ({ oneWay }) => formatNumber(oneWay)),
-    matrix('Both ways at once, GB/s in all', ({ bothWays }) =>
+    matrix('Both ways at once, GB/s in total', ({ bothWays }) =>
       bothWays === undefined ? undefined : formatNumber(bothWays),
     ),
     matrix('Latency of a copy of 4 bytes', ({ latencySeconds }) => formatSeconds(latencySeconds)),

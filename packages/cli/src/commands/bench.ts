@@ -63,7 +63,7 @@ export const command: CommandModule = {
       .option('--samples <n>', 'timed runs, whose median is reported', wholeNumber(1), 11)
       .option('--no-verify', 'do not check the results')
       .option('--peers <file>', 'include these results of other libraries')
-      .option('--commit <id>', 'commit that is measured, for the document', 'unknown')
+      .option('--commit <id>', 'commit that is measured, to be named in the document', 'unknown')
       .option('--report <file>', 'write a page of plots (HTML)')
     addJsonOption(addTuneOption(command))
     command.action(async (options: BenchOptions) => {

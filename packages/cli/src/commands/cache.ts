@@ -25,7 +25,7 @@ interface CacheFolder {
 
 export const command: CommandModule = {
   name: 'cache',
-  description: 'show what is kept between runs: compiled kernels and measured choices',
+  description: 'show what is stored between runs: compiled kernels and measured choices',
   examples: ['tandem cache', 'tandem cache --clear tuning'],
   documents: ['cache'],
   define: (command, context) => defineCache(command, context),
@@ -37,9 +37,7 @@ export function defineCache(
   context: Pick<CommandContext, 'terminal'>,
   folder = cacheFolder(),
 ): void {
-  command.addOption(
-    new Option('--clear <what>', 'remove these files before the rest is shown').choices([...parts, 'all']),
-  )
+  command.addOption(new Option('--clear <what>', 'remove these files first').choices([...parts, 'all']))
   addJsonOption(command)
   command.action(async (options: CacheOptions) => {
     // What is removed stays removed.
@@ -70,7 +68,7 @@ async function contents(path: string): Promise<{ files: number; byteLength: numb
 }
 
 function asText(folders: readonly CacheFolder[]): string {
-  if (folders.length === 0) return 'There is no home folder, so nothing is kept.\n'
+  if (folders.length === 0) return 'There is no home folder, so nothing is stored.\n'
   const line = ({ part, path, files, byteLength }: CacheFolder) =>
     `${part.padEnd(8)} ${files} ${files === 1 ? 'file' : 'files'}, ${formatBytes(byteLength)}  ${path}`
   return `${folders.map(line).join('\n')}\n`

@@ -34,7 +34,7 @@ interface WebGpuApiDiagnosis {
 
 export const command: CommandModule = {
   name: 'doctor',
-  description: 'test each backend, and say what is missing where one does not work',
+  description: 'test each backend, and say what is missing if one does not work',
   examples: ['tandem doctor', 'tandem doctor --json'],
   documents: ['doctor'],
   define(command, context) {
@@ -129,18 +129,20 @@ export async function examineMpi(load = () => import('@tandem-gpu/backend-mpi'))
     const { path, family, version } = library
     const gpuAware = launch === undefined ? library.gpuAware : (await mpiSession()).gpuAware?.supported
     const started =
-      launch && `${launch.launcher} starts this process as rank ${launch.rank} of ${launch.size}.`
+      launch && `This process was started by ${launch.launcher} as rank ${launch.rank} of ${launch.size}.`
     const direct = {
-      true: 'It takes messages from GPU memory (gpu-aware)',
+      true: 'It accepts messages from GPU memory (gpu-aware)',
       false:
-        'It takes no messages from GPU memory (which gpu-aware needs): it says that it is built or set up without CUDA',
-      undefined: `${launch === undefined ? 'Before it is started it' : 'It'} does not say whether it takes messages from GPU memory (gpu-aware)`,
+        'It does not accept messages from GPU memory, which gpu-aware needs: it reports that it was built or configured without CUDA',
+      undefined: `${launch === undefined ? 'Before it is started, it' : 'It'} does not say whether it accepts messages from GPU memory (gpu-aware)`,
     }
     return {
       works: true as const,
       ...{ path, family, version, ...(gpuAware === undefined ? {} : { gpuAware }) },
-      job: started ?? 'No launcher starts this process: mpirun -n 4 tandem … runs a command in four.',
-      messages: `${direct[`${gpuAware}`]}. Processes that have an NVIDIA GPU each map each other's GPU memory (ipc, on one machine), or send messages from GPU to GPU by NCCL (nccl) or by MPI (gpu-aware); where none works, messages go through host memory (staged).${launch ? '' : ' Under mpirun, doctor says which it is, and why.'}`,
+      job:
+        started ??
+        'This process was not started by mpirun; mpirun -n 4 tandem … runs a command in four processes.',
+      messages: `${direct[`${gpuAware}`]}. Processes with one NVIDIA GPU each map each other's GPU memory (ipc, on one machine), or send messages from GPU to GPU through NCCL (nccl) or MPI (gpu-aware). If none of these works, messages go through host memory (staged).${launch ? '' : ' Under mpirun, doctor says which one is used, and why.'}`,
     }
   } catch (error) {
     const reason = isNotInstalled(error, mpiPackage)
@@ -172,7 +174,7 @@ async function examine(backend: Backend): Promise<Diagnosis> {
       ...found,
       works: false,
       code: absence?.code ?? 'no-device',
-      reason: absence?.reason ?? 'It finds no device.',
+      reason: absence?.reason ?? 'It found no device.',
       ...(absence?.remedy === undefined ? {} : { remedy: absence.remedy }),
     }
   }
@@ -235,7 +237,7 @@ async function squareNumbers(group: DeviceGroup): Promise<void> {
   await group.queue.run(program)
   const squares = await group.queue.read(numbers)
   const wrong = squares.findIndex((value, i) => value !== i * i)
-  if (wrong !== -1) throw new Error(`A test kernel computes ${squares[wrong]} for ${wrong} squared.`)
+  if (wrong !== -1) throw new Error(`A test kernel computed ${squares[wrong]} for ${wrong} squared.`)
   program.destroy()
   kernel.destroy()
   numbers.destroy()

@@ -46,16 +46,16 @@ export const command: CommandModule = {
     command
       .option(
         '--shape <n x n…>',
-        'shape of the generated array, as in 4096 or 512x512x512 (default 512x512); with --real that of the real one',
+        'shape of the generated array, such as 4096 or 512x512x512 (default 512x512); with --real, the shape of the real array',
         shapeOf,
       )
-      .option('--axes <list>', 'axes to transform, as in 0,2 or -1 (default: all)', axesOf)
+      .option('--axes <list>', 'axes to transform, such as 0,2 or -1 (default: all)', axesOf)
       .option('--inverse', 'transform back')
       .option(
         '--real',
-        'from real numbers to the first half of their spectrum; with --inverse from that to real numbers',
+        'transform real numbers to the first half of their spectrum; with --inverse, back to real numbers',
       )
-      .option('--odd', 'the last axis of --axes has an odd length in the real result of --real --inverse')
+      .option('--odd', 'with --real --inverse: the last axis of --axes has an odd length in the result')
       .addOption(
         new Option(
           '--norm <name>',
@@ -67,7 +67,7 @@ export const command: CommandModule = {
       .addOption(
         new Option(
           '--order <name>',
-          'transposed: the first two axes of the result change places, which spares the devices an exchange',
+          'transposed: exchange the first two axes of the result, which saves the devices an exchange of data',
         )
           .choices(['natural', 'transposed'])
           .default('natural'),
@@ -76,7 +76,7 @@ export const command: CommandModule = {
       .option('--output <file>', 'write the result as .npy: complex64, or float32 with --real --inverse')
       .option(
         '--image <file>',
-        'draw the magnitudes of the result: of one axis as .svg, of two by their logarithm as .png',
+        'draw the magnitudes of the result: for one axis as .svg, for two axes their logarithm as .png',
       )
     addAlgorithmOptions(command)
     refuseIdleOptions(command, [
@@ -84,7 +84,8 @@ export const command: CommandModule = {
       {
         option: 'odd',
         when: ({ real, inverse, input }) => !real || !inverse || input === undefined,
-        because: '--odd is for --real --inverse of a file, whose shape does not say it.',
+        because:
+          '--odd is only for --real --inverse of a file, whose shape does not tell the length of the result.',
       },
     ])
     command.action((options: FftCommandOptions) =>
@@ -171,11 +172,11 @@ function realShape(
 
 /** A picture has as many axes as the result: bars for one, pixels for two. */
 function requireImage(path: string, { length: axes }: readonly number[]): void {
-  if (axes > 2) throw new UsageError(`--image draws results of one or two axes, not of ${axes}.`)
+  if (axes > 2) throw new UsageError(`--image draws results with one or two axes, not with ${axes}.`)
   const ending = axes === 1 ? '.svg' : '.png'
   if (!path.toLowerCase().endsWith(ending))
     throw new UsageError(
-      `--image draws a result of ${axes === 1 ? 'one axis' : 'two axes'} as ${ending}, and ${printable(path)} does not end so.`,
+      `--image draws a result of ${axes === 1 ? 'one axis' : 'two axes'} as ${ending}, but ${printable(path)} has another ending.`,
     )
 }
 
@@ -195,13 +196,13 @@ function describeFft(report: FftReport): readonly ReportLine[] {
 function shapeOf(text: string): readonly number[] {
   const shape = text.split('x').map(parseCount)
   if (shape.some((length) => length === undefined))
-    throw new InvalidArgumentError('A shape is the lengths of the axes, as in 4096 or 512x512x512.')
+    throw new InvalidArgumentError('It must be the lengths of the axes, such as 4096 or 512x512x512.')
   return shape as number[]
 }
 
 function axesOf(text: string): readonly number[] {
   const axes = text.split(',').map((axis) => (/^-?\d{1,9}$/.test(axis.trim()) ? Number(axis) : undefined))
   if (axes.some((axis) => axis === undefined))
-    throw new InvalidArgumentError('Axes are whole numbers, as in 0,2 or -1.')
+    throw new InvalidArgumentError('It must be whole numbers, such as 0,2 or -1.')
   return axes as number[]
 }

@@ -42,7 +42,7 @@ export const command: CommandModule = {
       .option('--bins <n>', 'bins of equal width (default 10)', wholeNumber(1))
       .option(
         '--range <low,high>',
-        'where the bins begin and end (default: the least and the greatest element)',
+        'where the bins begin and end (default: the smallest and the largest element)',
         range,
       )
       .addOption(
@@ -101,7 +101,7 @@ function range(text: string): readonly [number, number] {
   const ends = text.split(',').map((part) => (part.trim() === '' ? Number.NaN : Number(part)))
   const [low, high] = ends
   if (ends.length === 2 && Number.isFinite(low) && Number.isFinite(high)) return [low!, high!]
-  throw new InvalidArgumentError('It is two numbers with a comma between them, such as -1,1.')
+  throw new InvalidArgumentError('It must be two numbers separated by a comma, such as -1,1.')
 }
 
 function describeHistogram(report: HistogramReport): readonly ReportLine[] {
@@ -114,7 +114,7 @@ function describeHistogram(report: HistogramReport): readonly ReportLine[] {
       'fullest bin',
       `${counts[fullest]} elements from ${formatNumber(edges[fullest]!)} to ${formatNumber(edges[fullest + 1]!)}`,
     ],
-    ['apart', `${outside} outside of the bins, ${notANumber} not a number`],
+    ['apart', `${outside} outside the bins, ${notANumber} not a number`],
     ['slices', `${report.slices.join(' + ')} elements`],
   ]
 }

@@ -79,20 +79,20 @@ export const command: CommandModule = {
       .addOption(
         new Option(
           '--decomposition <kind>',
-          'bands of rows (1d) or blocks (2d) (default: what suits the devices)',
+          'bands of rows (1d) or blocks (2d) (default: depends on the devices)',
         ).choices(['1d', '2d']),
       )
       .addOption(
         new Option(
           '--transport <way>',
-          'how halos travel: in copies (copy), or read by the kernels from the neighbour (direct)',
+          'how halos are exchanged: copied (copy), or read by the kernels from the neighbour (direct)',
         )
           .choices(['auto', 'copy', 'direct'])
           .default('auto'),
       )
       .option(
         '--scaling',
-        'time bands against blocks on 1, 2, 3, … devices instead (default grid 10000 × 10000)',
+        'compare the times of bands and blocks on 1, 2, 3, … devices (default grid 10000 × 10000)',
       )
       .option('--output <file>', 'write the solution as .npy')
       .option(
@@ -105,7 +105,7 @@ export const command: CommandModule = {
       {
         option: 'startIteration',
         when: ({ input }) => input === undefined,
-        because: '--start-iteration counts the sweeps of an --input grid, and none is given.',
+        because: '--start-iteration counts the sweeps of an --input grid, but there is no --input.',
       },
       ...singleRunRules('scaling', [
         ...['input', 'source', 'output', 'image', 'trace', 'plan'],
@@ -176,7 +176,7 @@ function gridShape(
   const sourceShape = source?.matrixShape() ?? shape
   if (sourceShape[0] !== shape[0] || sourceShape[1] !== shape[1]) {
     throw new UsageError(
-      `${printable(options.source!)} is ${sourceShape.join(' × ')}, and the grid is ${shape.join(' × ')}.`,
+      `${printable(options.source!)} is ${sourceShape.join(' × ')}, but the grid is ${shape.join(' × ')}.`,
       'bad-input',
     )
   }

@@ -150,16 +150,19 @@ function cube(side: number) {
 function refuseOptionsOf(type: MatrixElementType, options: MatmulCommandOptions): void {
   if (type !== 'f16') {
     if (options.resultType !== undefined)
-      throw new UsageError(`--result-type is for products of f16, and the type is ${type}.`)
+      throw new UsageError(`--result-type is for products of f16, but the type is ${type}.`)
     return
   }
   const { precision, streamWidth, memoryLimit, mode } = options
   const stay = 'which stay on the devices'
   if (precision !== undefined)
-    throw new UsageError('--precision is for products of f32, and the type is f16.')
-  if (streamWidth !== undefined) throw new UsageError(`--stream-width is not for matrices of f16, ${stay}.`)
-  if (memoryLimit !== undefined) throw new UsageError(`--memory-limit is not for matrices of f16, ${stay}.`)
-  if (mode === 'streamed') throw new UsageError(`--mode streamed is not for matrices of f16, ${stay}.`)
+    throw new UsageError('--precision is for products of f32, but the type is f16.')
+  if (streamWidth !== undefined)
+    throw new UsageError(`--stream-width cannot be used with matrices of f16, ${stay}.`)
+  if (memoryLimit !== undefined)
+    throw new UsageError(`--memory-limit cannot be used with matrices of f16, ${stay}.`)
+  if (mode === 'streamed')
+    throw new UsageError(`--mode streamed cannot be used with matrices of f16, ${stay}.`)
 }
 
 function describeMatmul(report: MatmulReport | HalfMatmulReport): readonly ReportLine[] {

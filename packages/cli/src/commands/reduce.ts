@@ -34,7 +34,7 @@ export const command: CommandModule = {
       .addOption(elementsOption(4_194_304))
       .addOption(typeOption('i32'))
       .addOption(
-        new Option('--kernel <name>', 'kernel, from the slowest of the ladder to the best')
+        new Option('--kernel <name>', 'kernel to use, from the slowest of the series to the best')
           .choices(reductionKernelNames)
           .default('best'),
       )

@@ -55,7 +55,7 @@ export const command: CommandModule = {
       {
         option: 'pieces',
         when: ({ scheme, compare }) => scheme !== 'streamed' && compare !== true,
-        because: '--pieces cuts the steps of --scheme streamed; other schemes have none.',
+        because: '--pieces is only for --scheme streamed; the steps of other schemes are not divided.',
       },
       ...singleRunRules('compare', [
         ...['a', 'b', 'output', 'trace', 'plan', 'scheme', 'schedule', 'compareSchedules', 'verbose'],
@@ -182,7 +182,7 @@ function asText(
 
 ${table}
 
-* a curve of the published comparison. A software GPU computes on the CPU that also copies, so there is nothing to overlap.
+* a scheme of the published comparison. A software GPU computes on the CPU, which also does the copies, so there is nothing to overlap.
 `
   const steps = formatTable(
     [
@@ -203,9 +203,9 @@ ${table}
 Parts of a step, each alone:
 ${steps}
 
-* a curve of the published comparison. model: the scheme's time if its parts took as long as each takes alone and overlapped perfectly.
-It leaves out that parts in one program share the cost of starting them, so small products may be faster than it.
-hidden: share of what the scheme could hide that it hides, (t_none − t) / (t_none − model).
+* a scheme of the published comparison. model: the time of the scheme if each part took as long as it takes alone, and the parts overlapped perfectly.
+The model ignores that the parts of a program share the cost of starting them, so small products may be faster than the model.
+hidden: the share of the hideable time that the scheme hides, (t_none − t) / (t_none − model).
 `
 }
 

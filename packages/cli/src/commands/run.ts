@@ -73,7 +73,7 @@ export const command: CommandModule = {
       .addOption(
         repeated(
           '--buffer <name=source>',
-          'what a binding holds: a .npy file, or zeros, as in f32:1000 or u8:480x640; may be given several times',
+          'contents of a binding: a .npy file, or zeros, such as f32:1000 or u8:480x640; may be given several times',
           collectBuffer,
         ),
       )
@@ -93,7 +93,7 @@ export const command: CommandModule = {
       )
       .option(
         '--workgroups <n>',
-        'number of workgroups, as in 16 or 16,4,1 (default: an invocation for each element of the largest buffer, or for each four of u8 and i8)',
+        'number of workgroups, such as 16 or 16,4,1 (default: one invocation per element of the largest buffer, or per four elements of u8 and i8)',
         workgroupCounts,
       )
       .option('--times <n>', 'how often the kernel runs', wholeNumber(1), 1)
@@ -103,7 +103,7 @@ export const command: CommandModule = {
       const { terminal } = context
       for (const name of Object.keys(options.output))
         if (options.buffer[name] === undefined)
-          throw new UsageError(`--output ${name} names a buffer that no --buffer gives.`)
+          throw new UsageError(`--output ${name} names a buffer that has no --buffer.`)
       const files = new RunFiles(options, context.terminal.progress)
       try {
         const { source: wgsl } = await kernelModule(path, options)
@@ -239,7 +239,7 @@ function defaultWorkgroups(
   const most = device.limits.maxWorkgroupsPerDimension
   if (count > most)
     throw new UsageError(
-      `${printable(path)} would take ${count} workgroups of ${x} for its ${elements} elements, and a dimension of the device holds ${most}; give --workgroups with several dimensions, as in --workgroups ${most},${Math.ceil(count / most)}, and use them in the kernel.`,
+      `${printable(path)} would need ${count} workgroups of ${x} for its ${elements} elements, but the device allows at most ${most} in one dimension; set --workgroups with several dimensions, such as --workgroups ${most},${Math.ceil(count / most)}, and use them in the kernel.`,
     )
   return count
 }
@@ -256,12 +256,12 @@ function requireBindings(
   const other = Object.keys(buffers).find((name) => !names.includes(name))
   if (other !== undefined)
     throw new UsageError(
-      `--buffer ${printable(other)} names no buffer of ${printable(path)}, which binds ${names.join(', ') || 'none'}.`,
+      `--buffer ${printable(other)} names no buffer of ${printable(path)}; its buffers are ${names.join(', ') || 'none'}.`,
     )
   const missing = names.find((name) => buffers[name] === undefined)
   if (missing !== undefined)
     throw new UsageError(
-      `${printable(path)} binds ${missing}, and no --buffer gives it; give it a file or zeros, as in --buffer ${missing}=f32:1000.`,
+      `${printable(path)} binds ${missing}, but there is no --buffer for it; set a file or zeros, such as --buffer ${missing}=f32:1000.`,
     )
   for (const { name, type } of bindings) {
     const source = buffers[name]!
@@ -272,9 +272,9 @@ function requireBindings(
     const from = 'file' in source ? printable(source.file) : 'its --buffer'
     const advice = bufferElementTypes.some((held) => held === wanted)
       ? `give it ${wanted}`
-      : `tandem run has buffers of ${bufferElementTypes.join(', ')} alone`
+      : `tandem run supports only buffers of ${bufferElementTypes.join(', ')}`
     throw new UsageError(
-      `${printable(path)} binds ${name} as ${type.name}, and ${from} gives ${given}; ${advice}.`,
+      `${printable(path)} binds ${name} as ${type.name}, but ${from} is ${given}; ${advice}.`,
     )
   }
 }
@@ -291,14 +291,14 @@ function requireValues({ reflection }: Kernel, path: string, values: RunCommandO
   const other = Object.keys(values).find((name) => !members.some((member) => member.name === name))
   if (other !== undefined)
     throw new UsageError(
-      `--set ${printable(other)} names no uniform member of ${printable(path)}, which has ${members.map(({ name }) => name).join(', ') || 'none'}.`,
+      `--set ${printable(other)} names no uniform member of ${printable(path)}; its uniform members are ${members.map(({ name }) => name).join(', ') || 'none'}.`,
     )
   const missing = members.find(
     ({ name }) => values[name] === undefined && !/_(base|stride|rows|columns|length)$/.test(name),
   )
   if (missing !== undefined)
     throw new UsageError(
-      `${printable(path)} takes the uniform member ${missing.name} (${missing.type}), and no --set gives it; give its value as JSON, as in --set ${exampleValue(missing)}.`,
+      `${printable(path)} has the uniform member ${missing.name} (${missing.type}), but there is no --set for it; set its value as JSON, such as --set ${exampleValue(missing)}.`,
     )
 }
 
@@ -344,13 +344,13 @@ function collectBuffer(text: string, previous: Record<string, BufferSource>): Re
     const [, other] = /^(\w{2,}):[\dkmgtiex.]+$/i.exec(source) ?? []
     if (other !== undefined)
       throw new InvalidArgumentError(
-        `Zeros have one of the types ${bufferElementTypes.join(', ')}, c64, not ${other}.`,
+        `Zeros must have one of the types ${bufferElementTypes.join(', ')} and c64, not ${other}.`,
       )
     return { ...previous, [name]: { file: source } }
   }
   const shape = zeros[2]!.split('x').map(parseCount)
   if (shape.some((side) => side === undefined))
-    throw new InvalidArgumentError('Zeros have a type and a shape, such as f32:1000 or u32:20x30.')
+    throw new InvalidArgumentError('It must be a type and a shape, such as f32:1000 or u32:20x30.')
   return { ...previous, [name]: { type: zeros[1] as BufferFileType, shape: shape as number[] } }
 }
 

@@ -38,12 +38,12 @@ export const command: CommandModule = {
     command
       .addOption(elementsOption(defaultElements))
       .addOption(typeOption())
-      .option('--descending', 'the greatest first, NaN before all')
+      .option('--descending', 'put the largest first, and NaN before everything')
       .option('--input <file>', 'sort this .npy array of one dimension instead')
       .option('--output <file>', 'write the sorted elements as .npy')
       .option(
         '--values <file>',
-        'move the elements of this .npy array, which is as long, as the sorted ones move',
+        'reorder the elements of this .npy array of the same length along with the keys',
       )
       .option('--values-output <file>', 'write the moved values as .npy')
       .addOption(
@@ -58,7 +58,7 @@ export const command: CommandModule = {
       {
         option: 'valuesOutput',
         when: ({ values }) => values === undefined,
-        because: '--values-output writes the values of --values, and none are given.',
+        because: '--values-output writes the values of --values, but there is no --values.',
       },
     ])
     command.action((options: SortCommandOptions) =>
@@ -69,7 +69,7 @@ export const command: CommandModule = {
           const values = await files.input(options.values, elementTypes)
           if (values !== undefined && values.vectorLength() !== elements)
             throw new UsageError(
-              `${options.values} has ${values.length} values for ${elements} elements; it needs as many.`,
+              `${options.values} has ${values.length} values for ${elements} elements; it needs the same number.`,
               'bad-input',
             )
           return {

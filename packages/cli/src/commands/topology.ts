@@ -56,10 +56,10 @@ async function findTopology(name: BackendName): Promise<{ backend: string; topol
     if (adapters.length === 0) {
       reasons.push(`${backend.name}: ${absence?.reason ?? 'no devices'}`)
     } else if (backend.topology === undefined) {
-      reasons.push(`${backend.name} does not know the links between its devices.`)
+      reasons.push(`${backend.name} cannot report the links between its devices.`)
     } else {
       return { backend: backend.name, topology: await backend.topology() }
     }
   }
-  throw new GpuError('no-device', `No backend here knows links between devices. ${reasons.join(' ')}`)
+  throw new GpuError('no-device', `No backend here can report links between devices. ${reasons.join(' ')}`)
 }

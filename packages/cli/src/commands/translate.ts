@@ -13,7 +13,7 @@ interface TranslateOptions extends KernelOptions {
 
 export const command: CommandModule = {
   name: 'translate',
-  description: 'print the CUDA C++ that a WGSL kernel becomes; with --json, also what it binds',
+  description: 'print the CUDA C++ into which a WGSL kernel is translated; with --json, also its bindings',
   examples: ['tandem translate scale.wgsl', 'tandem translate tiled.wgsl --constant TILE=16 --json'],
   documents: ['translate'],
   define(command, context) {

@@ -44,7 +44,7 @@ export const command: CommandModule = {
       .addOption(
         new Option(
           '--transport <way>',
-          'how tiles travel: by copies, by kernels that read the sender’s memory (direct), or by kernels that write the memory of all receivers (scatter)',
+          'how tiles move: by copies (copy), by kernels that read the sender’s memory (direct), or by kernels that write the memory of all receivers (scatter)',
         )
           .choices(['auto', 'copy', 'direct', 'scatter'])
           .default('auto'),

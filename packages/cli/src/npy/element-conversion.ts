@@ -83,7 +83,7 @@ export function elementConversion(
   const order = descr.startsWith('>') ? ' (big-endian)' : ''
   const castHint = casts ? `, or pass --cast` : ''
   throw new UsageError(
-    `${name} holds ${held}${order}, and the command takes ${takes}: save it with a.astype('${wanted}')${castHint}.`,
+    `${name} contains ${held}${order}, but the command needs ${takes}: save it with a.astype('${wanted}')${castHint}.`,
     'bad-input',
   )
 }
@@ -103,7 +103,7 @@ function asItIs(type: FileElementType): ElementConversion {
 function narrowing(descr: string, type: NpyElementType, name: string): ElementConversion {
   const outside = (value: number | bigint, index: number) =>
     new UsageError(
-      `${name} holds ${value} at element ${index}, which ${numpyName[type]} cannot hold, so --cast cannot convert it.`,
+      `${name} has ${value} at element ${index}, which does not fit in ${numpyName[type]}, so --cast cannot convert it.`,
       'bad-input',
     )
   return {

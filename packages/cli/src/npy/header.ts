@@ -29,7 +29,7 @@ function npyDataByteOffset(preamble: Uint8Array, name: string): number {
   const view = new DataView(preamble.buffer, preamble.byteOffset, preamble.byteLength)
   if (version < 1 || version > 3) {
     throw new UsageError(
-      `${name} has .npy format version ${version}.${preamble[7]}, and Tandem reads versions 1 to 3.`,
+      `${name} has .npy format version ${version}.${preamble[7]}, but Tandem reads versions 1 to 3.`,
       'bad-input',
     )
   }
@@ -39,7 +39,7 @@ function npyDataByteOffset(preamble: Uint8Array, name: string): number {
   const byteLength = view.getUint32(8, true)
   if (byteLength > headerByteLimit) {
     throw new UsageError(
-      `${name} announces a header of ${byteLength} bytes, and the limit is ${headerByteLimit}.`,
+      `${name} has a header of ${byteLength} bytes, but the limit is ${headerByteLimit}.`,
       'bad-input',
     )
   }
@@ -57,7 +57,7 @@ export function parseNpyHeader(bytes: Uint8Array, name: string): NpyHeader {
   )
   const wrong = (reason: string) =>
     new UsageError(
-      `${name} has a wrong .npy header: ${reason} in ${JSON.stringify(shortened(text.trim()))}.`,
+      `${name} has an invalid .npy header: ${reason} in ${JSON.stringify(shortened(text.trim()))}.`,
       'bad-input',
     )
 
@@ -70,7 +70,7 @@ export function parseNpyHeader(bytes: Uint8Array, name: string): NpyHeader {
   }
   if (!/^'[^']*'$|^"[^"]*"$/.test(descr)) {
     throw new UsageError(
-      `${name} holds a structured type (${printable(shortened(descr))}), and Tandem takes arrays of numbers: save one field of it.`,
+      `${name} has a structured type (${printable(shortened(descr))}), but Tandem needs an array of numbers: save one field of it.`,
       'bad-input',
     )
   }
@@ -78,7 +78,7 @@ export function parseNpyHeader(bytes: Uint8Array, name: string): NpyHeader {
   const dimensions = parseTuple(shape)
   if (dimensions === undefined) throw wrong('shape is not a tuple of whole numbers')
   if (!Number.isSafeInteger(dimensions.reduce((product, length) => product * length, 8))) {
-    throw wrong('shape is beyond what a file can hold')
+    throw wrong('shape is larger than a file can be')
   }
   return {
     descr: descr.slice(1, -1),

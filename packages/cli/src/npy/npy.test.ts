@@ -94,7 +94,7 @@ describe('headers', () => {
     ['a shape beyond 2^53 bytes', "{'descr': '<f4', 'fortran_order': False, 'shape': (9007199254740991, 3)}"],
   ])('with %s are rejected, and the sentence quotes them', (_, dictionary) => {
     expect(() => parseNpyHeader(npyBytes(dictionary), 'a.npy')).toThrow(
-      /a\.npy has a wrong \.npy header: .* in "/,
+      /a\.npy has an invalid \.npy header: .* in "/,
     )
   })
 
@@ -108,7 +108,7 @@ describe('headers', () => {
     const bytes = npyBytes(`{'descr': '<f4', 'fortran_order': False, 'shape': ${shape}, }`)
     // Two hundred times: with the expressions of the past, which took seconds each, this would not end within the limit of a test.
     for (let i = 0; i < 200; i++)
-      expect(() => parseNpyHeader(bytes, 'a.npy')).toThrow(/a\.npy has a wrong \.npy header/)
+      expect(() => parseNpyHeader(bytes, 'a.npy')).toThrow(/a\.npy has an invalid \.npy header/)
   })
 
   it('of other formats are rejected', () => {
@@ -116,7 +116,7 @@ describe('headers', () => {
       /a\.npz is not a \.npy file/,
     )
     expect(() => parseNpyHeader(npyBytes('{}', undefined, 9), 'a.npy')).toThrow(
-      /version 9\.0, and Tandem reads versions 1 to 3/,
+      /version 9\.0, but Tandem reads versions 1 to 3/,
     )
   })
 })
@@ -168,7 +168,7 @@ describe('files', () => {
     await writeNpy(path, 'f32', [10, 10], elementArray('f32', 100))
     await truncate(path, 300)
     await expect(NpyReader.open(path, anyType)).rejects.toThrow(
-      /is truncated: shape \(10, 10\) of <f4 makes 528 bytes, and the file has 300/,
+      /is truncated: shape \(10, 10\) of <f4 needs 528 bytes, but the file has 300/,
     )
     await truncate(path, 600)
     await expect(NpyReader.open(path, anyType)).rejects.toThrow(/is longer than its header says/)
@@ -189,17 +189,17 @@ describe('files', () => {
       )
     }
     expect(await refuse("'<f8'")).toBe(
-      "a.npy holds float64, and the command takes float32, int32 or uint32: save it with a.astype('float32'), or pass --cast.",
+      "a.npy contains float64, but the command needs float32, int32 or uint32: save it with a.astype('float32'), or pass --cast.",
     )
     expect(await refuse("'<i8'", { accepted: ['i32'] })).toMatch(/astype\('int32'\), or pass --cast/)
     expect(await refuse("'<i4'", { accepted: ['f32'] })).toBe(
-      "a.npy holds int32, and the command takes float32: save it with a.astype('float32').",
+      "a.npy contains int32, but the command needs float32: save it with a.astype('float32').",
     )
     expect(await refuse("'<f2'")).toMatch(
-      /holds float16, and the command takes float32.*astype\('float32'\)\.$/,
+      /contains float16, but the command needs float32.*astype\('float32'\)\.$/,
     )
     expect(await refuse("'<f8'", { accepted: ['f16'], cast: true })).toMatch(/astype\('float16'\)\.$/)
-    expect(await refuse("'|u1'")).toMatch(/holds uint8, and the command takes float32/)
+    expect(await refuse("'|u1'")).toMatch(/contains uint8, but the command needs float32/)
     expect(await refuse("'>f4'")).toMatch(/type '>f4' \(big-endian\).*astype\('float32'\)/)
     expect(await refuse("[('x', '<f4'), ('y', '<i4')]")).toMatch(/structured type .*save one field/)
     expect(await refuse("'<f8'", { accepted: ['f32'], cast: true })).toBe('accepted')
@@ -209,7 +209,7 @@ describe('files', () => {
     const path = join(await temporaryFolder(), 'a.npy')
     await writeNpy(path, 'f32', [4], elementArray('f32', 4))
     const reader = await NpyReader.open(path, anyType)
-    expect(() => reader.matrixShape()).toThrow(/shape \(4\), and the command takes a matrix/)
+    expect(() => reader.matrixShape()).toThrow(/shape \(4\), but the command needs a matrix/)
     await reader.close()
   })
 
@@ -266,7 +266,7 @@ np.save('long.npy', np.array([[1, 2**31]], order='${order}'))`,
       Float32Array.of(Math.fround(1 / 3), -2.5, Number.POSITIVE_INFINITY, Number.NaN, 0, 7),
     )
     expect((await read('i.npy')).elements).toEqual(Int32Array.of(1, -2, 2147483647, 0, -2147483648, 7))
-    await expect(read('far.npy')).rejects.toThrow(/holds 1e\+39 at element \d, which float32 cannot hold/)
-    await expect(read('long.npy')).rejects.toThrow(/holds 2147483648 at element 1, which int32 cannot hold/)
+    await expect(read('far.npy')).rejects.toThrow(/has 1e\+39 at element \d, which does not fit in float32/)
+    await expect(read('long.npy')).rejects.toThrow(/has 2147483648 at element 1, which does not fit in int32/)
   })
 })

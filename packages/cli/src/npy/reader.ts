@@ -65,7 +65,7 @@ export class NpyReader {
       if (information.size !== announced) {
         const verdict = information.size < announced ? 'is truncated' : 'is longer than its header says'
         throw new UsageError(
-          `${name} ${verdict}: shape (${header.shape.join(', ')}) of ${header.descr} makes ${announced} bytes, and the file has ${information.size}.`,
+          `${name} ${verdict}: shape (${header.shape.join(', ')}) of ${header.descr} needs ${announced} bytes, but the file has ${information.size}.`,
           'bad-input',
         )
       }
@@ -82,7 +82,7 @@ export class NpyReader {
   vectorLength(): number {
     if (this.shape.length !== 1)
       throw new UsageError(
-        `${this.name} has shape (${this.shape.join(', ')}), and the command takes one dimension: save it with a.ravel().`,
+        `${this.name} has shape (${this.shape.join(', ')}), but the command needs one dimension: save it with a.ravel().`,
         'bad-input',
       )
     return this.length
@@ -93,7 +93,7 @@ export class NpyReader {
     const [rows, columns] = this.shape
     if (this.shape.length !== 2 || rows === undefined || columns === undefined) {
       throw new UsageError(
-        `${this.name} has shape (${this.shape.join(', ')}), and the command takes a matrix: save it with a.reshape(rows, columns).`,
+        `${this.name} has shape (${this.shape.join(', ')}), but the command needs a matrix: save it with a.reshape(rows, columns).`,
         'bad-input',
       )
     }
@@ -104,7 +104,7 @@ export class NpyReader {
   requireOrder(): void {
     if (this.fortranOrder && this.shape.filter((length) => length > 1).length > 1)
       throw new UsageError(
-        `${this.name} is in Fortran order, and the command takes C order: save it with np.ascontiguousarray(a).`,
+        `${this.name} is in Fortran order, but the command needs C order: save it with np.ascontiguousarray(a).`,
         'bad-input',
       )
   }
@@ -195,7 +195,7 @@ async function readFully(
       .catch((error) => {
         throw new FileError(`${name} cannot be read: ${fileReason(error)}.`, { cause: error })
       })
-    if (bytesRead === 0) throw new UsageError(`${name} shrinks while it is read.`, 'bad-input')
+    if (bytesRead === 0) throw new UsageError(`${name} became shorter while it was being read.`, 'bad-input')
     filled += bytesRead
   }
 }

@@ -3,7 +3,10 @@ import type { OutputFile } from '../output-file.ts'
 import { complexDescr, descrOf, type FileElementType } from './element-conversion.ts'
 import { formatNpyHeader } from './header.ts'
 
-/** A `.npy` file in C order, written in pieces: in any order to a regular file, in ascending order to anything else. The caller commits `file`. */
+/**
+ * A `.npy` file in C order, written in pieces: in any order to a regular file, in ascending order to anything
+ * else. The caller commits `file`.
+ */
 export class NpyWriter {
   readonly #file: OutputFile
   readonly #dataByteOffset: number
@@ -13,7 +16,10 @@ export class NpyWriter {
     this.#dataByteOffset = dataByteOffset
   }
 
-  /** Writes the header into `file`, which was created before the work started. `c64`: complex numbers, of two elements (f32) each. */
+  /**
+   * Writes the header into `file`, which was created before the work started. `c64`: complex numbers, of two
+   * elements (f32) each.
+   */
   static async start(
     file: OutputFile,
     type: FileElementType | 'c64',

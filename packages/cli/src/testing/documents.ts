@@ -3,7 +3,10 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 
 type Schema = { [keyword: string]: unknown }
 
-/** The published schema, in which nothing may be that it does not describe: users get new fields, tests want them described. */
+/**
+ * The published schema, in which nothing may be that it does not describe: users get new fields, tests want
+ * them described.
+ */
 function strictSchema(): Schema & { $id: string; $defs: Record<string, Schema> } {
   const schema = JSON.parse(readFileSync(new URL('../../schemas/1.json', import.meta.url), 'utf8'))
   // Other definitions add to these.

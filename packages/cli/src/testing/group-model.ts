@@ -40,7 +40,9 @@ interface Expected<T> {
   readonly take?: (result: T) => void
 }
 
-/** A group and what its objects must hold: calls take effect in their order, whether they are awaited or not. */
+/**
+ * A group and what its objects must hold: calls take effect in their order, whether they are awaited or not.
+ */
 export class GroupModel {
   readonly group: DeviceGroup
   readonly kernel: Kernel
@@ -69,7 +71,10 @@ export class GroupModel {
     return model
   }
 
-  /** Calls, and judges what comes: an error must be a GpuError of one of the codes, and without `mayWork` there must be one where there are codes. */
+  /**
+   * Calls, and judges what comes: an error must be a GpuError of one of the codes, and without `mayWork`
+   * there must be one where there are codes.
+   */
   call<T>(
     what: string,
     call: () => T | Promise<T>,
@@ -111,7 +116,8 @@ export class GroupModel {
       ...this.kernels,
       this.kernel,
     ].filter((resource) => !('destroyed' in resource && resource.destroyed))
-    // The end of a group frees everything: half of the groups must have nothing left before it, the others must name what is left.
+    // The end of a group frees everything: half of the groups must have nothing left before it, the others
+    // must name what is left.
     const tidy = this.buffers.length % 2 === 0 && !this.destroyed
     if (tidy) for (const resource of kept.splice(0)) resource.destroy()
     if (tidy) this.#requireNothingLive('once all objects are destroyed')

@@ -11,6 +11,6 @@ export function numpy(folder: string, program: string): string {
     cwd: folder,
     encoding: 'utf8',
   })
-  if (status !== 0) throw new Error(`NumPy fails: ${stderr}`)
+  if (status !== 0) throw new Error(`NumPy failed: ${stderr}`)
   return stdout.trim()
 }

@@ -30,7 +30,10 @@ const bin = `${inject('programs')}/bin.mjs`
 /** Every process compiles the same files: half of the time that it takes to start. */
 const compiled = `${inject('programs')}/compiled`
 
-/** Starts `tandem` as a process of its own, on the backend under test. `shell` is a line of bash that ends in `"$@"`, the command itself. */
+/**
+ * Starts `tandem` as a process of its own, on the backend under test. `shell` is a line of bash that ends in
+ * `"$@"`, the command itself.
+ */
 export function startTandem(
   args: readonly string[],
   { shell = 'exec "$@"', ...options }: SpawnOptions & { shell?: string } = {},

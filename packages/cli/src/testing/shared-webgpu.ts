@@ -4,7 +4,10 @@ import { openedOnce } from '@tandem-gpu/core/testing'
 
 let first: Backend<Runtime> | undefined
 
-/** The first WebGPU backend of this process, for all commands that tests run in it: each kernel is compiled once, which takes a CPU seconds. */
+/**
+ * The first WebGPU backend of this process, for all commands that tests run in it: each kernel is compiled
+ * once, which takes a CPU seconds.
+ */
 export function sharedWebGpu(backend: Backend): Backend<Runtime> {
   // Of one process: it is not in a job.
   first ??= backend as Backend<Runtime>

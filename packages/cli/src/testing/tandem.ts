@@ -2,7 +2,10 @@ import { main } from '../program.ts'
 import { recordedTerminal } from '../terminal.ts'
 import { schemaErrors } from './documents.ts'
 
-/** The backend of the acceptance tests: the software adapter, or the one that TANDEM_TEST_BACKEND names on a GPU host. */
+/**
+ * The backend of the acceptance tests: the software adapter, or the one that TANDEM_TEST_BACKEND names on a
+ * GPU host.
+ */
 export const testBackend = process.env.TANDEM_TEST_BACKEND ?? 'webgpu'
 
 export interface TandemResult {
@@ -11,7 +14,10 @@ export interface TandemResult {
   readonly stderr: string
 }
 
-/** Runs `tandem` in this process, as a shell would with this line. Arguments hold no spaces. Throws where `--json` prints what its schema denies. */
+/**
+ * Runs `tandem` in this process, as a shell would with this line. Arguments hold no spaces. Throws where
+ * `--json` prints what its schema denies.
+ */
 export async function tandem(line: string): Promise<TandemResult> {
   const terminal = recordedTerminal()
   const args = line.split(' ')
@@ -25,7 +31,10 @@ export async function tandem(line: string): Promise<TandemResult> {
   return { exit, stdout: terminal.stdout, stderr: terminal.stderr }
 }
 
-/** Like `tandem`, on the backend under test with `--json`. Returns the document; throws unless the exit code is 0. */
+/**
+ * Like `tandem`, on the backend under test with `--json`. Returns the document; throws unless the exit code
+ * is 0.
+ */
 // biome-ignore lint/suspicious/noExplicitAny: documents have the fields that the tests assert.
 export async function tandemJson(line: string): Promise<any> {
   const { exit, stdout, stderr } = await tandem(`${line} --backend ${testBackend} --virtual --json`)

@@ -15,7 +15,7 @@ export interface DeviceLimits {
   maxWorkgroupMemoryByteLength: number
 }
 
-/** WebGPU's default limits: what any conforming device offers. `openGroup({ portableLimits: true })` holds every device to them. */
+/** WebGPU's default limits, which every conforming device supports. `openGroup({ portableLimits: true })` enforces them on every device. */
 export const portableLimits: DeviceLimits = {
   maxBufferByteLength: 268_435_456,
   maxStorageBindingByteLength: 134_217_728,
@@ -28,7 +28,7 @@ export const portableLimits: DeviceLimits = {
   maxWorkgroupMemoryByteLength: 16_384,
 }
 
-/** What a device can do beyond the defaults: WGSL's `enable f16` and `enable subgroups`, Dawn's subgroup matrices, times of single commands, and `bounds: 'trap'`. */
+/** Optional features of a device: WGSL's `enable f16` and `enable subgroups`, Dawn's subgroup matrices, times of single commands, and `bounds: 'trap'`. */
 export type DeviceFeature =
   | 'shader-f16'
   | 'subgroups'
@@ -62,25 +62,25 @@ export interface Adapter {
   readonly vendor: string
   readonly architecture?: string
   readonly driver?: string
-  /** True where the "GPU" is the CPU. */
+  /** True if the "GPU" is the CPU. */
   readonly software: boolean
   readonly memoryByteLength?: number
   /** The process that has the adapter, in a backend over several processes; absent in others. */
   readonly rank?: number
   /** `0000:1b:00.0`, lower case. */
   readonly pciBusId?: string
-  /** As the driver gives it; the same in every process. */
+  /** As the driver reports it; the same in every process. */
   readonly uuid?: string
-  /** Index the backend's own API gives the device (CUDA ordinal); NVML's may differ. */
+  /** The index of the device in the backend's own API (CUDA ordinal); the NVML index may differ. */
   readonly index?: number
   readonly nvmlIndex?: number
   readonly limits: DeviceLimits
   readonly features: ReadonlySet<DeviceFeature>
   readonly subgroupMinSize?: number
   readonly subgroupMaxSize?: number
-  /** The products of subgroup matrices that the device carries out; absent where it has none. */
+  /** The products of subgroup matrices that the device supports; absent if there are none. */
   readonly subgroupMatrixConfigs?: readonly SubgroupMatrixConfig[]
-  /** Absent where the device has no sensors that the backend can read. */
+  /** Absent if the device has no sensors that the backend can read. */
   readonly telemetry?: () => Promise<Telemetry>
 }
 
@@ -93,25 +93,25 @@ export interface Absence {
   readonly remedy?: string
 }
 
-/** What a backend finds. */
+/** The adapters that a backend found. */
 export interface AdapterReport {
   readonly adapters: readonly Adapter[]
   /** Set exactly when `adapters` is empty. */
   readonly absence?: Absence
-  /** A sentence for each thing that works less well than it could, for instance where NVML is missing. */
+  /** A sentence for each limitation, for instance if NVML is missing. */
   readonly notes?: readonly string[]
 }
 
 /** How the adapters of a backend are connected. */
 export interface Topology {
   readonly adapters: readonly Adapter[]
-  /** `links[i][j]`: how i reaches j; the diagonal is `self`. */
+  /** `links[i][j]`: the path from i to j; the diagonal is `self`. */
   readonly links: readonly (readonly TopologyLink[])[]
 }
 
-/** How one adapter reaches another. */
+/** The connection from one adapter to another. */
 export interface TopologyLink {
-  /** The quickest path: NVLink, PCIe within one NUMA node (`pcie`), or from one NUMA node to another (`system`). */
+  /** The fastest path: NVLink, PCIe within one NUMA node (`pcie`), or from one NUMA node to another (`system`). */
   readonly kind: 'self' | 'nvlink' | 'pcie' | 'system' | 'unknown'
   /** NVLink count between the pair. */
   readonly linkCount?: number

@@ -6,24 +6,24 @@ export interface ExecutionOptions {
   readonly times: number
   /** Checked between launches; an abort rejects with `aborted` after the work in flight has completed. */
   readonly signal?: AbortSignal | undefined
-  /** Over several ranks: whether any of them gives the run a signal. Where it is false, nothing aborts the run. */
+  /** Over several ranks: whether any of them passes a signal. If false, the run cannot be aborted. */
   readonly abortable?: boolean | undefined
-  /** Ends the run inside its kernels after so many seconds: it rejects with `timeout`. Only for an executable that is `stoppable`. */
+  /** Ends the run inside its kernels after this many seconds: it rejects with `timeout`. Only for an executable that is `stoppable`. */
   readonly timeoutSeconds?: number | undefined
   /** An abort also ends the kernels that run. Only for an executable that is `stoppable`. */
   readonly stopsKernels?: boolean | undefined
-  /** One span per command (where the device has timestamps for it) of the last repetition. */
+  /** One span per command of the last repetition, if the device has timestamps. */
   readonly profile?: boolean | undefined
   /** Replaces `Plan.uniformBlock` for this run; same length. */
   readonly uniformBlock?: Uint8Array<ArrayBuffer> | undefined
 }
 
-/** Of a run that nothing aborts and nobody profiles. */
+/** The options of a run that is neither aborted nor profiled. */
 export type RepeatedOptions = Pick<ExecutionOptions, 'times' | 'uniformBlock'>
 
 /** How long that took. */
 export interface ExecutionResult {
-  /** From the first launch to completion, by the device clock where there is one, else by the host's. */
+  /** From the first launch to completion, by the device clock if there is one, otherwise by the host's clock. */
   readonly seconds: number
   readonly clock: 'device' | 'host'
   readonly spans?: readonly Span[]
@@ -39,7 +39,7 @@ export interface Span {
 }
 
 export function abortedError(signal: AbortSignal, completed: number, times: number): GpuError {
-  return new GpuError('aborted', `The run is aborted after ${completed} of ${times} repetitions.`, {
+  return new GpuError('aborted', `The run was aborted after ${completed} of ${times} repetitions.`, {
     cause: signal.reason,
   })
 }

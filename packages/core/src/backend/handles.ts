@@ -4,7 +4,7 @@ export interface Allocation {
   readonly byteLength: number
 }
 
-/** Host memory that uploads and downloads use directly: page-locked where the backend can. */
+/** Host memory that uploads and downloads use directly: page-locked if the backend supports that. */
 export interface HostAllocation {
   readonly arrayBuffer: ArrayBuffer
 }

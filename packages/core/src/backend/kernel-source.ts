@@ -1,6 +1,6 @@
 import type { IrModule, Reflection } from '@tandem-gpu/wgsl'
 
-/** The effect of an access outside a binding: it reaches some element of the binding, it ends the run with an error, or it is undefined. */
+/** The effect of an access outside a binding: it accesses some element of the binding, it ends the run with an error, or it is undefined. */
 export type Bounds = 'clamp' | 'trap' | 'unchecked'
 
 /** A kernel for a backend to compile: its source text, and the module and reflection that core's front end derives from it. */
@@ -14,6 +14,6 @@ export interface KernelSource {
   readonly workgroupsPerMultiprocessor?: number | undefined
   readonly module: IrModule
   readonly reflection: Reflection
-  /** Whether every dispatch is said to end within seconds. */
+  /** Whether the kernel's author says that every dispatch ends within seconds. */
   readonly terminates?: boolean
 }

@@ -6,8 +6,8 @@ import type { Handles } from './handles.ts'
 import type { OpenOptions, Runtime } from './runtime.ts'
 
 /**
- * One way in which the devices of several processes reach each other. A backend that has such a way lists it in `Backend.links`, and a
- * backend around it, which has the processes, uses it. `plans` says what a runtime of the link gets of each program:
+ * One way to connect the devices of several processes. A backend that supports such a way lists it in `Backend.links`, and a
+ * backend around it, which manages the processes, uses it. `plans` says which part of each program a runtime of the link receives:
  *
  * - `whole`: every process maps the memory of all. Its runtime has the devices of all processes, gets whole plans (`Ranks.sharesMemory`),
  *   and runs the commands of its own devices.
@@ -39,13 +39,13 @@ export interface LinkOf<Plans extends string, R, P = LinkedProcesses> {
 /** The processes of a link, which make the same calls of their runtimes in the same order. */
 export interface LinkedProcesses {
   readonly rank: number
-  /** Gives every process what each says, by rank. All call it in the same order. Rejects with `device-lost` when one cannot. */
+  /** Returns the messages of all processes to each of them, by rank. All call it in the same order. Rejects with `device-lost` if one cannot. */
   exchange(message: string): Promise<readonly string[]>
-  /** Resolves when another process has ended or cannot go on: what waits for its devices waits in vain. */
+  /** Resolves when another process has ended or cannot continue: waits for its devices will never succeed. */
   readonly broken: Promise<unknown>
 }
 
-/** A runtime whose devices need no message of the host's to reach those of other processes. */
+/** A runtime whose devices need no messages from the host to access those of other processes. */
 export interface LinkedRuntime<H extends Handles = Handles, C extends PlanPart = PlanCommand>
   extends Runtime<H, C> {
   /**
@@ -56,7 +56,7 @@ export interface LinkedRuntime<H extends Handles = Handles, C extends PlanPart =
    */
   connect(executable: H['executable'], options: Pick<ExecutionOptions, 'times' | 'profile'>): Promise<boolean>
   /**
-   * What starts a run from native code that is like the last of this executable, in place of `connect` and `run`. Undefined where it would
+   * A launcher for native code that repeats the last run of this executable, in place of `connect` and `run`. Undefined if the run would
    * differ, or needs JavaScript.
    */
   repeat(executable: H['executable'], options: RepeatedOptions): RepeatedRun | undefined

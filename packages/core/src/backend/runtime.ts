@@ -33,18 +33,18 @@ export interface Runtime<H extends Handles = Handles, C extends PlanPart = PlanC
   read(region: AllocationRegion<H['allocation']>, into: Uint8Array<ArrayBuffer>): Promise<void>
   live(): LiveHandles
   /**
-   * Waits for work in flight, frees what is left, closes the devices. Resolves with a sentence for each thing that could not be freed. The
+   * Waits for work in flight, frees the remaining resources and closes the devices. Resolves with a sentence for each resource that could not be freed. The
    * memory of `kept`, which something else may still write to, stays as long as its `arrayBuffer`.
    */
   dispose(kept?: ReadonlySet<H['hostAllocation']>): Promise<readonly string[]>
-  /** What native code of a backend around this one may use; absent where all work needs JavaScript. */
+  /** Access for native code of a backend around this one; absent if all work needs JavaScript. */
   readonly native?: NativeAccess<H> | undefined
-  /** Work on one device without a plan; any number of queues may be open on it. Absent where a runtime has none, or runs over several processes. */
+  /** Opens a queue for work on one device without a plan; any number of queues may be open on it. Absent if the runtime does not support this, or runs over several processes. */
   openCommandQueue?(device: number, options: CommandQueueOptions): CommandQueue<H>
   /**
-   * The work in flight may never end: from now on nobody waits for it. `lost` resolves, and `dispose` settles without the devices, which are
-   * freed should they ever come back. A runtime that has it also takes `ExecutionOptions.timeoutSeconds` for executables that are `stoppable`.
-   * Absent where a runtime cannot do that.
+   * The work in flight may never end, so stop waiting for it. `lost` resolves, and `dispose` settles without the devices, which are
+   * freed if they ever return. A runtime with this method also supports `ExecutionOptions.timeoutSeconds` for executables that are `stoppable`.
+   * Absent if the runtime cannot do that.
    */
   readonly abandon?: (() => void) | undefined
 }
@@ -54,10 +54,10 @@ export interface RankedRuntime<H extends Handles = Handles> extends Omit<Runtime
   readonly ranks: Ranks
 }
 
-/** What `Backend.open` gives. */
+/** The runtimes that `Backend.open` returns. */
 export type OpenedRuntime<H extends Handles = Handles> = Runtime<H> | RankedRuntime<H>
 
-/** How native code uses a runtime's devices without JavaScript. */
+/** Lets native code use a runtime's devices without JavaScript. */
 export interface NativeAccess<H extends Handles = Handles> {
   /**
    * What repeats `executable`: an external value that holds a `TandemLauncher` (native/tandem_launcher.h), valid until the executable is

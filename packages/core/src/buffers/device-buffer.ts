@@ -5,13 +5,16 @@ import type { ElementType } from './element-type.ts'
 import { OwnedBuffer } from './owned-buffer.ts'
 import type { Region } from './view.ts'
 
-/** A device buffer as core implements it: made by `Device.allocate`, which registers it with the group, or by `Recorder.scratch` for one program. */
+/**
+ * A device buffer as core implements it: made by `Device.allocate`, which registers it with the group, or by
+ * `Recorder.scratch` for one program.
+ */
 export class OwnedDeviceBuffer<T extends ElementType = ElementType>
   extends OwnedBuffer<T>
   implements DeviceBuffer<T>
 {
   readonly device: Device
-  /** True for what a recorder made: it belongs to that one program. */
+  /** True if a recorder made it, so that it belongs to one program. */
   readonly isScratch: boolean
   /** Absent for length 0, for memory of another rank, and for scratch whose program is not prepared. */
   allocation: Allocation | undefined

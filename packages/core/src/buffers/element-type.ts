@@ -3,8 +3,8 @@ import { invalid } from '../errors.ts'
 import { wholeWords } from '../whole-words.ts'
 
 /**
- * Scalar types a buffer can hold. `f16` is stored as raw 16-bit patterns on the host (Node 20 has no Float16Array). WGSL has no types of 8 bits:
- * kernels bind `u8` and `i8` as `array<u32>`, four elements a word, the first in the lowest byte.
+ * Scalar types of buffers. `f16` is stored as raw 16-bit patterns on the host (Node 20 has no Float16Array). WGSL has no 8-bit types:
+ * kernels bind `u8` and `i8` as `array<u32>`, four elements per word, the first in the lowest byte.
  */
 export type ElementType = 'f32' | 'i32' | 'u32' | 'f16' | 'u8' | 'i8'
 
@@ -21,7 +21,7 @@ export interface ElementArrays<Memory extends ArrayBufferLike = ArrayBuffer> {
 /** The typed array that holds elements of type `T` on the host. */
 export type ElementArray<T extends ElementType = ElementType> = ElementArrays[T]
 
-/** The same over any memory of the caller's: shared with other threads, or resizable. */
+/** The same over any memory of the caller, which may be shared with other threads or resizable. */
 export type HostArray<T extends ElementType = ElementType> = ElementArrays<ArrayBufferLike>[T]
 
 /** Bytes of one element, by its type. */
@@ -34,7 +34,7 @@ export const elementByteLength: Readonly<Record<ElementType, 1 | 2 | 4>> = {
   i8: 1,
 }
 
-/** Bytes of memory that a buffer of `length` elements takes: whole words for u8 and i8, because kernels bind them as words. */
+/** Bytes of memory that a buffer of `length` elements needs: whole words for u8 and i8, because kernels bind them as words. */
 export function bufferByteLength(type: ElementType, length: number): number {
   const size = elementByteLength[type]
   return size === 1 ? wholeWords(length) : length * size
@@ -53,7 +53,7 @@ const constructors = {
 export function requireElementType(type: ElementType, what: string): void {
   if (typeof type === 'string' && Object.hasOwn(elementByteLength, type)) return
   throw invalid(
-    `${what} asks for type ${typeof type === 'string' ? type : describedValue(type)}; types are f32, i32, u32, f16, u8 and i8.`,
+    `${what} has type ${typeof type === 'string' ? type : describedValue(type)}; the types are f32, i32, u32, f16, u8 and i8.`,
   )
 }
 
@@ -71,7 +71,7 @@ export function elementArray<T extends ElementType>(
   } catch (cause) {
     // A length or offset that the memory does not have.
     throw invalid(
-      `There is no array of ${describedValue(length)} ${type} there: ${(cause as Error).message}.`,
+      `An array of ${describedValue(length)} ${type} cannot be made: ${(cause as Error).message}.`,
       {
         cause,
       },

@@ -6,18 +6,18 @@ import { OwnedBuffer } from './owned-buffer.ts'
 import { shapeRegion, type View } from './view.ts'
 
 /**
- * Host memory that recorded uploads read and downloads write, page-locked where the backend can. Leave `array` alone while
- * a program that uses it runs. In a group over several processes each has a copy: recorded uploads read the copy of the
- * device's process, what is recorded to write it writes every copy, and what the host writes it must write to all copies
- * alike. With `allocateHost(type, length, { device })` that device's process alone has the memory.
+ * Host memory that recorded uploads read and downloads write, page-locked if the backend supports that. Do not use `array` while
+ * a program that uses it runs. In a group over several processes, each has a copy: recorded uploads read the copy of the
+ * device's process, recorded commands that write it update every copy, and the host must write all copies
+ * alike. With `allocateHost(type, length, { device })`, only the process of that device has the memory.
  */
 export interface HostBuffer<T extends ElementType = ElementType> extends View<HostBuffer<T>> {
   readonly type: T
   /** Bytes of its memory: those of the elements, for `u8` and `i8` rounded up to a multiple of 4. */
   readonly byteLength: number
-  /** The device whose process has the memory; undefined where every process has a copy. */
+  /** The device whose process has the memory; undefined if every process has a copy. */
   readonly device: Device | undefined
-  /** Stable until `destroy`, which detaches it. Empty where another process has the memory. */
+  /** Stable until `destroy`, which detaches it. Empty if another process has the memory. */
   readonly array: ElementArray<T>
   readonly label: string
   readonly destroyed: boolean

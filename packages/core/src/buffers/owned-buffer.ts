@@ -70,7 +70,7 @@ export abstract class OwnedBuffer<T extends ElementType = ElementType> extends R
   }
 }
 
-/** The sentence for what is no view of a buffer on that side. */
+/** The message for a value that is not a view of a buffer on that side. */
 export function notAView(what: string, side: 'device' | 'host', given: unknown): string {
   const buffer = bufferOf(given)
   const it = buffer === undefined ? describedValue(given) : `a view of ${buffer.name}`

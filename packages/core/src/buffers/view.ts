@@ -14,12 +14,12 @@ export interface Region {
   readonly length: number
 }
 
-/** A part of a buffer `B`: the elements that a command declares that it accesses. A buffer is itself the view of all of it. */
+/** A part of a buffer `B`: the elements that a command declares to access. A buffer is itself a view of all its elements. */
 export interface View<B> extends Region {
   readonly buffer: B
-  /** A one-dimensional part, relative to this view, which must be contiguous. `validation` where it does not fit. */
+  /** A one-dimensional part, relative to this view, which must be contiguous. Throws `validation` if it does not fit. */
   slice(offset: number, length: number): View<B>
-  /** A two-dimensional block, relative to this view. `validation` where it does not fit. */
+  /** A two-dimensional block, relative to this view. Throws `validation` if it does not fit. */
   block(row: number, column: number, rows: number, columns: number): View<B>
   /** Other rows, columns and leading dimension (default `columns`) over this view's elements, which must be contiguous. */
   reshape(rows: number, columns: number, stride?: number): View<B>
@@ -62,7 +62,7 @@ export class RegionView<B extends { readonly name: string }> implements View<B> 
 export function requireCount(value: number, what: string, minimum = 0): number {
   if (typeof what !== 'string' || typeof minimum !== 'number')
     throw invalid(
-      `What names a count is ${describedValue(what)}, and the least count ${describedValue(minimum)}; they must be a string and a number.`,
+      `The name of a count is ${describedValue(what)}, and its minimum is ${describedValue(minimum)}; they must be a string and a number.`,
     )
   if (Number.isSafeInteger(value) && value >= minimum) return value
   const wanted =

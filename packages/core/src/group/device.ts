@@ -12,14 +12,14 @@ export interface Device {
   readonly local: boolean
   /** The adapter: names, driver, memory, identity. */
   readonly info: Adapter
-  /** The limits that recording enforces: those of the adapter, or WebGPU's defaults under `portableLimits`. */
+  /** The limits that recording enforces: those of the adapter, or WebGPU's defaults with `portableLimits`. */
   readonly limits: DeviceLimits
   readonly features: ReadonlySet<DeviceFeature>
-  /** Absent where the device has no sensors. */
+  /** Absent if the device has no sensors. */
   readonly telemetry?: () => Promise<Telemetry>
   /**
    * Memory on this device: a length, or [rows, columns] (row-major, contiguous). Zeroed unless `zero` is false. Length 0
-   * takes no memory. Rejects with `validation`, `too-large`, `out-of-memory` or `device-lost`; on every rank alike.
+   * needs no memory. Rejects with `validation`, `too-large`, `out-of-memory` or `device-lost`, in the same way on every rank.
    */
   allocate<T extends ElementType>(
     type: T,
@@ -32,7 +32,7 @@ export interface Device {
 export interface AllocateOptions {
   /** Names the memory in errors, plans and reports of leaks. */
   readonly label?: string | undefined
-  /** Whether the memory begins as zeros: by default for `allocate`, not for `scratch`. */
+  /** Whether the memory is zeroed: true by default for `allocate`, false for `scratch`. */
   readonly zero?: boolean | undefined
 }
 

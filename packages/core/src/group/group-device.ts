@@ -73,7 +73,7 @@ export class GroupDevice implements Device {
     if (byteLength > this.limits.maxBufferByteLength)
       throw new GpuError(
         'too-large',
-        `Buffer "${label}" asks for ${byteLength} bytes; device ${this.ordinal} (${this.info.name}) holds at most ${this.limits.maxBufferByteLength} in one buffer.`,
+        `Buffer "${label}" needs ${byteLength} bytes; device ${this.ordinal} (${this.info.name}) allows at most ${this.limits.maxBufferByteLength} in one buffer.`,
       )
   }
 }

@@ -38,7 +38,7 @@ export class GroupQueue implements Queue {
     if (data === undefined && !buffer.local) return
     requireArray(data, buffer, target.length, 'The data of a write')
     if (target.length === 0 || !buffer.local) return
-    // A copy that nobody else has: the caller may change, resize or transfer its array, and other threads may write to it.
+    // A private copy: the caller may change, resize or transfer its array, and other threads may write to it.
     const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength).slice()
     await this.#turns.enqueue([buffer], () =>
       this.#group.runtime.write({ allocation: allocationOf(buffer), ...region }, bytes),
@@ -66,7 +66,7 @@ export class GroupQueue implements Queue {
       calls === undefined || to === 'owner' || source.length === 0
         ? undefined
         : calls.number(`reads ${viewText(source)} of "${buffer.label}" to ${to}`, 2)
-    // The elements arrive in memory that nobody else has, for the same reason that `write` copies.
+    // The elements arrive in private memory, for the same reason that `write` copies.
     const elements = elementArray(buffer.type as T, takes || buffer.local ? source.length : 0)
     const taken = () => {
       if (!takes) return undefined
@@ -104,7 +104,7 @@ export class GroupQueue implements Queue {
 
 function allocationOf(buffer: OwnedDeviceBuffer) {
   if (buffer.allocation === undefined)
-    throw invalid(`Scratch "${buffer.label}" has no memory before its program is prepared.`)
+    throw invalid(`Scratch "${buffer.label}" has no memory until its program is prepared.`)
   return buffer.allocation
 }
 
@@ -128,7 +128,7 @@ function requireArray<A extends HostArray>(
   const name = arrayName.call(array)
   if (array === undefined || name !== expected)
     throw invalid(
-      `${what} is ${name ?? describedValue(array)}; buffer "${buffer.label}" of ${buffer.type} takes ${expected}.`,
+      `${what} is ${name ?? describedValue(array)}; buffer "${buffer.label}" of ${buffer.type} needs ${expected}.`,
     )
   if (array.length !== length)
     throw invalid(`${what} has ${array.length} elements; the view of buffer "${buffer.label}" has ${length}.`)

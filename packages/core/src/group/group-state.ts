@@ -167,7 +167,7 @@ export class GroupState {
     )
   }
 
-  /** Throws `validation` for a limit that is no positive number, and `unsupported` where the runtime can enforce none. */
+  /** Throws `validation` if the limit is not a positive number, and `unsupported` if the runtime cannot enforce one. */
   requireTimeLimit(seconds: number, label: string): void {
     if (typeof seconds !== 'number' || !(seconds > 0) || seconds > longestTimeoutSeconds)
       throw invalid(
@@ -215,7 +215,7 @@ export class GroupState {
     if (abandon === undefined) return ended
     const limit = new Promise<never>((_, reject) => {
       const lose = () => {
-        const message = `${tooLongText(label, seconds)}, and what runs on the devices cannot be stopped.`
+        const message = `${tooLongText(label, seconds)}, and work that runs on the devices cannot be stopped.`
         reject(new GpuError('timeout', `${message} Group "${this.label}" is lost.`))
         this.#ended ??= lostError(this.label, { reason: 'unknown', message })
         // The run itself has rejected by then.
@@ -242,7 +242,7 @@ export class GroupState {
 }
 
 function destroyedError(label: string): GpuError {
-  return new GpuError('device-lost', `The group "${label}" is destroyed.`)
+  return new GpuError('device-lost', `The group "${label}" has been destroyed.`)
 }
 
 /** Where an object of `owner` is used in another group. */
@@ -253,16 +253,16 @@ export function belongsElsewhere(owner: GroupState, here: GroupState): string {
 }
 
 function tooLongText(label: string, seconds: number): string {
-  return `Program "${label}" takes longer than its limit of ${seconds} s`
+  return `Program "${label}" ran longer than its limit of ${seconds} s`
 }
 
 /** A run that the runtime has ended at its limit. */
 export function endedError(label: string, seconds: number, cause: unknown): GpuError {
-  const message = `${tooLongText(label, seconds)}. It is ended, and what it writes is undefined.`
+  const message = `${tooLongText(label, seconds)}. It was stopped, and the memory it writes is undefined.`
   return new GpuError('timeout', message, { cause })
 }
 
 function lostError(label: string, { reason, message }: LostInfo): GpuError {
   if (reason === 'destroyed') return destroyedError(label)
-  return new GpuError('device-lost', `The devices of group "${label}" are lost: ${message}`)
+  return new GpuError('device-lost', `The devices of group "${label}" were lost: ${message}`)
 }

@@ -34,7 +34,7 @@ test('lost devices reject everything pending and after', async () => {
     expect(isGpuError((result as PromiseRejectedResult).reason, 'device-lost')).toBe(true)
   }
   expect(await group.lost).toEqual({ reason: 'unknown', message: 'the cable is out' })
-  const message = 'The devices of group "g" are lost: the cable is out'
+  const message = 'The devices of group "g" were lost: the cable is out'
   await expectGpuError(() => group.queue.write(buffer, new Uint32Array(20)), 'device-lost', message)
   await expectGpuError(() => group.queue.run(program), 'device-lost', message)
   await expectGpuError(() => group.devices[0]!.allocate('f32', 1), 'device-lost', message)

@@ -24,12 +24,12 @@ import { chooseAdapters, type Selection, type SelectionOptions, selectionOptions
 
 /** Options of `openGroup`. */
 export interface OpenGroupOptions extends SelectionOptions {
-  /** Holds every device to WebGPU's default limits, so that what passes here runs anywhere. */
+  /** Enforces WebGPU's default limits on every device, so that a program that works here runs anywhere. */
   readonly portableLimits?: boolean | undefined
   /**
-   * Looks for kernels that leave their views, at some cost: `compile` takes `bounds: 'trap'` by default where every device has it, and `record`
-   * rejects dispatches of more invocations than a view has elements, where each reaches the one at its `global_invocation_id` plus a
-   * constant. `selection.reason` says what goes unchecked. Default false.
+   * Looks for kernels that leave their views, at some cost: `compile` uses `bounds: 'trap'` by default if every device supports it, and `record`
+   * rejects dispatches with more invocations than a view has elements, if each invocation accesses the element at its `global_invocation_id` plus a
+   * constant. `selection.reason` says what is not checked. Default false.
    */
   readonly debug?: boolean | undefined
   readonly label?: string | undefined
@@ -46,8 +46,8 @@ export interface RecordOptions {
 export interface AllocateHostOptions {
   readonly label?: string | undefined
   /**
-   * Places the memory in the process of this device: for data too large for a copy in every process. Recorded copies that
-   * touch no other device run on this one's queue.
+   * Places the memory in the process of this device, for data that is too large for a copy in every process. Recorded copies that
+   * use no other device run on the queue of this device.
    */
   readonly device?: Device | number | undefined
 }
@@ -57,42 +57,42 @@ export interface DeviceGroup {
   readonly label: string
   /** Name of the backend. */
   readonly backend: string
-  /** True where every device is a software adapter: the "GPU" is the CPU. */
+  /** True if every device is a software adapter, so that the "GPU" is the CPU. */
   readonly software: boolean
   /** By ordinal, in the order of `selection.chosen`. */
   readonly devices: readonly Device[]
   /** This process, from 0, and how many share the group; 0 and 1 unless the backend runs over several processes. */
   readonly rank: number
   readonly rankCount: number
-  /** How data moves between the processes, where there are several, and why in no quicker way. */
+  /** If there are several processes, how data moves between them, and why no faster way is used. */
   readonly transport: Transport | undefined
-  /** Whether data between devices of different processes goes through host memory: then it had better come from there. */
+  /** Whether data between devices of different processes goes through host memory; if so, it is better to start from there. */
   readonly throughHost: boolean
   /** Which adapters were chosen, and why. */
   readonly selection: Selection
   /** Transfers and runs. */
   readonly queue: Queue
-  /** Resolves when the devices are lost; everything pending and after rejects with `device-lost`. */
+  /** Resolves when the devices are lost; all pending and later calls reject with `device-lost`. */
   readonly lost: Promise<LostInfo>
   /** May a kernel on `reader` read and write memory of `owner`? True for the same device. */
   canAccessPeer(reader: Device | number, owner: Device | number): boolean
   /** Kernels of equal source, entry point, constants and bounds share their code; the last one to be destroyed frees it. Rejects with `compilation`, `too-large` or `unsupported`. */
   compile<A = unknown>(options: CompileOptions<A>): Promise<Kernel<A>>
-  /** Synchronous; throws `validation` and `too-large` for what could not run. */
+  /** Synchronous; throws `validation` and `too-large` for commands that could not run. */
   record(body: (recorder: Recorder) => void, options?: RecordOptions): Program
-  /** Memory of the host: a copy in every process, or with `device` in that device's process alone. */
+  /** Memory of the host: a copy in every process, or, with `device`, only in the process of that device. */
   allocateHost<T extends ElementType>(type: T, length: number, options?: AllocateHostOptions): HostBuffer<T>
   /** Live objects of the backend. */
   live(): LiveHandles
-  /** Waits for pending work, then frees everything. The report names what the caller never destroyed. */
+  /** Waits for pending work, then frees everything. The report names the objects that the caller did not destroy. */
   destroy(): Promise<LeakReport>
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** What `DeviceGroup.destroy` found. */
+/** The report of `DeviceGroup.destroy`. */
 export interface LeakReport {
   readonly leaks: readonly Leak[]
-  /** A sentence for each thing that the driver refuses to take back; absent where it takes all. */
+  /** A sentence for each resource that the driver failed to release; absent if there are none. */
   readonly failures?: readonly string[]
 }
 
@@ -103,7 +103,7 @@ const groupOptions = {
   label: 'string',
 } as const
 
-/** Opens devices. Rejects with `validation` for wrong options, and with `no-device` where too few fit, naming what was found. */
+/** Opens devices. Rejects with `validation` for wrong options, and with `no-device` if there are too few matching devices, naming those that were found. */
 export async function openGroup(options: OpenGroupOptions): Promise<DeviceGroup> {
   requireOptions(options, 'openGroup', groupOptions)
   const { backend, ...selection } = await chooseAdapters(options)
@@ -119,15 +119,15 @@ export async function openGroup(options: OpenGroupOptions): Promise<DeviceGroup>
 function transportText(transport: Transport | undefined): string {
   if (transport === undefined) return ''
   const { name, refused } = transport
-  const reasons = refused.map(({ name, reason }) => ` Not by ${name}: ${reason}`)
-  return `Data moves between processes by ${name}.${reasons.join('')}`
+  const reasons = refused.map(({ name, reason }) => ` Not through ${name}: ${reason}`)
+  return `Data moves between processes through ${name}.${reasons.join('')}`
 }
 
 /** What `debug` checks, by the bounds that kernels get there. */
 const debugText = {
   trap: 'With debug, kernels trap at accesses outside their views unless they are compiled with other bounds.',
   clamp:
-    'With debug, accesses at global_invocation_id plus a constant are checked when they are recorded; other indices go unchecked, because these devices lack bounds "trap".',
+    'With debug, accesses at global_invocation_id plus a constant are checked when they are recorded; other indices are not checked, because these devices do not support bounds "trap".',
 } as const
 
 /** Compiled once for all kernels of equal source that are not destroyed. */
@@ -225,7 +225,7 @@ class OpenedGroup implements DeviceGroup {
     this.#state.requireAlive()
     if (typeof body !== 'function')
       throw invalid(
-        `What record takes is ${describedValue(body)}; it must be a function that records commands.`,
+        `The callback of record is ${describedValue(body)}; it must be a function that records commands.`,
       )
     requireOptions(options, 'record', recordOptions)
     const number = this.#programs++
@@ -236,9 +236,9 @@ class OpenedGroup implements DeviceGroup {
     try {
       const result: unknown = body(recorder)
       if (isObject(result) && 'then' in result) {
-        // What becomes of it is nobody's concern any more; a rejection must not end the process.
+        // Its outcome no longer matters; a rejection must not end the process.
         void Promise.resolve(result).catch(() => {})
-        throw invalid(`The callback that records "${label}" is asynchronous; record synchronously.`)
+        throw invalid(`The callback that records "${label}" is asynchronous; it must be synchronous.`)
       }
       recorder.requireLive(label)
     } finally {

@@ -12,9 +12,9 @@ let end = 0
 let turning = false
 
 /**
- * For backends in Node. Keeps the event loop turning until `pending` settles, for so many milliseconds at most: a thread that sleeps is woken 30 to 100 µs late, and
- * runs slowly at first, since its core has slept too. Each turn calls `yieldCore`, which lets other threads go first that wait for the core. `cores` is how many the
- * process has for itself: with fewer than four it does nothing and returns false, since the loop would take them from others. Many promises share one callback a turn.
+ * For backends in Node. Keeps the event loop turning until `pending` settles, for at most this many milliseconds: a sleeping thread is woken 30 to 100 µs late, and
+ * runs slowly at first, because its core has slept too. Each turn calls `yieldCore`, which lets threads that wait for the core go first. `cores` is the number of cores that the
+ * process has for itself: with fewer than four, the function does nothing and returns false, because the loop would take them from other threads. Many promises share one callback per turn.
  */
 export function keepAwake(
   pending: Promise<unknown>,
@@ -23,7 +23,7 @@ export function keepAwake(
   yieldCore: () => void,
 ): boolean {
   if (!isObject(pending) || !('then' in pending) || typeof pending.then !== 'function')
-    throw invalid(`What keepAwake waits for is ${describedValue(pending)}; it must be a Promise.`)
+    throw invalid(`The argument of keepAwake is ${describedValue(pending)}; it must be a Promise.`)
   if (typeof milliseconds !== 'number' || typeof cores !== 'number' || typeof yieldCore !== 'function')
     throw invalid(
       `The milliseconds, cores and yieldCore of keepAwake are ${[milliseconds, cores, yieldCore].map(describedValue).join('; ')}; they must be two numbers and a function.`,

@@ -2,30 +2,30 @@ import { describedValue, isObject } from '../described-value.ts'
 import { invalid } from '../errors.ts'
 import { disposeSymbol } from './dispose.ts'
 
-/** Something that its owner must destroy: a buffer, host memory, a kernel, a program, or what is made of them. */
+/** Something that its owner must destroy: a buffer, host memory, a kernel, a program, or an object made of them. */
 export interface Destroyable {
   destroy(): void
 }
 
 /**
- * Resources that end together. `keep` what is made one after another, and `destroy` it all, the newest first: in a `finally` where it serves
- * one call, in a `catch` where a function hands it on and something fails on the way.
+ * Resources that are destroyed together. `keep` each resource when it is made, and `destroy` all of them, the newest first: in a `finally` if they serve
+ * one call, or in a `catch` if a function returns them and something fails before that.
  */
 export class OwnedResources implements Destroyable {
   readonly #resources: Destroyable[] = []
 
-  /** Takes the resource over and returns it. Throws `validation` for what cannot be destroyed, such as a promise of it. */
+  /** Takes ownership of the resource and returns it. Throws `validation` for a value that cannot be destroyed, such as a promise of it. */
   keep<R extends Destroyable>(resource: R): R {
     if (!isObject(resource) || typeof resource.destroy !== 'function')
-      throw invalid(`What keep takes is ${describedValue(resource)}; it must have a method destroy.`)
+      throw invalid(`The argument of keep is ${describedValue(resource)}; it must have a method destroy.`)
     this.#resources.push(resource)
     return resource
   }
 
-  /** Waits for all, takes over those that succeed, and rejects with the first failure, if there is one. Others keep what it took over. */
+  /** Waits for all, takes ownership of those that succeed, and rejects with the first failure, if any; the others are still kept. */
   async keepAll<R extends Destroyable>(pending: readonly Promise<R>[]): Promise<R[]> {
     if (!Array.isArray(pending))
-      throw invalid(`What keepAll takes is ${describedValue(pending)}; it must be an array of promises.`)
+      throw invalid(`The argument of keepAll is ${describedValue(pending)}; it must be an array of promises.`)
     const results = await Promise.allSettled(pending)
     const made = results.flatMap((result) => (result.status === 'fulfilled' ? [this.keep(result.value)] : []))
     const failed = results.find((result) => result.status === 'rejected')
@@ -33,7 +33,7 @@ export class OwnedResources implements Destroyable {
     return made
   }
 
-  /** Destroys what is kept, the newest first. A second call finds nothing. */
+  /** Destroys all kept resources, the newest first. A second call does nothing. */
   destroy(): void {
     for (;;) {
       const resource = this.#resources.pop()

@@ -8,8 +8,8 @@ export interface Leak {
 }
 
 /**
- * An object that the caller makes and must destroy. Programs and transfers in flight that use it retain it: `destroy` ends the
- * caller's use at once, and the memory is freed when the last user releases the object.
+ * An object that the caller makes and must destroy. Programs and transfers in flight that use it retain it:
+ * `destroy` ends the caller's use at once, and the memory is freed when the last user releases the object.
  */
 export abstract class Resource {
   readonly #registry: Set<Resource> | undefined

@@ -76,7 +76,7 @@ describe('selection of the backend', () => {
       { name: 'cuda', adapters: 4 },
     ])
     expect(selection.reason).toBe(
-      'cuda has 4 devices (A, B, C, D); all are used. cuda is passed over: libcuda.so.1 is not found.',
+      'cuda has 4 devices (A, B, C, D); all are used. cuda was skipped: libcuda.so.1 is not found.',
     )
   })
 
@@ -86,7 +86,7 @@ describe('selection of the backend', () => {
     const four = await selectAdapters({ backends: [none, software], devices: 4 })
     expect(four.chosen).toHaveLength(4)
     expect(four.reason).toBe(
-      'webgpu has 1 software adapter (SwiftShader); 4 virtual devices share 1 adapter. No backend has hardware. cuda is passed over: libcuda.so.1 is not found.',
+      'webgpu has 1 software adapter (SwiftShader); 4 virtual devices share 1 adapter. No backend has hardware. cuda was skipped: libcuda.so.1 is not found.',
     )
   })
 
@@ -100,7 +100,7 @@ describe('selection of the backend', () => {
     await expect(failure).rejects.toMatchObject({
       code: 'no-device',
       message:
-        'No device is usable. cuda: libcuda.so.1 is not found. Install the NVIDIA driver. webgpu has 1 adapter (SwiftShader), which the filter excludes.',
+        'No usable device was found. cuda: libcuda.so.1 is not found. Install the NVIDIA driver. webgpu has 1 adapter (SwiftShader), which the filter excludes.',
     })
     await expect(selectAdapters({ backends: [] })).rejects.toMatchObject({ code: 'no-device' })
   })
@@ -108,7 +108,7 @@ describe('selection of the backend', () => {
   test('never makes up the count with software or unasked virtual devices', async () => {
     const failure = selectAdapters({ backends: [gpus, software], devices: 5 })
     await expect(failure).rejects.toMatchObject({ code: 'no-device' })
-    await expect(failure).rejects.toThrow('5 devices asked for, and cuda has 4 devices (A, B, C, D).')
+    await expect(failure).rejects.toThrow('5 devices requested, but cuda has 4 devices (A, B, C, D).')
     const virtual = await selectAdapters({ backends: [gpus], devices: 6, virtual: true })
     expect(names(virtual.chosen)).toBe('ABCDAB')
     await expect(selectAdapters({ backends: [gpus], devices: 0 })).rejects.toMatchObject({

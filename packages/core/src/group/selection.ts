@@ -8,18 +8,18 @@ import { loadOf, type SelectBy, selectBy } from './load.ts'
 
 /** Which backends and devices to choose. */
 export interface SelectionOptions {
-  /** In order of preference. The first with hardware adapters wins; software only where no backend has hardware. */
+  /** In order of preference. The first backend with hardware adapters is chosen; software adapters only if no backend has hardware. */
   readonly backends: readonly Backend[]
   /**
-   * Default: every adapter of the chosen backend (on software one a process). More than there are adapters gives virtual devices:
-   * freely on a software adapter, only with `virtual: true` on hardware. Too few: `no-device`.
+   * Default: every adapter of the chosen backend (for software, one per process). A number above that of the adapters opens virtual devices:
+   * always on a software adapter, and only with `virtual: true` on hardware. Otherwise `openGroup` rejects with `no-device`.
    */
   readonly devices?: number | undefined
-  /** Lets several devices share one GPU where there are fewer GPUs than `devices`. Default false. */
+  /** Lets several devices share one GPU if there are fewer GPUs than `devices`. Default false. */
   readonly virtual?: boolean | undefined
   /**
-   * How to choose where there are more adapters than `devices`: least loaded first. Default `index`. A backend over several
-   * processes always gives the first in rank order.
+   * How to choose if there are more adapters than `devices`: the least loaded first. Default `index`. A backend over several
+   * processes always uses the first ones in rank order.
    */
   readonly by?: SelectBy | undefined
   /** Keeps only the adapters for which this is true. */
@@ -31,7 +31,7 @@ export interface RankedAdapter {
   readonly adapter: Adapter
   /** 0 is best. */
   readonly rank: number
-  /** The value that the ranking compares, where lower is better; absent where the adapter lacks the reading, and for `index`. */
+  /** The value that the ranking compares; lower is better. Absent if the adapter does not have this reading, and for `index`. */
   readonly score?: number
   /** One sentence with the values. */
   readonly reason: string
@@ -42,7 +42,7 @@ export interface RankedAdapter {
 export interface Selection {
   /** One entry per device; an adapter appears again for each virtual device. */
   readonly chosen: readonly Adapter[]
-  /** The adapters that were considered: of the chosen backend, kept by the caller's filter, hardware where there is any. */
+  /** The adapters that were considered: those of the chosen backend that the caller's filter keeps, and only hardware if there is any. */
   readonly ranked: readonly RankedAdapter[]
   /** Every backend asked, in order, with the number of adapters it has. */
   readonly backends: readonly {
@@ -50,7 +50,7 @@ export interface Selection {
     readonly adapters: number
     readonly absence?: Absence
   }[]
-  /** Of a group over several processes, also how data moves between them, and why in no quicker way. */
+  /** For a group over several processes, also how data moves between them, and why no faster way is used. */
   readonly reason: string
 }
 
@@ -107,7 +107,7 @@ export async function chooseAdapters(
   if (devices > considered.length && !software && !virtual)
     throw new GpuError(
       'no-device',
-      `${counted(devices, 'device')} asked for, and ${found}. Several virtual devices on one GPU need \`virtual: true\`; software adapters are not used where there is hardware.`,
+      `${counted(devices, 'device')} requested, but ${found}. Several virtual devices on one GPU need \`virtual: true\`; software adapters are not used while there is hardware.`,
     )
   const ranked = await rank(considered, overRanks ? 'index' : by)
   const adapters = ranked.length
@@ -152,9 +152,9 @@ function requireBackends(backends: unknown): void {
   }
 }
 
-/** Why a backend that the caller prefers is not the chosen one, where it lacks something. */
+/** Why a preferred backend was not chosen, if it is missing something. */
 function passedOver({ backend, report: { absence } }: Offer): string[] {
-  return absence === undefined ? [] : [`${backend.name} is passed over: ${absence.reason}`]
+  return absence === undefined ? [] : [`${backend.name} was skipped: ${absence.reason}`]
 }
 
 async function rank(adapters: readonly Adapter[], by: SelectBy): Promise<RankedAdapter[]> {
@@ -173,7 +173,7 @@ async function rank(adapters: readonly Adapter[], by: SelectBy): Promise<RankedA
 }
 
 function nothingFound(offers: readonly Offer[]): string {
-  if (offers.length === 0) return 'No backend is given, so there is no device.'
+  if (offers.length === 0) return 'The list of backends is empty, so there is no device.'
   const reasons = offers.map(({ backend, report }) => {
     const { adapters, absence } = report
     if (adapters.length > 0)
@@ -181,5 +181,5 @@ function nothingFound(offers: readonly Offer[]): string {
     const remedy = absence?.remedy === undefined ? '' : ` ${absence.remedy}`
     return `${backend.name}: ${absence?.reason ?? 'no adapters.'}${remedy}`
   })
-  return `No device is usable. ${reasons.join(' ')}`
+  return `No usable device was found. ${reasons.join(' ')}`
 }

@@ -34,15 +34,18 @@ export class Turns {
     return this.#waiting === 0
   }
 
-  /** `flush` makes the calls that somebody has put off: it is called before any other call takes its turn. Returns what ends that. */
+  /**
+   * `flush` makes the calls that somebody has put off: it is called before any other call takes its turn.
+   * Returns what ends that.
+   */
   gather(flush: () => void): () => void {
     this.#gatherers.add(flush)
     return () => this.#gatherers.delete(flush)
   }
 
   /**
-   * Makes a call whose end nobody awaits: at once where no call waits for its turn and `needs` is empty, else in its turn, when `needs`
-   * have settled. Once the group has ended, `call` is dropped.
+   * Makes a call whose end nobody awaits: at once where no call waits for its turn and `needs` is empty, else
+   * in its turn, when `needs` have settled. Once the group has ended, `call` is dropped.
    */
   pass(needs: readonly Promise<unknown>[], call: () => void): void {
     if (!this.#group.alive) return
@@ -61,7 +64,9 @@ export class Turns {
     while (this.#active.size > 0) await Promise.allSettled(this.#active)
   }
 
-  /** Retains, waits for its turn, calls the runtime; the next call's turn comes right after that call is made. */
+  /**
+   * Retains, waits for its turn, calls the runtime; the next call's turn comes right after that call is made.
+   */
   enqueue<R>(resources: readonly Resource[], call: () => Promise<R>): Promise<R> {
     return this.enqueueReady(resources, (turn) => turn, call)
   }
@@ -74,7 +79,10 @@ export class Turns {
     return this.#activate(this.#group.guard(call))
   }
 
-  /** As `enqueue` for a call that needs what `ready` resolves to, which it does when the call may be made: not before the turn. */
+  /**
+   * As `enqueue` for a call that needs what `ready` resolves to, which it does when the call may be made: not
+   * before the turn.
+   */
   enqueueReady<P, R>(
     resources: readonly Resource[],
     ready: (turn: Promise<void>) => Promise<P>,
@@ -88,7 +96,10 @@ export class Turns {
     })
   }
 
-  /** As `enqueue`, for what begins when all calls before it are complete; the next call's turn comes when it is complete itself. */
+  /**
+   * As `enqueue`, for what begins when all calls before it are complete; the next call's turn comes when it
+   * is complete itself.
+   */
   enqueueAlone<R>(resources: readonly Resource[], call: () => Promise<R>): Promise<R> {
     const earlier = this.pending
     return this.#inTurn(resources, async (turn) => {
@@ -98,7 +109,10 @@ export class Turns {
     })
   }
 
-  /** Does `work`, whose turn comes when `turn` resolves; the next call's comes when it calls `passTurn`, at the latest when it ends. */
+  /**
+   * Does `work`, whose turn comes when `turn` resolves; the next call's comes when it calls `passTurn`, at
+   * the latest when it ends.
+   */
   #inTurn<R>(
     resources: readonly Resource[],
     work: (turn: Promise<void>, passTurn: () => void) => Promise<R>,

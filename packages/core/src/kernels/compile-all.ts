@@ -4,9 +4,9 @@ import type { DeviceGroup } from '../group/group.ts'
 import { OwnedResources } from '../group/owned-resources.ts'
 import type { CompileOptions, Kernel } from './kernel.ts'
 
-/** What `compileAll` makes: a kernel for each source, by its name. */
+/** The result of `compileAll`: a kernel for each source, by name. */
 export interface CompiledKernels<T extends Readonly<Record<string, CompileOptions | undefined>>> {
-  /** Where a source may be undefined, so may its kernel. */
+  /** If a source may be undefined, so may its kernel. */
   readonly kernels: {
     readonly [K in keyof T]:
       | (T[K] extends CompileOptions<infer A> | undefined ? Kernel<A> : Kernel)
@@ -17,8 +17,8 @@ export interface CompiledKernels<T extends Readonly<Record<string, CompileOption
 }
 
 /**
- * Compiles several kernels at once, by name. Where one fails, none is left behind, and the promise rejects as `compile` does. A source
- * that is undefined, as a variant of an algorithm may have it, gives a kernel that is undefined.
+ * Compiles several kernels at once, by name. If one fails, none is left behind, and the promise rejects as with `compile`. A source
+ * that is undefined, as in a variant of an algorithm, results in a kernel that is undefined.
  */
 export async function compileAll<T extends Readonly<Record<string, CompileOptions | undefined>>>(
   group: DeviceGroup,
@@ -26,11 +26,11 @@ export async function compileAll<T extends Readonly<Record<string, CompileOption
 ): Promise<CompiledKernels<T>> {
   if (!isObject(group) || !('compile' in group))
     throw invalid(
-      `What compiles is ${describedValue(group)}; it must be a group, which openGroup resolves to.`,
+      `The group of compileAll is ${describedValue(group)}; it must be a group that openGroup returned.`,
     )
   if (!isObject(sources))
     throw invalid(
-      `The sources of compileAll are ${describedValue(sources)}; they must be an object, a source for each name.`,
+      `The sources of compileAll are ${describedValue(sources)}; they must be an object with one source per name.`,
     )
   const owned = new OwnedResources()
   const wanted = Object.entries(sources).filter(([, source]) => source !== undefined)

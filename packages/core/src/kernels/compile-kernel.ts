@@ -101,7 +101,7 @@ function frontEnd({
   } catch (error) {
     if (!(error instanceof WgslError)) throw error
     const { line, column } = error
-    throw new GpuError('compilation', `A kernel does not compile: ${error.message}`, {
+    throw new GpuError('compilation', `A kernel failed to compile: ${error.message}`, {
       line,
       column,
       cause: error,
@@ -114,18 +114,21 @@ function requireDeviceSupports(device: Device, source: KernelSource): void {
   const { label, reflection, bounds } = source
   for (const feature of reflection.features)
     if (!features.has(feature))
-      throw new GpuError('unsupported', `Kernel "${label}" uses ${feature}, which device ${ordinal} lacks.`)
+      throw new GpuError(
+        'unsupported',
+        `Kernel "${label}" uses ${feature}, which device ${ordinal} does not support.`,
+      )
   if (bounds === 'trap' && !features.has('trap'))
     throw new GpuError(
       'unsupported',
-      `Kernel "${label}" asks for bounds "trap", which device ${ordinal} lacks.`,
+      `Kernel "${label}" requests bounds "trap", which device ${ordinal} does not support.`,
     )
   requireSubgroupMatrices(device, source)
   const size = reflection.workgroupSize
   const tooLarge = (what: string, value: number | string, limit: number | string) =>
     new GpuError(
       'too-large',
-      `Kernel "${label}" has ${what} ${value}; device ${ordinal} takes at most ${limit}.`,
+      `Kernel "${label}" has ${what} ${value}; device ${ordinal} allows at most ${limit}.`,
     )
   if (size.some((extent, axis) => extent > limits.maxWorkgroupSize[axis]!))
     throw tooLarge('a workgroup of', size.join(' x '), limits.maxWorkgroupSize.join(' x '))
@@ -150,13 +153,13 @@ function requireSubgroupMatrices({ ordinal, info }: Device, { label, reflection 
   if (wrong !== undefined)
     throw new GpuError(
       'unsupported',
-      `Kernel "${label}" does not run on device ${ordinal}: ${describeSubgroupMatrixUse(wrong)}.`,
+      `Kernel "${label}" cannot run on device ${ordinal}: ${describeSubgroupMatrixUse(wrong)}.`,
       wrong.loc,
     )
   const size = info.subgroupMaxSize ?? 32
   if (workgroupSize[0] % size !== 0)
     throw new GpuError(
       'unsupported',
-      `Kernel "${label}" uses subgroup matrices with a workgroup size of ${workgroupSize[0]} in x; device ${ordinal} takes multiples of ${size}.`,
+      `Kernel "${label}" uses subgroup matrices with a workgroup size of ${workgroupSize[0]} in x; device ${ordinal} requires a multiple of ${size}.`,
     )
 }

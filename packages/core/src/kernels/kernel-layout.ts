@@ -18,7 +18,7 @@ export interface UniformSlot {
   readonly members: readonly UniformMember[]
 }
 
-/** A structure's member, or a uniform variable that is no structure, which counts as one member of its own name. */
+/** A member of a structure, or a uniform variable that is not a structure, which counts as one member with its own name. */
 interface Member {
   readonly name: string
   readonly byteOffset: number
@@ -56,7 +56,7 @@ export function kernelLayout(reflection: Reflection): KernelLayout {
   const memberNames = new Set(
     uniformBindings.flatMap((binding) => membersOf(binding).map(({ name }) => name)),
   )
-  /** Variants of one source share a structure: `x_base`, and the members beside it, may belong to a binding of another variant. */
+  /** Variants of one source share a structure: `x_base` and the other members may belong to a binding of another variant. */
   const absent = (name: string) => {
     const [, family, what] = /^(.+)_([a-z]+)$/.exec(name) ?? []
     return automaticSuffixes.some((suffix) => suffix === what) && memberNames.has(`${family}_base`)
@@ -95,7 +95,7 @@ function requireDistinctNames(uniforms: readonly UniformSlot[]): void {
       const owner = owners.get(name)
       if (owner !== undefined)
         throw invalid(
-          `The uniforms ${owner} and ${uniform.name} both have a member ${name}; arguments are given by name, so name one of them differently.`,
+          `The uniforms ${owner} and ${uniform.name} both have a member ${name}; arguments are passed by name, so rename one of them.`,
         )
       owners.set(name, uniform.name)
     }

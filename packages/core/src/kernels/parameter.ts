@@ -2,7 +2,10 @@ import { describedValue } from '../described-value.ts'
 import { invalid } from '../errors.ts'
 import { requireScalar } from './scalar-bits.ts'
 
-/** A scalar or a vector of a program that `run({ parameters })` may change without recording again. Made by `Recorder.parameter`. */
+/**
+ * A scalar or a vector of a program that `run({ parameters })` may change without recording again. Made by
+ * `Recorder.parameter`.
+ */
 export interface Parameter {
   readonly name: string
   readonly type: ParameterType
@@ -49,7 +52,7 @@ export class RecordedParameter implements Parameter {
     const isArray = Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView))
     if (this.components > 1 && !(isArray && value.length === this.components)) {
       const given = isArray ? `an array of ${value.length}` : describedValue(value)
-      throw invalid(`${what} is ${given}; ${this.type} takes ${this.components} numbers.`)
+      throw invalid(`${what} is ${given}; ${this.type} needs ${this.components} numbers.`)
     }
     const numbers = this.components > 1 ? (value as ArrayLike<number>) : [value as number]
     for (let i = 0; i < numbers.length; i++) requireScalar(numbers[i]!, this.scalar, what)

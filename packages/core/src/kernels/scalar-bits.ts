@@ -12,7 +12,9 @@ const ranges = {
   u8: [0, 255],
 } as const
 
-/** Throws `validation` unless `value` is a number that the type can hold. Floats take any number and round it. */
+/**
+ * Throws `validation` unless `value` is a number that the type can hold. Floats take any number and round it.
+ */
 export function requireScalar(value: number, type: ElementType, what: string): void {
   if (typeof value !== 'number')
     throw invalid(`${what} is ${describedValue(value)}; it must be a number of type ${type}.`)

@@ -31,7 +31,7 @@ export class UniformBlockBuilder {
     return offset
   }
 
-  /** Notes that `parameter` stands at `byteOffset`, for `run` to change. */
+  /** Notes that `parameter` is at `byteOffset`, for `run` to change. */
   place(parameter: RecordedParameter, byteOffset: number): void {
     if (this.#kept) parameter.byteOffsets.push(byteOffset)
   }
@@ -59,7 +59,7 @@ export function patchedUniformBlock(
     const slot = slots.get(name)
     if (slot === undefined) {
       const known = [...slots.keys()].join(', ') || 'none'
-      throw invalid(`Program "${program}" has no parameter "${name}"; it has: ${known}.`)
+      throw invalid(`Program "${program}" has no parameter "${name}"; its parameters are: ${known}.`)
     }
     const numbers = slot.numbers(value, `Parameter "${name}" of program "${program}"`)
     for (const byteOffset of slot.byteOffsets)

@@ -77,7 +77,7 @@ describe('a uniform value', () => {
     expect(await seen()).toEqual([5 + 9 + 2, 8])
     for (const [parameters, message] of [
       [{ color: [1, 2] }, 'Parameter "color" of program'],
-      [{ color: 3 }, '3; vec3f takes 3 numbers.'],
+      [{ color: 3 }, '3; vec3f needs 3 numbers.'],
       [{ end: [1, 2, 0.5] }, 'is 0.5; i32 holds whole numbers'],
     ] as const)
       await expect(async () => group.queue.run(program, 1, { parameters })).rejects.toThrow(message)
@@ -93,7 +93,7 @@ describe('a uniform value', () => {
         r.dispatch(kernel, { workgroups: 1, args })
       })
     expect(record('vec2f', [1, 2])).toThrow('is parameter "p" of type vec2f; the member is f32.')
-    expect(record('vec2f', [1, 2, 3])).toThrow('an array of 3; vec2f takes 2 numbers.')
+    expect(record('vec2f', [1, 2, 3])).toThrow('an array of 3; vec2f needs 2 numbers.')
     expect(record('vec5f' as 'vec4f', [1])).toThrow("or a vector of them, such as 'vec2f'.")
     out.destroy()
   })
@@ -116,7 +116,7 @@ describe('a uniform value', () => {
       group.record((r) =>
         r.dispatch(named, { workgroups: 1, args: { out, params: out.slice(0, 1) } as never }),
       ),
-    ).toThrow('is a view; Params takes an object with its members.')
+    ).toThrow('is a view; Params needs an object with its members.')
     program.destroy()
     out.destroy()
     named.destroy()
@@ -126,17 +126,17 @@ describe('a uniform value', () => {
     [
       'a missing member',
       { scene: { sun: light(1), count: 1 } },
-      'Argument scene of dispatch "kernel" lacks the member lights of Scene.',
+      'Argument scene of dispatch "kernel" has no member lights, which Scene needs.',
     ],
     [
       'a member that is not there',
       { scene: { ...good.scene, moon: 1 } },
-      'gives "moon"; the members of Scene are sun, lights, count.',
+      'has a member "moon"; the members of Scene are sun, lights, count.',
     ],
     [
       'a number for a structure',
       { scene: 3 },
-      'scene of dispatch "kernel" is 3; Scene takes an object with its members.',
+      'scene of dispatch "kernel" is 3; Scene needs an object with its members.',
     ],
     [
       'a deep wrong kind',
@@ -146,14 +146,14 @@ describe('a uniform value', () => {
     [
       'a matrix that is too short',
       { view: [1, 2, 3] },
-      'Argument view of dispatch "kernel" has 3 numbers; mat3x3f takes 9.',
+      'Argument view of dispatch "kernel" has 3 numbers; mat3x3f needs 9.',
     ],
     [
       'a column that is too short',
       { half: [[1, 2, 3, 4], [5]] },
       'Column 1 of argument half of dispatch "kernel" has 1 number;',
     ],
-    ['an array of a wrong length', { path: [[1, 2, 3]] }, 'has 1 element; array<vec3i, 2> takes 2.'],
+    ['an array of a wrong length', { path: [[1, 2, 3]] }, 'has 1 element; array<vec3i, 2> needs 2.'],
     [
       'a number out of range',
       {

@@ -9,7 +9,7 @@ import { requireScalar, storeScalar, type UniformScalar } from './scalar-bits.ts
 /** Where values go, and what happens to the parameters inside them. */
 export interface UniformTarget {
   readonly view: DataView
-  /** Checks that the parameter belongs to this recording, and notes that it stands at `byteOffset`. */
+  /** Checks that the parameter belongs to this recording, and notes that it is at `byteOffset`. */
   place(parameter: RecordedParameter, byteOffset: number, what: string): void
 }
 
@@ -47,7 +47,7 @@ export function writeUniformValue(place: UniformPlace, value: unknown): void {
       writeStructure(place, value)
       break
     default:
-      throw invalid(`${what} is ${type.name}, which a uniform block cannot hold.`)
+      throw invalid(`${what} has type ${type.name}, which a uniform block cannot hold.`)
   }
 }
 
@@ -97,7 +97,8 @@ function writeArray(place: UniformPlace, value: unknown): void {
   const { byteOffset, type, what } = place
   const element = type.element!
   const length = type.length!
-  if (!isArrayLike(value)) throw invalid(`${what} is ${described(value)}; ${type.name} takes its elements.`)
+  if (!isArrayLike(value))
+    throw invalid(`${what} is ${described(value)}; ${type.name} needs an array of its elements.`)
   const starts = Array.from({ length }, (_, index) => byteOffset + index * type.stride!)
   if (element.kind === 'vector' && typeof value[0] === 'number') {
     writeNumbers({ ...place, type: { ...type, components: length * element.components } }, starts, value)
@@ -114,16 +115,16 @@ function writeStructure(place: UniformPlace, value: unknown): void {
   const { byteOffset, what } = place
   const { name, members } = place.type
   if (typeof value !== 'object' || value === null || isArrayLike(value) || bufferOf(value) !== undefined)
-    throw invalid(`${what} is ${described(value)}; ${name} takes an object with its members.`)
+    throw invalid(`${what} is ${described(value)}; ${name} needs an object with its members.`)
   const given = value as Readonly<Record<string, unknown>>
   for (const key of Object.keys(given))
     if (!members!.some((member) => member.name === key))
       throw invalid(
-        `${what} gives "${key}"; the members of ${name} are ${members!.map((member) => member.name).join(', ')}.`,
+        `${what} has a member "${key}"; the members of ${name} are ${members!.map((member) => member.name).join(', ')}.`,
       )
   for (const member of members!) {
     const part = given[member.name]
-    if (part === undefined) throw invalid(`${what} lacks the member ${member.name} of ${name}.`)
+    if (part === undefined) throw invalid(`${what} has no member ${member.name}, which ${name} needs.`)
     const memberPlace = {
       ...place,
       byteOffset: byteOffset + member.offset,
@@ -156,7 +157,7 @@ function writeNumbers(place: UniformPlace, starts: readonly number[], value: unk
 
 function requireCount({ type, what }: UniformPlace, given: number, expected: number, noun: string): void {
   if (given !== expected)
-    throw invalid(`${what} has ${counted(given, noun)}; ${type.name} takes ${expected}.`)
+    throw invalid(`${what} has ${counted(given, noun)}; ${type.name} needs ${expected}.`)
 }
 
 /** Arrays and typed arrays; vectors and columns may be either. */

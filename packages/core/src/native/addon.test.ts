@@ -14,7 +14,7 @@ describe('an addon that does not load', () => {
   it('is none of platforms that have none', () => {
     expect(addonFailure(holder, notFound, 'darwin-arm64')).toEqual({
       reason:
-        'The addon of @tandem-gpu/core does not load on darwin-arm64: No native build was found for platform=x arch=y.',
+        'The addon of @tandem-gpu/core cannot be loaded on darwin-arm64: No native build was found for platform=x arch=y.',
       remedy: 'It is built for Linux on x64 and arm64 with glibc 2.34 or newer.',
       kind: 'foreign',
     })
@@ -34,7 +34,7 @@ describe('an addon that does not load', () => {
   it.each(['linux-x64', 'linux-arm64'])('is to be built in a clone on %s', (platform) => {
     expect(addonFailure(holder, notFound, platform)).toMatchObject({
       remedy:
-        'In a clone, `npm run build` builds it (C++20, CMake); without it, leave own() out of the backends.',
+        'In a clone, `npm run build` builds it (C++20, CMake); without it, remove own() from the list of backends.',
       kind: 'broken',
     })
   })
@@ -84,9 +84,9 @@ export const failure = addonFailure(holder, addonLoader(holder)(), 'linux-x64')`
       const { failure } = (await import(pathToFileURL(outfile).href)) as { failure: AddonFailure }
       expect(failure).toEqual({
         reason:
-          'The package @tandem-gpu/core is bundled into another file, and its addon stays in the package.',
+          'The package @tandem-gpu/core is bundled into another file, but its addon remained in the package.',
         remedy: expect.stringMatching(
-          /^Tell the bundler that .* are external, .* or leave own\(\) out of the backends\.$/,
+          /^Tell the bundler that .* are external, .* or remove own\(\) from the list of backends\.$/,
         ),
         kind: 'broken',
       })

@@ -28,7 +28,7 @@ const builtFor = 'It is built for Linux on x64 and arm64 with glibc 2.34 or newe
 
 /** What to do where a bundler takes in code whose native library stays in its package. */
 export const bundledRemedy =
-  'Tell the bundler that @tandem-gpu/* and webgpu are external, and keep them in node_modules (see https://github.com/tandem-gpu/tandem/blob/main/docs/support.md#bundlers)'
+  'Tell the bundler that @tandem-gpu/* and webgpu are external, and install them in node_modules (see https://github.com/tandem-gpu/tandem/blob/main/docs/support.md#bundlers)'
 
 /** What to do where an error of Deno is named `NotCapable`. */
 export const denoRemedy = 'Run Deno with --allow-ffi --allow-read --allow-env --allow-sys.'
@@ -55,14 +55,14 @@ export function addonFailure(
   platform = `${process.platform}-${process.arch}`,
 ): AddonFailure {
   const [firstLine = ''] = error.message.split('\n', 1)
-  const reason = `The addon of ${name} does not load on ${platform}: ${firstLine.replace(/\.$/, '')}.`
+  const reason = `The addon of ${name} cannot be loaded on ${platform}: ${firstLine.replace(/\.$/, '')}.`
   if (!platforms.includes(platform) || needsAnotherLibc(error))
     return { reason, remedy: builtFor, kind: 'foreign' }
   if (error.name === 'NotCapable') return { reason, remedy: denoRemedy, kind: 'broken' }
-  const without = `leave ${backend} out of the backends.`
+  const without = `remove ${backend} from the list of backends.`
   if (isBundled(name, moduleUrl))
     return {
-      reason: `The package ${name} is bundled into another file, and its addon stays in the package.`,
+      reason: `The package ${name} is bundled into another file, but its addon remained in the package.`,
       remedy: `${bundledRemedy}, or ${without}`,
       kind: 'broken',
     }
@@ -97,7 +97,7 @@ function needsAnotherLibc(error: Error): boolean {
 /** In a bundle, webpack puts a function in the place of this name. It also copies the package.json that the code names. */
 declare const __webpack_require__: unknown
 
-/** In its own package, the built code stands one folder below package.json. */
+/** In its own package, the built code is one folder below package.json. */
 function isBundled(name: string, moduleUrl: string | undefined): boolean {
   if (typeof __webpack_require__ === 'function') return true
   try {

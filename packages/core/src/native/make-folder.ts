@@ -2,7 +2,8 @@ import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * Makes a folder and its missing parents, one by one: Node's recursive mkdir never returns where the operating system refuses, as below /proc.
+ * Makes a folder and its missing parents, one by one: Node's recursive mkdir never returns where the
+ * operating system refuses, as below /proc.
  * @param mode of the folders that are made, as far as the umask leaves it; by default 0o777.
  * @throws the error of the file system where there is no such folder afterwards.
  */

@@ -5,8 +5,8 @@ import { type FileHandle, open } from 'node:fs/promises'
 const flags = constants.O_RDONLY | constants.O_NONBLOCK
 
 /**
- * Opens a file for reading. Resolves to undefined where the path leads to anything but a regular file: what a FIFO, a device or a socket gives may never
- * come, or never end. Rejects as `open` of `node:fs` does.
+ * Opens a file for reading. Resolves to undefined where the path leads to anything but a regular file: what a
+ * FIFO, a device or a socket gives may never come, or never end. Rejects as `open` of `node:fs` does.
  */
 export async function openRegularFile(path: string): Promise<FileHandle | undefined> {
   const handle = await open(path, flags)
@@ -20,7 +20,10 @@ export async function openRegularFile(path: string): Promise<FileHandle | undefi
   return undefined
 }
 
-/** The contents of a regular file of so many bytes at most; undefined for a longer one, and for anything else under this name. Throws as `openSync` does. */
+/**
+ * The contents of a regular file of so many bytes at most; undefined for a longer one, and for anything else
+ * under this name. Throws as `openSync` does.
+ */
 export function readRegularFile(path: string, maxByteLength: number): Buffer<ArrayBuffer> | undefined {
   const descriptor = openSync(path, flags)
   try {

@@ -31,8 +31,9 @@ const wideAccessCells = 16
 const maxCells = 4096
 
 /**
- * The accesses to one buffer that are still active, in cells of a grid over (row, column) of the buffer's most frequent
- * leading dimension, so that a query looks at neighbours only. Cells are about as large as the accesses.
+ * The accesses to one buffer that are still active, in cells of a grid over (row, column) of the buffer's
+ * most frequent leading dimension, so that a query looks at neighbours only. Cells are about as large as the
+ * accesses.
  */
 class BufferAccesses {
   readonly #wide: Cell = { reads: [], writes: [] }
@@ -142,8 +143,8 @@ class BufferAccesses {
   }
 
   /**
-   * Sets the region's first row and column, height and width in rows of the grid's stride; whole rows where it runs over the
-   * end of one or has another stride.
+   * Sets the region's first row and column, height and width in rows of the grid's stride; whole rows where
+   * it runs over the end of one or has another stride.
    */
   #placeRectangle(region: ByteRegion): void {
     const stride = this.#byteStride
@@ -183,9 +184,10 @@ function mostFrequentStride(regions: readonly ByteRegion[]): number | undefined 
 }
 
 /**
- * For each command of two consecutive repetitions (command c of the second is number `n + c`), the earlier commands it
- * conflicts with: one of the two writes a byte that the other touches. Conflicts with an access that a later write covers
- * are left out, since that write carries the order. Each list is free of duplicates and unordered.
+ * For each command of two consecutive repetitions (command c of the second is number `n + c`), the earlier
+ * commands it conflicts with: one of the two writes a byte that the other touches. Conflicts with an access
+ * that a later write covers are left out, since that write carries the order. Each list is free of duplicates
+ * and unordered.
  */
 export function deriveHazards(commands: readonly CommandAccesses[], repetitions: 1 | 2): number[][] {
   const buffers = indexWrittenBuffers(commands)

@@ -49,7 +49,10 @@ export class PlanBuilder {
     return [...this.#numbers.keys(), ...this.#kernels.keys()]
   }
 
-  /** `accesses` are flattened regions. Where `beside` is true, a serial schedule does not order the command after the one before it. */
+  /**
+   * `accesses` are flattened regions. Where `beside` is true, a serial schedule does not order the command
+   * after the one before it.
+   */
   add(command: CommandDraft, accesses: CommandAccesses, beside = false): void {
     if (!this.#kept) return
     const ordered = command as UnorderedPart
@@ -72,7 +75,10 @@ export class PlanBuilder {
     return this.#kernels.size - 1
   }
 
-  /** The bytes of a non-empty region of `buffer`, keeping its rows; in a whole plan, of the host memory of `rank`. */
+  /**
+   * The bytes of a non-empty region of `buffer`, keeping its rows; in a whole plan, of the host memory of
+   * `rank`.
+   */
   region(buffer: AnyBuffer, region: Region, rank?: number): ByteRegion {
     const index = this.#buffer(buffer, rank)
     const { offset, rows, columns, stride } = region
@@ -111,7 +117,9 @@ export class PlanBuilder {
     }
   }
 
-  /** Scratch that is not allocated yet gets an allocation that names its device and size but has no memory. */
+  /**
+   * Scratch that is not allocated yet gets an allocation that names its device and size but has no memory.
+   */
   planBuffers(): PlanBuffer[] {
     return this.#numbered.map(({ buffer, rank }): PlanBuffer => {
       const { label, byteLength } = buffer

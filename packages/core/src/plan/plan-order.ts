@@ -14,8 +14,8 @@ export interface Fence {
 }
 
 /**
- * Each stage waits for the one before it, the first for the last of the previous repetition. `stages` numbers the commands' stages,
- * ascending; commands of one stage do not wait for each other.
+ * Each stage waits for the one before it, the first for the last of the previous repetition. `stages` numbers
+ * the commands' stages, ascending; commands of one stage do not wait for each other.
  */
 export function orderByStages(commands: readonly UnorderedPart[], stages: readonly number[]): void {
   const members = new Map<number, number[]>()
@@ -33,7 +33,10 @@ export function orderByStages(commands: readonly UnorderedPart[], stages: readon
   }
 }
 
-/** Derives the hazards of two repetitions and reduces them; the edges from the first repetition to the second become `afterPrevious`. */
+/**
+ * Derives the hazards of two repetitions and reduces them; the edges from the first repetition to the second
+ * become `afterPrevious`.
+ */
 export function orderByHazards(
   commands: readonly UnorderedPart[],
   accesses: readonly CommandAccesses[],
@@ -54,8 +57,8 @@ export function orderByHazards(
 }
 
 /**
- * The hazards of two repetitions in which a fence is a command that writes what every command of its device reads; its
- * predecessors then become those of its successors.
+ * The hazards of two repetitions in which a fence is a command that writes what every command of its device
+ * reads; its predecessors then become those of its successors.
  */
 function fencedHazards(
   accesses: readonly CommandAccesses[],

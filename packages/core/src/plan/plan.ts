@@ -1,7 +1,7 @@
 import type { Handles } from '../backend/handles.ts'
 
 /**
- * A recorded program as data: commands, what each touches, and which must follow which. Backends execute it,
+ * A recorded program as data: commands, the memory that each one accesses, and their order. Backends execute it,
  * tests assert on it, `printPlan` prints it. Everything is in bytes; nothing refers to the public objects.
  */
 export interface Plan<H extends Handles = Handles, C extends PlanPart = PlanCommand> {
@@ -17,7 +17,7 @@ export interface Plan<H extends Handles = Handles, C extends PlanPart = PlanComm
 /** `overlapped`: only hazards order commands. `serial`: each command also waits for the one recorded before it. */
 export type Schedule = 'overlapped' | 'serial'
 
-/** Memory that a plan touches; regions name it by its position in `Plan.buffers`. */
+/** Memory that a plan accesses; regions name it by its position in `Plan.buffers`. */
 export type PlanBuffer<H extends Handles = Handles> =
   | {
       readonly kind: 'device'
@@ -76,7 +76,7 @@ export interface PlanDispatch extends PlanCommandBase {
   readonly bindings: readonly PlanBinding[]
 }
 
-/** What a dispatch binds: a range of a buffer, or of the uniform block. */
+/** A binding of a dispatch: a range of a buffer, or of the uniform block. */
 export type PlanBinding =
   | {
       readonly kind: 'storage'
@@ -88,7 +88,7 @@ export type PlanBinding =
       readonly buffer: number
       readonly byteOffset: number
       readonly byteLength: number
-      /** The range that the caller declares that the kernel accesses; `trap` and the reference executor check against it. */
+      /** The range that the caller declares as accessed by the kernel; `trap` and the reference executor check against it. */
       readonly view: ByteRegion
       /** Whether the kernel reads and writes it: hazards follow from this. */
       readonly reads: boolean
@@ -120,14 +120,14 @@ export interface PlanFill extends PlanCommandBase {
   readonly patternByteLength: 1 | 2 | 4
 }
 
-/** The commands that every backend gets. */
+/** The commands that every backend receives. */
 export type PlanCommand = PlanDispatch | PlanCopy | PlanFill
 
 /**
  * This rank's part of a copy between two ranks: the sender's `send` and the receiver's `receive` are one message. It is known by
  * sender, receiver, `program`, `ordinal` and repetition, never by the order of arrival. A `send` completes when its bytes may be
  * overwritten, a `receive` when all bytes are in place; the two need not wait for each other. The `send` of repetition k + 2
- * waits until the receiver has taken that of repetition k, so that what is on its way is bounded.
+ * waits until the receiver has received that of repetition k, so that the amount of data in flight is bounded.
  */
 export interface PlanMessage extends PlanCommandBase {
   readonly kind: 'send' | 'receive'
@@ -144,5 +144,5 @@ export interface PlanMessage extends PlanCommandBase {
   readonly region?: ByteRegion
 }
 
-/** The commands that a runtime over several ranks gets. */
+/** The commands that a runtime over several ranks receives. */
 export type PlanPart = PlanCommand | PlanMessage

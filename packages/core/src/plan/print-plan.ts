@@ -4,15 +4,18 @@ import { invalid } from '../errors.ts'
 import { regionEnd } from './byte-region.ts'
 import type { ByteRegion, Plan, PlanPart } from './plan.ts'
 
-/** A plan as stable text, one line a command, for people and snapshots. Numbers are bytes unless they say otherwise. */
+/** A plan as stable text, one line per command, for people and snapshots. Numbers are bytes unless stated otherwise. */
 export function printPlan(plan: Plan<Handles, PlanPart>): string {
   try {
     return planText(plan)
   } catch (cause) {
     // The plan may be of anybody's making: tests change plans.
-    throw invalid(`What printPlan takes is ${describedValue(plan)}; it must be a plan, as in program.plan.`, {
-      cause,
-    })
+    throw invalid(
+      `The argument of printPlan is ${describedValue(plan)}; it must be a plan, such as program.plan.`,
+      {
+        cause,
+      },
+    )
   }
 }
 

@@ -1,10 +1,11 @@
 /**
- * Removes from each node's predecessors those that another predecessor already follows. Nodes are numbered in a topological
- * order. The result is the unique transitive reduction of the graph; each list ascends.
+ * Removes from each node's predecessors those that another predecessor already follows. Nodes are numbered in
+ * a topological order. The result is the unique transitive reduction of the graph; each list ascends.
  *
- * Nodes are strung on chains (a node extends the chain of a predecessor that is its end), and a node's ancestors are stored
- * as the furthest position it reaches on each chain (Jagadish, "A compression technique to materialize transitive
- * closure", TODS 1990). A node with one predecessor stores only that: most nodes cost nothing.
+ * Nodes are strung on chains (a node extends the chain of a predecessor that is its end), and a node's
+ * ancestors are stored as the furthest position it reaches on each chain (Jagadish, "A compression technique
+ * to materialize transitive closure", TODS 1990). A node with one predecessor stores only that: most nodes
+ * cost nothing.
  */
 export function transitiveReduction(predecessors: readonly (readonly number[])[]): number[][] {
   const count = predecessors.length
@@ -12,8 +13,8 @@ export function transitiveReduction(predecessors: readonly (readonly number[])[]
   const positionOf = new Int32Array(count)
   const lengths: number[] = []
   const reaches: Reach[] = new Array(count)
-  // While one node is looked at: the furthest position known to be reached on each chain, stamped with the node.
-  // Typed, because chains are first looked at in any order: an array with gaps becomes a dictionary.
+  // While one node is looked at: the furthest position known to be reached on each chain, stamped with the
+  // node. Typed, because chains are first looked at in any order: an array with gaps becomes a dictionary.
   const furthest = new Int32Array(count)
   const stamp = new Int32Array(count).fill(-1)
   const reduced: number[][] = new Array(count)
@@ -31,7 +32,8 @@ export function transitiveReduction(predecessors: readonly (readonly number[])[]
         (other) => other === last || chainOf[other] === chainOf[last] || includes(reduced[last]!, other),
       )
     ) {
-      // What overwrites memory follows its last reader, which follows the others: no need to walk all that the reader follows.
+      // What overwrites memory follows its last reader, which follows the others: no need to walk all that
+      // the reader follows.
       kept = [last]
       reach = last
     } else {
@@ -78,7 +80,8 @@ export function transitiveReduction(predecessors: readonly (readonly number[])[]
     } else {
       chainOf[node] = chainOf[extended]!
       positionOf[node] = lengths[chainOf[extended]!]!++
-      // The node also reaches what the earlier nodes of its chain reach; sharing that list keeps chains short to walk.
+      // The node also reaches what the earlier nodes of its chain reach; sharing that list keeps chains short
+      // to walk.
       if (reach === extended) reaches[node] = reaches[extended]!
     }
   }
@@ -97,6 +100,9 @@ function includes(ascending: readonly number[], value: number): boolean {
   return ascending[low] === value
 }
 
-/** Ancestors beyond the node's own chain: none (-1), those of one predecessor and itself, or (chain, position) pairs. */
+/**
+ * Ancestors beyond the node's own chain: none (-1), those of one predecessor and itself, or (chain, position)
+ * pairs.
+ */
 type Reach = number | readonly number[]
 const none = -1

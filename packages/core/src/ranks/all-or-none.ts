@@ -12,7 +12,10 @@ export function failureOf(error: unknown): Failure {
   return { code: 'driver', message: error instanceof Error ? error.message : String(error) }
 }
 
-/** What this rank throws where another has failed, or it has itself: then its own error. `sentence` says whose failure it is. */
+/**
+ * What this rank throws where another has failed, or it has itself: then its own error. `sentence` says whose
+ * failure it is.
+ */
 export function errorOf(
   rank: number,
   { code, message }: Failure,
@@ -28,7 +31,10 @@ export function errorOf(
 
 /** Options of `allOrNone`. */
 export interface AllOrNoneOptions {
-  /** Gives what all ranks say; of equal messages one is enough, with the lowest rank that says it. All ranks call it in the same order. */
+  /**
+   * Gives what all ranks say; of equal messages one is enough, with the lowest rank that says it. All ranks
+   * call it in the same order.
+   */
   readonly say: (message: string) => Promise<readonly Pick<RankMessage, 'rank' | 'message'>[]>
   /** Of a failure on a rank, for the others. */
   readonly sentence?: ((rank: number, message: string) => string) | undefined
@@ -42,8 +48,8 @@ type Said<T> = { readonly failure: Failure } | { readonly result: T }
 const lookMilliseconds = 50
 
 /**
- * What `work` gives on all ranks, as JSON: of ranks that give the same, one is enough. Where it fails on one, rejects on every rank, with the
- * failure of the lowest rank that has one.
+ * What `work` gives on all ranks, as JSON: of ranks that give the same, one is enough. Where it fails on one,
+ * rejects on every rank, with the failure of the lowest rank that has one.
  */
 export async function allOrNone<T>(
   work: () => Promise<T>,

@@ -210,11 +210,11 @@ export class RankCalls {
       const call = ({ rank, text }: { rank: number; text: string | undefined }) =>
         `rank ${rank} ${text ?? 'makes no call'}`
       return this.#end(
-        `The ranks make different calls. In call ${number}, ${call(first!)}, and ${call(other)}. ${rule}`,
+        `The ranks made different calls. In call ${number}, ${call(first!)}, but ${call(other)}. ${rule}`,
       )
     }
     return this.#end(
-      `The ranks make different calls, and the first difference lies more than ${historyLength} calls back. ${rule}`,
+      `The ranks made different calls. The first difference is more than ${historyLength} calls back. ${rule}`,
     )
   }
 
@@ -237,7 +237,7 @@ export class RankCalls {
     const [sender, receiver] = pair.split(' to ').map(Number)
     const difference = firstDifference(pair, lists.get(sender!) ?? [], lists.get(receiver!) ?? [])
     return this.#end(
-      `The ranks record different messages in what each calls "${text}". ${difference} A copy between ranks must be recorded by both.`,
+      `The ranks recorded different messages in what each calls "${text}". ${difference} A copy between ranks must be recorded by both ranks.`,
     )
   }
 

@@ -58,7 +58,10 @@ function buffersOf(group: DeviceGroup) {
   return Promise.all(group.devices.map((device) => device.allocate('u32', 4)))
 }
 
-/** Copies T to V, S to T, V to S, over three ranks that own one each: the edge that a reduction of the whole program would drop matters. */
+/**
+ * Copies T to V, S to T, V to S, over three ranks that own one each: the edge that a reduction of the whole
+ * program would drop matters.
+ */
 function rotation(ranks: OpenRanks, times: number): Promise<Case> {
   return makeCase(
     ranks,
@@ -77,7 +80,10 @@ function rotation(ranks: OpenRanks, times: number): Promise<Case> {
   )
 }
 
-/** Each device adds what it gets from its neighbour to what it has, and passes on what it had: everything depends on everything. */
+/**
+ * Each device adds what it gets from its neighbour to what it has, and passes on what it had: everything
+ * depends on everything.
+ */
 async function circulation(ranks: OpenRanks, times: number): Promise<Case> {
   const kernels = await ranks.each((group) => group.compile({ wgsl: accumulate }))
   return makeCase(
@@ -104,7 +110,10 @@ async function circulation(ranks: OpenRanks, times: number): Promise<Case> {
   )
 }
 
-/** Device 0 sends two numbers that change in each repetition, and nothing holds it up; device 1 makes them one that tells their order. */
+/**
+ * Device 0 sends two numbers that change in each repetition, and nothing holds it up; device 1 makes them one
+ * that tells their order.
+ */
 async function stream(ranks: OpenRanks, times: number): Promise<Case> {
   const kernels = await ranks.each((group) => group.compile({ wgsl: accumulate }))
   return makeCase(

@@ -13,9 +13,10 @@ import {
 import { MessageList } from './message-list.ts'
 
 /**
- * Makes the parts of recorded commands that one rank of several carries out. A copy between two ranks is a message; memory that every rank has is
- * written on one rank and passed on down a binomial tree. Under the serial schedule, messages without bytes carry the order
- * wherever consecutive commands are on different ranks.
+ * Makes the parts of recorded commands that one rank of several carries out. A copy between two ranks is a
+ * message; memory that every rank has is written on one rank and passed on down a binomial tree. Under the
+ * serial schedule, messages without bytes carry the order wherever consecutive commands are on different
+ * ranks.
  */
 export class RankParts implements Recording {
   readonly plan: PlanBuilder
@@ -61,7 +62,10 @@ export class RankParts implements Recording {
     if (local) this.plan.fence(ordinal)
   }
 
-  /** Notes that the next command runs on these ranks. Every rank notes this for every command of a serial schedule. */
+  /**
+   * Notes that the next command runs on these ranks. Every rank notes this for every command of a serial
+   * schedule.
+   */
   #enter(ranks: readonly number[]): void {
     if (!this.#serial) return
     if (this.#last !== undefined) this.#passOrder(this.#last, ranks)
@@ -74,7 +78,10 @@ export class RankParts implements Recording {
     if (this.#first !== undefined && this.#last !== undefined) this.#passOrder(this.#last, this.#first)
   }
 
-  /** Each region is valid where this rank has the memory; a rank is undefined where every rank has a copy of it. */
+  /**
+   * Each region is valid where this rank has the memory; a rank is undefined where every rank has a copy of
+   * it.
+   */
   copy(copy: CheckedCopy): void {
     const { label, sourceView, targetView, from, to } = copy
     const rank = this.#rank
@@ -96,7 +103,9 @@ export class RankParts implements Recording {
     else if (rank === targetRank) this.#message('receive', sender, label, deviceOf(targetView), to)
   }
 
-  /** From the root's copy to every other: each rank receives once and sends to fewer than log2(count) others. */
+  /**
+   * From the root's copy to every other: each rank receives once and sends to fewer than log2(count) others.
+   */
   #passOn(root: number, region: ByteRegion, label: string): void {
     const count = this.#count
     const place = (this.#rank - root + count) % count

@@ -152,7 +152,7 @@ class AgreedProgramRun {
     if (timeoutSeconds !== undefined && abortable)
       throw new GpuError(
         'unsupported',
-        `The run of "${label}" over several processes has a time limit, and a signal on one of them: it can have one of the two.`,
+        `The run of "${label}" over several processes has a time limit, and a signal on one of them; it can have only one of the two.`,
       )
     this.#started = executable
     if (running !== undefined) return { said: await running }
@@ -206,6 +206,6 @@ class AgreedProgramRun {
 function endlessError(label: string): GpuError {
   return new GpuError(
     'unsupported',
-    `Program "${label}" has kernels that cannot be ended, which a time limit over several processes needs.`,
+    `Program "${label}" has kernels that cannot be stopped, which a time limit over several processes requires.`,
   )
 }

@@ -1,4 +1,7 @@
-/** 64 bits as two numbers, for comparing calls between ranks: different inputs almost surely have different hashes. */
+/**
+ * 64 bits as two numbers, for comparing calls between ranks: different inputs almost surely have different
+ * hashes.
+ */
 export type Hash = readonly [high: number, low: number]
 
 export const emptyHash: Hash = [0xdeadbeef, 0x41c6ce57]

@@ -45,7 +45,10 @@ export class WholeRecording extends LocalRecording {
   }
 }
 
-/** Memory that the recorder has a view of, of one rank where it is the host's; or the passage of `copySteps` on a device. */
+/**
+ * Memory that the recorder has a view of, of one rank where it is the host's; or the passage of `copySteps`
+ * on a device.
+ */
 type CopySide =
   | { readonly memory: 'device' }
   | { readonly memory: 'host'; readonly rank: number }
@@ -61,9 +64,10 @@ interface CopyStep {
 }
 
 /**
- * The commands that carry out one recorded copy where all devices share their memory. A device of another process is reached like a peer, but
- * host memory by devices of its own rank alone. So what is on the host of two ranks goes through device memory of the sender, a passage:
- * a device that waits may not hold up copies within host memory, which the driver makes itself. Memory that every rank has is written on each.
+ * The commands that carry out one recorded copy where all devices share their memory. A device of another
+ * process is reached like a peer, but host memory by devices of its own rank alone. So what is on the host of
+ * two ranks goes through device memory of the sender, a passage: a device that waits may not hold up copies
+ * within host memory, which the driver makes itself. Memory that every rank has is written on each.
  */
 function copySteps(source: AnyBuffer, target: AnyBuffer, devices: readonly GroupDevice[]): CopyStep[] {
   const device = { memory: 'device' } as const

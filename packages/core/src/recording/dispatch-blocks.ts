@@ -11,7 +11,7 @@ import { type Kernel, requireKernel } from '../kernels/kernel.ts'
 import { requireOptions } from '../options.ts'
 import type { ArgumentsOf, Recorder } from './recorder.ts'
 
-/** A view that is cut with the work: block b has the elements from `b · blockLength` on, the last block perhaps fewer. */
+/** A view that is divided along with the work: block b starts at element `b · blockLength`; the last block may have fewer elements. */
 export class BlockedView<T extends ElementType = ElementType> {
   readonly view: BufferView<T>
   /** Elements of one block. */
@@ -23,12 +23,12 @@ export class BlockedView<T extends ElementType = ElementType> {
   }
 }
 
-/** Says to `dispatchBlocks` that each block of work has `blockLength` elements of `view`, which is contiguous. */
+/** Tells `dispatchBlocks` that each block of work has `blockLength` elements of `view`, which must be contiguous. */
 export function blocked<T extends ElementType>(view: BufferView<T>, blockLength: number): BlockedView<T> {
   return new BlockedView(view, blockLength)
 }
 
-/** What each part of the work gets as it is, and what is cut with it. */
+/** The arguments: those that each part of the work receives unchanged, and those that are divided with it. */
 export type BlockedArguments<A = unknown> = {
   readonly [K in keyof ArgumentsOf<A>]:
     | ArgumentsOf<A>[K]
@@ -39,29 +39,29 @@ export type BlockedArguments<A = unknown> = {
           : never)
 }
 
-/** What `dispatchBlocks` runs a kernel on. */
+/** Options of `dispatchBlocks`. */
 export interface DispatchBlocksOptions<A = unknown> {
   /** Default: the device of the first blocked view that the kernel writes. */
   readonly device?: Device | number | undefined
-  /** How many blocks of work there are. */
+  /** The number of blocks of work. */
   readonly blocks: number
-  /** How many of them a workgroup does. Default 1. */
+  /** Blocks per workgroup. Default 1. */
   readonly blocksPerWorkgroup?: number | undefined
-  /** By name, as `Recorder.dispatch` takes them; views that are cut with the work are `blocked(view, blockLength)`. */
+  /** By name, as in `Recorder.dispatch`; views that are divided with the work are `blocked(view, blockLength)`. */
   readonly args: BlockedArguments<A>
   readonly label?: string | undefined
 }
 
 /**
- * Bytes that a view may span to fit one binding of `device`, wherever it begins: a binding starts at a multiple of 256 bytes, so up to 256
- * bytes of the limit may lie before the view. At most 8 GiB, which 32-bit indices of elements reach.
+ * The number of bytes that a view may span to fit in one binding of `device`, wherever it starts: a binding starts at a multiple of 256 bytes, so up to 256
+ * bytes of the limit may be before the view. At most 8 GiB, the range of 32-bit element indices.
  */
 export function bindableByteLength(device: { readonly limits: DeviceLimits }): number {
   const limits = limitsOf(device)
   return Math.min(limits.maxStorageBindingByteLength, 2 ** 33) - 256
 }
 
-/** How many rows of `view` one binding of `device` holds, wherever they begin; at least 1, which recording refuses where it does not fit. */
+/** The number of rows of `view` that fit in one binding of `device`, wherever they start; at least 1, which recording rejects if it does not fit. */
 export function bindableRows(
   device: { readonly limits: DeviceLimits },
   view: Pick<BufferView, 'stride' | 'buffer'>,
@@ -72,8 +72,8 @@ export function bindableRows(
 }
 
 /**
- * Workgroups in x and y for a kernel that counts them in one dimension: [count, 1], or a grid that is hardly larger than `count` where one
- * dimension does not hold so many. The kernel takes `workgroup_id.x + workgroup_id.y * num_workgroups.x` as its index and ignores those
+ * Workgroups in x and y for a kernel that counts them in one dimension: [count, 1], or a grid that is slightly larger than `count` if it exceeds the limit of one
+ * dimension. The kernel uses `workgroup_id.x + workgroup_id.y * num_workgroups.x` as its index and ignores indices
  * from `count` on.
  */
 export function foldWorkgroups(
@@ -85,7 +85,7 @@ export function foldWorkgroups(
   return [Math.ceil(count / rows), rows]
 }
 
-/** Cuts [0, count) into consecutive ranges of `most` each, of which the last may be shorter; `most` may be infinite. */
+/** Divides [0, count) into consecutive ranges of `most` each; the last may be shorter, and `most` may be infinite. */
 export function* ranges(count: number, most: number): Generator<{ first: number; count: number }> {
   requireCount(count, 'The number of elements to cut into ranges')
   if (count > 0 && most !== Number.POSITIVE_INFINITY) requireCount(most, 'The length of a range', 1)
@@ -93,10 +93,10 @@ export function* ranges(count: number, most: number): Generator<{ first: number;
 }
 
 /**
- * Records a kernel over consecutive blocks of work, in as many dispatches as the device's limits on bindings and on workgroups demand, which is
- * nearly always one. Each dispatch is a launch of its own: the kernel gets the parts of the views and computes on them as if they were all, and
- * takes `workgroup_id.x + workgroup_id.y * num_workgroups.x` as its index (see `foldWorkgroups`). Throws `too-large` where one block exceeds
- * what the device can bind, and `validation` as `Recorder.dispatch` does.
+ * Records a kernel over consecutive blocks of work, in as many dispatches as the device's limits on bindings and workgroups require, which is
+ * nearly always one. Each dispatch is a separate launch: the kernel receives parts of the views, computes on them as if they were complete, and
+ * uses `workgroup_id.x + workgroup_id.y * num_workgroups.x` as its index (see `foldWorkgroups`). Throws `too-large` if one block exceeds
+ * the largest binding of the device, and `validation` like `Recorder.dispatch`.
  */
 export function dispatchBlocks<A>(
   recorder: Recorder,
@@ -105,7 +105,7 @@ export function dispatchBlocks<A>(
 ): void {
   if (!isObject(recorder) || !('dispatch' in recorder))
     throw invalid(
-      `What dispatchBlocks records into is ${describedValue(recorder)}; it must be the recorder that record lends.`,
+      `The recorder of dispatchBlocks is ${describedValue(recorder)}; it must be the recorder that record passes to its callback.`,
     )
   requireKernel(kernel)
   requireOptions(options, 'dispatchBlocks', dispatchBlocksOptions)
@@ -182,6 +182,8 @@ function chooseDevice(
   const written = reflection.bindings.find(({ name, writes }) => writes && cut.has(name))
   const { view } = (written && cut.get(written.name)) ?? [...cut.values()][0] ?? {}
   if (view === undefined)
-    throw invalid(`The dispatch of "${label}" cuts no view; say on which \`device\` it runs.`)
+    throw invalid(
+      `The dispatch of "${label}" splits no view into blocks; set \`device\` to say where it runs.`,
+    )
   return recorder.devices[view.buffer.device.ordinal]!
 }

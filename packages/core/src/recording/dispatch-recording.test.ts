@@ -118,7 +118,7 @@ test('members of a binding that this variant of a kernel does not declare are 0,
   expect([...new Uint32Array(uniformBlock.buffer, 0, 5)]).toEqual([6, 0, 0, 0, 5])
   const given = plan({ args: { b: words, row_stride: 5, extra_rows: 9 } }, variant).uniformBlock
   expect([...new Uint32Array(given.buffer, 0, 5)]).toEqual([0, 0, 0, 9, 5])
-  expect(() => plan({ args: { b: words } }, variant)).toThrow('lacks a value for uniform member row_stride')
+  expect(() => plan({ args: { b: words } }, variant)).toThrow('has no value for uniform member row_stride')
   variant.destroy()
 })
 
@@ -151,7 +151,7 @@ test('a buffer is bound read_write twice only where the bound ranges are disjoin
   )
   const both = { x, y: x.slice(2000, 100), ...values }
   expect(() => plan({ args: both })).toThrow(
-    'x and y of dispatch "k" are both in buffer "x", one read and the other read_write',
+    'x and y of dispatch "k" are both in buffer "x", one as read and the other as read_write',
   )
 })
 

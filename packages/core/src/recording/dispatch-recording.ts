@@ -62,7 +62,7 @@ export function recordDispatch(
   const views = layout.storage.map((slot) => {
     const given = options.args[slot.name]
     if (given === undefined)
-      throw invalid(`The ${where} lacks a view for binding ${slot.name} of kernel "${kernel.label}".`)
+      throw invalid(`The ${where} has no view for binding ${slot.name} of kernel "${kernel.label}".`)
     const view = context.ownView(given, `Argument ${slot.name} of ${where}`)
     checkType(slot, view, where)
     return view
@@ -75,7 +75,7 @@ export function recordDispatch(
     if (count > device.limits.maxWorkgroupsPerDimension)
       throw new GpuError(
         'too-large',
-        `The ${where} asks for ${count} workgroups in ${'xyz'[axis]}; device ${device.ordinal} takes at most ${device.limits.maxWorkgroupsPerDimension}.`,
+        `The ${where} requests ${count} workgroups in ${'xyz'[axis]}; device ${device.ordinal} allows at most ${device.limits.maxWorkgroupsPerDimension}.`,
       )
   })
   const bound = layout.storage.map((slot, i) => bind(dispatch, plan, device, slot, views[i]!))
@@ -85,7 +85,7 @@ export function recordDispatch(
   for (const { slot, region, byteOffset } of bound)
     if (!slot.hasBase && region.byteOffset !== byteOffset)
       throw invalid(
-        `The view of ${slot.name} in ${where} begins ${region.byteOffset - byteOffset} bytes after a multiple of ${device.limits.bindingOffsetAlignment}, and kernel "${kernel.label}" has no uniform member ${slot.name}_base to learn it from.`,
+        `The view of ${slot.name} in ${where} starts ${region.byteOffset - byteOffset} bytes after a multiple of ${device.limits.bindingOffsetAlignment}, and kernel "${kernel.label}" has no uniform member ${slot.name}_base to receive that offset.`,
       )
 
   const bindings: PlanBinding[] = []
@@ -122,7 +122,7 @@ function checkNames({ kernel, options, where }: Dispatch): void {
   for (const name in options.args)
     if (!names.has(name))
       throw invalid(
-        `The ${where} gives "${name}", which kernel "${kernel.label}" does not use; its arguments are ${[...names].join(', ') || 'none'}.`,
+        `The ${where} has an argument "${name}" that kernel "${kernel.label}" does not use; its arguments are ${[...names].join(', ') || 'none'}.`,
       )
 }
 
@@ -137,7 +137,7 @@ function workgroupCounts({ options, where }: Dispatch): [x: number, y: number, z
   for (const count of counts)
     if (!Number.isSafeInteger(count) || count < 0)
       throw invalid(
-        `The ${where} asks for ${describedValue(count)} workgroups; counts are whole numbers from 0.`,
+        `The ${where} requests ${describedValue(count)} workgroups; a count must be a whole number of at least 0.`,
       )
   return counts
 }
@@ -147,7 +147,7 @@ function checkType(slot: StorageSlot, view: OwnedView, where: string): void {
   const expected = slot.scalar === 'mixed' ? 'u32' : slot.scalar
   if (type === expected || (isBytes(view) && slot.scalar === 'u32')) return
   const declared =
-    slot.scalar === 'mixed' ? 'a structure of several types (which takes u32 buffers)' : slot.scalar
+    slot.scalar === 'mixed' ? 'a structure of several types (which needs a u32 buffer)' : slot.scalar
   throw invalid(`Binding ${slot.name} in ${where} holds ${declared}; buffer "${label}" holds ${type}.`)
 }
 
@@ -181,7 +181,7 @@ function chooseDevice(
   if (options.device !== undefined) return context.device(options.device)
   const written = kernel.compiled.layout.storage.findIndex((slot) => slot.writes)
   const owner = views[Math.max(0, written)]
-  if (owner === undefined) throw invalid(`The ${where} binds no buffer; say on which \`device\` it runs.`)
+  if (owner === undefined) throw invalid(`The ${where} binds no buffer; set \`device\` to say where it runs.`)
   return context.devices[owner.buffer.device.ordinal]!
 }
 
@@ -195,7 +195,7 @@ function bind(
   const { buffer } = view
   if (view.length === 0)
     throw invalid(
-      `The view of ${slot.name} in ${where} is empty while others are not; a binding needs at least one element.`,
+      `The view of ${slot.name} in ${where} is empty, but other views are not; a binding needs at least one element.`,
     )
   const owner = buffer.device.ordinal
   if (owner !== device.ordinal && !context.canAccessPeer(device.ordinal, owner))
@@ -210,16 +210,16 @@ function bind(
   if (byteLength > device.limits.maxStorageBindingByteLength)
     throw new GpuError(
       'too-large',
-      `The view of ${slot.name} in ${where} needs a binding of ${byteLength} bytes; device ${device.ordinal} binds at most ${device.limits.maxStorageBindingByteLength}.`,
+      `The view of ${slot.name} in ${where} needs a binding of ${byteLength} bytes; device ${device.ordinal} allows at most ${device.limits.maxStorageBindingByteLength}.`,
     )
   if (byteLength < slot.minByteLength)
     throw invalid(
-      `The view of ${slot.name} in ${where} gives ${byteLength} bytes; the binding needs at least ${slot.minByteLength}.`,
+      `The view of ${slot.name} in ${where} has ${byteLength} bytes; the binding needs at least ${slot.minByteLength}.`,
     )
   const unit = slot.strideByteLength
   if (region.byteOffset % unit !== 0 || (region.rows > 1 && region.rowByteStride % unit !== 0))
     throw invalid(
-      `The view of ${slot.name} in ${where} starts at byte ${region.byteOffset} with rows ${region.rowByteStride} bytes apart; both must be multiples of the ${unit} bytes of an array element of the binding.`,
+      `The view of ${slot.name} in ${where} starts at byte ${region.byteOffset} with rows ${region.rowByteStride} bytes apart; both must be multiples of ${unit}, the size in bytes of the binding's array element.`,
     )
   return { slot, view, region, byteOffset, byteLength }
 }
@@ -237,7 +237,7 @@ function checkAliasing(bound: readonly BoundView[], where: string): void {
       const names = `${a.slot.name} and ${b.slot.name} of ${where} are both in buffer "${a.view.buffer.label}"`
       if (a.slot.access !== b.slot.access)
         throw invalid(
-          `${names}, one read and the other read_write; within one dispatch a buffer is either, whatever the ranges.`,
+          `${names}, one as read and the other as read_write; a dispatch may use a buffer in only one of these ways, even where the ranges do not overlap.`,
         )
       if (
         a.slot.access === 'read_write' &&
@@ -262,7 +262,7 @@ function writeMember(
   const byteOffset = blockByteOffset + member.byteOffset
   if (given === undefined) {
     if (member.auto === undefined)
-      throw invalid(`The ${where} lacks a value for uniform member ${member.name} (${member.type.name}).`)
+      throw invalid(`The ${where} has no value for uniform member ${member.name} (${member.type.name}).`)
     // Blocks are zeroed when they are reserved.
     if (member.auto === 'absent') return
     const scalar = member.type.scalar as UniformScalar
@@ -297,7 +297,7 @@ function automaticValue(
       // Bytes whose rows have no gaps may have rows of any length, which no number of words tells the kernel.
       if (view.rows > 1 && rowByteStride % slot.strideByteLength !== 0)
         throw invalid(
-          `The rows of ${slot.name} in ${where} are ${rowByteStride} bytes apart, which the uniform member ${slot.name}_stride cannot say in elements of ${slot.strideByteLength} bytes; let the kernel use ${slot.name}_columns.`,
+          `The rows of ${slot.name} in ${where} are ${rowByteStride} bytes apart, which is not a multiple of the ${slot.strideByteLength} bytes in which the uniform member ${slot.name}_stride counts; use ${slot.name}_columns in the kernel instead.`,
         )
       return Math.floor(rowByteStride / slot.strideByteLength)
     }

@@ -49,7 +49,7 @@ export function requireInvocationsInside(
         ? `no workgroup of ${size} fits`
         : `at most ${counted(fitting, 'workgroup')} fit in ${letter}`
     throw invalid(
-      `The ${where} runs ${invocations} invocations in ${letter}, and each reaches ${slot.name}[${index}], of which the view has ${Math.max(0, elements)}: ${fits}. A kernel that compares the index with the length first may run more.`,
+      `The ${where} runs ${invocations} invocations in ${letter}. Each accesses ${slot.name}[${index}], and the view has ${Math.max(0, elements)} elements: ${fits}. A kernel that first compares the index with the length may run more.`,
     )
   }
 }

@@ -8,7 +8,7 @@ import type { Parameter, ParameterType, ParameterValue } from '../kernels/parame
 export type UniformArray = readonly number[] | Float32Array | Float64Array | Int32Array | Uint32Array
 
 /**
- * What a uniform member takes: a number or a parameter for a scalar; the components of a vector, or a parameter of its type; the elements of a matrix column after column,
+ * The value of a uniform member: a number or a parameter for a scalar; the components of a vector, or a parameter of its type; the elements of a matrix column after column,
  * or its columns; the elements of an array, or the scalars of them all; an object for a structure.
  */
 export type UniformValue =
@@ -21,17 +21,17 @@ export type UniformValue =
 /** A view for a storage binding, a value for a uniform member. */
 export type DispatchArgument = BufferView | UniformValue
 
-/** By name: what a dispatch gives a kernel of which TypeScript knows nothing. */
+/** By name: the arguments of a dispatch for a kernel whose arguments TypeScript does not know. */
 export type UntypedArguments = Readonly<Record<string, DispatchArgument>>
 
 /** The arguments of a `Kernel<A>`; `UntypedArguments` where `A` is not known. */
 export type ArgumentsOf<A> = unknown extends A ? UntypedArguments : A
 
-/** What `Recorder.dispatch` runs a kernel on. */
+/** Options of `Recorder.dispatch`. */
 export interface DispatchOptions<A = unknown> {
-  /** Whose queue runs it; default: the device that owns the first written view. */
+  /** The device that runs it; default: the device that owns the first written view. */
   readonly device?: Device | number | undefined
-  /** Workgroups a dimension; y and z default to 1. Zero in any dimension drops the command. */
+  /** Workgroups per dimension; y and z default to 1. Zero in any dimension drops the command. */
   readonly workgroups: number | readonly [x: number, y?: number, z?: number]
   /** By name: one view for each storage binding, one value for each uniform member that core does not fill in. */
   readonly args: ArgumentsOf<A>
@@ -44,25 +44,25 @@ export interface CommandOptions {
 }
 
 /**
- * Records commands. Nothing runs while recording; every method throws `GpuError` (`validation`, `too-large`) at once for
- * what could not run. The order of execution follows from what each command reads and writes.
+ * Records commands. Nothing runs during recording; every method throws `GpuError` (`validation`, `too-large`) immediately for
+ * commands that could not run. The order of execution follows from what each command reads and writes.
  */
 export interface Recorder {
   readonly devices: readonly Device[]
   /**
-   * Runs a kernel. For each storage binding `x` core binds the memory from a multiple of 256 bytes at or before the view to
-   * the view's end, and fills in the uniform members that `args` leaves out: `x_base` (the view's first element inside
-   * what is bound) and `x_stride` (leading dimension), both in array elements of the binding; `x_rows`, `x_columns` and
-   * `x_length` in elements of the buffer. Kernels index `x[x_base + row * x_stride + column]`. Where the kernel has a member `x_base` and
-   * declares no binding `x`, as a variant of a shared source may, the members of `x` that `args` leaves out are 0. A command whose views are
+   * Runs a kernel. For each storage binding `x`, core binds the memory from a multiple of 256 bytes at or before the view to
+   * the view's end, and fills in the uniform members that `args` omits: `x_base` (the view's first element inside
+   * the bound range) and `x_stride` (leading dimension), both in array elements of the binding; `x_rows`, `x_columns` and
+   * `x_length` in elements of the buffer. Kernels index `x[x_base + row * x_stride + column]`. If the kernel has a member `x_base` but
+   * no binding `x`, as a variant of a shared source may, the members of `x` that `args` omits are 0. A command whose views are
    * all empty is dropped. Binding another device's memory needs `canAccessPeer`. Within one dispatch a buffer may not be
-   * bound both `read` and `read_write`, and may be bound `read_write` twice only where the bound ranges are disjoint.
+   * bound both as `read` and as `read_write`, and may be bound twice as `read_write` only if the bound ranges are disjoint.
    */
   dispatch<A>(kernel: Kernel<A>, options: DispatchOptions<A>): void
   /**
-   * Whether this process takes part in what is done with memory of any of `devices`; always true in a group of one process, and
-   * under the serial schedule. A command that touches memory of other processes' devices alone need not be recorded: ask
-   * before views and labels are made, where there are many devices.
+   * Whether this process takes part in commands that use memory of any of `devices`; always true in a group of one process, and
+   * with the serial schedule. A command that uses only memory of other processes' devices need not be recorded; if there are many devices, ask
+   * before creating views and labels.
    */
   touches(...devices: readonly (Device | number)[]): boolean
   /**

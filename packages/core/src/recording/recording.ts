@@ -16,7 +16,10 @@ export interface CheckedCopy extends CopyRegions {
   readonly targetView: AnyView
 }
 
-/** How recorded commands become the plan of this process: `LocalRecording` in a group of one, `RankParts` or `WholeRecording` over ranks. */
+/**
+ * How recorded commands become the plan of this process: `LocalRecording` in a group of one, `RankParts` or
+ * `WholeRecording` over ranks.
+ */
 export interface Recording {
   readonly plan: PlanBuilder
   /** The messages that the other ranks must record too; absent where there are none. */
@@ -65,7 +68,10 @@ export class LocalRecording implements Recording {
   finish(): void {}
 }
 
-/** The copy as one command: a download runs on the device that it reads; every other copy on the device that it writes, if it writes to one. */
+/**
+ * The copy as one command: a download runs on the device that it reads; every other copy on the device that
+ * it writes, if it writes to one.
+ */
 export function copyCommand(
   { kind, label, sourceView, targetView, source, target }: CheckedCopy,
   devices: readonly GroupDevice[],

@@ -21,7 +21,7 @@ export interface DeviceCommandsOptions {
   readonly flush: () => void
 }
 
-/** Memory of the group that a buffer of a command queue lies in. */
+/** Memory of the group that contains a buffer of a command queue. */
 export interface AdoptedRange {
   /** The same object for all ranges of one buffer of the group. */
   readonly memory: object
@@ -30,7 +30,7 @@ export interface AdoptedRange {
 }
 
 /** What calls after `close` reject with. */
-const goneError = () => new GpuError('device-lost', 'The device takes no more commands.')
+const goneError = () => new GpuError('device-lost', 'The device no longer accepts commands.')
 
 /**
  * The command queue of one device, whose calls take turns with those of the device's group: each takes effect after the calls before it of
@@ -112,22 +112,24 @@ export class DeviceCommands {
   adopt(buffer: number, view: BufferView): AdoptedRange {
     this.#group.requireAlive()
     const owner = bufferOf(view)
-    const what = 'What becomes a GPUBuffer'
+    const what = 'The view for a GPUBuffer'
     if (!(owner instanceof OwnedDeviceBuffer)) throw invalid(notAView(what, 'device', view))
     if (owner.group !== this.#group)
       throw invalid(`${what}, ${owner.name}, ${belongsElsewhere(owner.group, this.#group)}`)
     if (owner.destroyed) throw invalid(`${what}, ${owner.name}, is destroyed.`)
     if (owner.device !== this.device)
       throw invalid(
-        `${what}, ${owner.name}, is memory of device ${owner.device.ordinal}, not of device ${this.device.ordinal}.`,
+        `${what}, ${owner.name}, is on device ${owner.device.ordinal}, not on device ${this.device.ordinal}.`,
       )
     if (owner.allocation === undefined)
-      throw invalid(`${what}, ${owner.name}, has no memory: it is empty, or scratch of a program.`)
+      throw invalid(
+        `${what}, ${owner.name}, has no memory of its own: it is empty or is scratch of a program.`,
+      )
     const region = byteRegion(0, view, owner.elementByteLength)
     const byteLength = regionByteLength(region)
     if (!isContiguous(region) || region.byteOffset % 256 !== 0 || byteLength % 4 !== 0 || byteLength === 0)
       throw invalid(
-        `${what} must be contiguous, begin at a multiple of 256 bytes and be a multiple of 4 bytes long, not empty; the view of ${owner.name} has ${view.rows} x ${view.columns} elements with leading dimension ${view.stride}, ${byteLength} bytes from byte ${region.byteOffset}.`,
+        `${what} must be contiguous and not empty, start at a multiple of 256 bytes, and have a length that is a multiple of 4 bytes; the view of ${owner.name} has ${view.rows} x ${view.columns} elements with leading dimension ${view.stride}, ${byteLength} bytes from byte ${region.byteOffset}.`,
       )
     owner.retain()
     this.#adopted.set(buffer, owner)
@@ -136,7 +138,7 @@ export class DeviceCommands {
   }
 
   /**
-   * A buffer of the group over the memory of a buffer of the queue, which has not been shared before. It is no leak where nobody destroys it.
+   * A buffer of the group over the memory of a buffer of the queue, which has not been shared before. If it is not destroyed, that does not count as a leak.
    * Rejects with `out-of-memory` where the buffer has none.
    */
   async share<T extends ElementType>(
@@ -194,7 +196,7 @@ export class DeviceCommands {
 }
 
 /**
- * Opens a command queue on a device of a group. Throws `validation` for what is no device that this process has, and `unsupported` where
+ * Opens a command queue on a device of a group. Throws `validation` if the value is not a device of this process, and `unsupported` where
  * the backend has no command queues.
  */
 export function openDeviceCommands(device: Device, options: DeviceCommandsOptions): DeviceCommands {
@@ -206,7 +208,7 @@ export function openDeviceCommands(device: Device, options: DeviceCommandsOption
   if (runtime.openCommandQueue === undefined || state.rankCount > 1)
     throw new GpuError(
       'unsupported',
-      `Group "${state.label}" runs recorded programs only: its backend has no command queues${state.rankCount > 1 ? ' over several processes' : ''}.`,
+      `Group "${state.label}" can only run recorded programs: its backend does not support command queues${state.rankCount > 1 ? ' over several processes' : ''}.`,
     )
   const { label, timeoutSeconds, onMessage, flush } = options
   const queue = runtime.openCommandQueue(device.ordinal, { label, timeoutSeconds, onMessage })

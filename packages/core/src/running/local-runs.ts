@@ -40,7 +40,7 @@ export class LocalRuns implements RunMode {
       if (stopsKernels && !executable.stoppable)
         throw new GpuError(
           'unsupported',
-          `Program "${program.label}" has kernels that cannot be ended, which stopKernels asks for.`,
+          `Program "${program.label}" has kernels that cannot be stopped, which stopKernels requires.`,
         )
       const limit = executable.stoppable ? timeoutSeconds : undefined
       const running = this.#group.runtime.run(executable, { ...execution, timeoutSeconds: limit })

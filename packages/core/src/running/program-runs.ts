@@ -69,7 +69,7 @@ export class ProgramRuns {
           if (!isGpuError(error, 'aborted')) throw error
           throw new GpuError(
             'aborted',
-            `The run is aborted after ${end(part)} to ${end(part + 1)} of ${times} repetitions.`,
+            `The run was aborted after ${end(part)} to ${end(part + 1)} of ${times} repetitions.`,
             { cause: error.cause },
           )
         })
@@ -90,7 +90,7 @@ export class ProgramRuns {
     group.requireAlive()
     if (!(program instanceof RecordedProgram))
       throw invalid(
-        `What run takes is ${describedValue(program)}; it must be a program, which record returns.`,
+        `The program of run is ${describedValue(program)}; it must be a program that record returned.`,
       )
     if (program.group !== group)
       throw invalid(`A program of another group cannot run in group "${group.label}".`)
@@ -100,7 +100,10 @@ export class ProgramRuns {
     const { signal, stopKernels, profile, parameters, timeoutSeconds } = options
     if (timeoutSeconds !== undefined) group.requireTimeLimit(timeoutSeconds, program.label)
     if (stopKernels && group.calls !== undefined)
-      throw new GpuError('unsupported', 'A signal acts between repetitions over several processes.')
+      throw new GpuError(
+        'unsupported',
+        'Over several processes a signal takes effect only between repetitions, so stopKernels cannot be used.',
+      )
     const { commands, uniformBlock } = program.plan
     requireHostMemory(program, group.rank)
     const execution: ExecutionOptions = {
@@ -141,7 +144,7 @@ function requireHostMemory({ label, plan }: Program, rank: number): void {
       buffer.allocation.arrayBuffer.byteLength !== buffer.byteLength
     )
       throw invalid(
-        `The memory of host buffer "${buffer.label}", which program "${label}" uses, is detached: it was transferred elsewhere.`,
+        `The memory of host buffer "${buffer.label}", which program "${label}" uses, is detached: its ArrayBuffer was transferred.`,
       )
 }
 

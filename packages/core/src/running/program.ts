@@ -87,7 +87,7 @@ export class RecordedProgram extends Resource implements Program {
       ({ buffer }) =>
         buffer.length > 0 &&
         buffer.allocation === undefined &&
-        // What its owner has destroyed, and no command uses, has nobody to free it.
+        // A resource that its owner has destroyed and that no command uses would otherwise never be freed.
         (!buffer.destroyed || this.#retained.includes(buffer)),
     )
     // One after another, so that whatever fails leaves what came before in its buffer, for the next attempt or `free`.

@@ -26,7 +26,7 @@ it.each(Object.entries(bodies))('ends %s that has no end, and the group goes on'
   await expect(running).rejects.toMatchObject({
     code: 'timeout',
     message:
-      'Program "program 0" takes longer than its limit of 0.05 s. It is ended, and what it writes is undefined.',
+      'Program "program 0" ran longer than its limit of 0.05 s. It was stopped, and the memory it writes is undefined.',
   })
   await group.queue.write(x, new Uint32Array(8))
   await group.queue.run(program, 2, { parameters: { n: 0 }, timeoutSeconds: 600 })

@@ -7,7 +7,10 @@ export interface ConformanceOptions {
   readonly devices?: number | undefined
 }
 
-/** The suite is written for vitest, an optional peer; what else `@tandem-gpu/core/testing` offers needs no test runner. */
+/**
+ * The suite is written for vitest, an optional peer; what else `@tandem-gpu/core/testing` offers needs no
+ * test runner.
+ */
 const suites = await Promise.all([
   import('./conformance/describe-conformance.ts'),
   import('./kernels/describe-kernels.ts'),
@@ -23,8 +26,8 @@ function installed() {
 }
 
 /**
- * Declares the conformance suite (vitest) for one backend; every backend passes all of it. Tests of a backend that has no
- * adapters are skipped, with its reason. Throws `unsupported` where vitest is not installed.
+ * Declares the conformance suite (vitest) for one backend; every backend passes all of it. Tests of a backend
+ * that has no adapters are skipped, with its reason. Throws `unsupported` where vitest is not installed.
  */
 export function describeBackend(
   name: string,
@@ -34,7 +37,9 @@ export function describeBackend(
   describeRanks(name, () => [backend()], options)
 }
 
-/** The same for the backends of several ranks that share this process: each test runs on all of them at once. */
+/**
+ * The same for the backends of several ranks that share this process: each test runs on all of them at once.
+ */
 export function describeRanks(
   name: string,
   backends: () => readonly Backend[],
@@ -44,16 +49,18 @@ export function describeRanks(
 }
 
 /**
- * Declares tests (vitest) of what kernels compute on a backend's first device, in kernels of many cases: every operation of f32 to the
- * precision that WGSL asks for, access outside of buffers and arrays, and memory that is zero before the first write. Throws `unsupported` where vitest is not installed.
+ * Declares tests (vitest) of what kernels compute on a backend's first device, in kernels of many cases:
+ * every operation of f32 to the precision that WGSL asks for, access outside of buffers and arrays, and
+ * memory that is zero before the first write. Throws `unsupported` where vitest is not installed.
  */
 export function describeKernels(name: string, backend: () => Backend): void {
   installed()[1].describeKernelBatches(name, backend)
 }
 
 /**
- * Declares tests (vitest) of a link of the backend, between three processes that are simulated in this one: each has one of the backend's first three
- * adapters. What needs several processes, such as memory that they map, a backend around this one has to test. Throws `unsupported` where vitest is not installed.
+ * Declares tests (vitest) of a link of the backend, between three processes that are simulated in this one:
+ * each has one of the backend's first three adapters. What needs several processes, such as memory that they
+ * map, a backend around this one has to test. Throws `unsupported` where vitest is not installed.
  */
 export function describeLink(name: string, backend: () => Backend, link: string): void {
   installed()[2].describeLinkOf(name, backend, link)

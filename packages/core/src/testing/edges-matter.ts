@@ -27,9 +27,11 @@ export async function expectEveryEdgeToMatter(
   options: EdgesMatterOptions = {},
 ): Promise<void> {
   if (!isObject(backend) || !('seed' in backend))
-    throw invalid(`The backend is ${describedValue(backend)}; it must be what referenceBackend returns.`)
+    throw invalid(
+      `The backend is ${describedValue(backend)}; it must be a backend that referenceBackend returned.`,
+    )
   if (!isObject(program) || !('plan' in program))
-    throw invalid(`The program is ${describedValue(program)}; it must be what record returns.`)
+    throw invalid(`The program is ${describedValue(program)}; it must be a program that record returned.`)
   if (typeof run !== 'function')
     throw invalid(`The run of a program is ${describedValue(run)}; it must be a function.`)
   requireOptions(options, 'expectEveryEdgeToMatter', { seeds: 'number' })
@@ -42,7 +44,7 @@ export async function expectEveryEdgeToMatter(
       backend.seed = seed
       if (!(await run()))
         throw new Error(
-          `Program "${label}" gives a wrong result with all its edges, in the order of seed ${seed}.`,
+          `Program "${label}" has a wrong result with all its edges, in the order of seed ${seed}.`,
         )
     }
     const edges = removableEdges(plan)
@@ -64,7 +66,7 @@ export async function expectEveryEdgeToMatter(
     }
     if (unnoticed.length > 0)
       throw new Error(
-        `Program "${label}" gives a right result without each of these edges, in ${seeds} orders: ${unnoticed.join('; ')}. Usually the test repeats the same work, so that a repetition that runs too early reads what is right anyway: change the input at the start of each repetition (recordIncrement) and fold the output into a total at its end (recordAccumulate).`,
+        `Program "${label}" still has a correct result without any one of these edges, in ${seeds} orders: ${unnoticed.join('; ')}. Usually the test repeats the same work, so a repetition that runs too early still reads the right values. Change the input at the start of each repetition (recordIncrement) and fold the output into a total at its end (recordAccumulate).`,
       )
   } finally {
     backend.seed = seedBefore

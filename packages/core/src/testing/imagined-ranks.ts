@@ -7,8 +7,9 @@ import { executeInRandomOrder } from './reference-execution.ts'
 import { ReferenceRuntime } from './reference-runtime.ts'
 
 /**
- * A backend for one rank of many with one device each, of which the others are imagined: whatever this rank says, all say. For
- * what recording costs on a large group; programs with messages cannot run. `sharesMemory`: as `Ranks` has it.
+ * A backend for one rank of many with one device each, of which the others are imagined: whatever this rank
+ * says, all say. For what recording costs on a large group; programs with messages cannot run.
+ * `sharesMemory`: as `Ranks` has it.
  */
 export function imaginedRanks(rank: number, count: number, sharesMemory = false): Backend {
   const adapters = Array.from({ length: count }, (_, other) => ({

@@ -117,7 +117,7 @@ function lend(runtime: Runtime, devices: number, peerAccess: boolean): Runtime {
     read: (...given) => runtime.read(...given),
     live: counts,
     async dispose() {
-      resolveLost({ reason: 'destroyed', message: 'The group is destroyed.' })
+      resolveLost({ reason: 'destroyed', message: 'The group has been destroyed.' })
       const left = Object.entries(counts()).filter(([, count]) => count > 0)
       return left.map(([kind, count]) => `The group ends with live ${kind}: ${count}.`)
     },

@@ -17,8 +17,8 @@ interface Repetition {
 }
 
 /**
- * How far `times` repetitions of a plan have come. A later repetition begins while earlier ones are under way wherever the edges
- * allow that.
+ * How far `times` repetitions of a plan have come. A later repetition begins while earlier ones are under way
+ * wherever the edges allow that.
  */
 export class PlanProgress {
   readonly times: number

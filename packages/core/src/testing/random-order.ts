@@ -4,11 +4,12 @@ import type { WeakenedPlan } from './plan-edges.ts'
 import { type Instance, PlanProgress } from './plan-progress.ts'
 
 /**
- * Hands out the commands of `times` repetitions of a plan in a random order that its edges allow; a later repetition
- * begins while earlier ones are under way wherever the edges allow that too. Half of the orders draw uniformly among what is
- * ready; the other half give each command a random priority, which starves some commands for long (Burckhardt et al., "A
- * randomized scheduler with probabilistic guarantees of finding bugs", ASPLOS 2010). Where the plan lacks an edge
- * (`withoutEdge`), its target runs before its source wherever the rest allows.
+ * Hands out the commands of `times` repetitions of a plan in a random order that its edges allow; a later
+ * repetition begins while earlier ones are under way wherever the edges allow that too. Half of the orders
+ * draw uniformly among what is ready; the other half give each command a random priority, which starves some
+ * commands for long (Burckhardt et al., "A randomized scheduler with probabilistic guarantees of finding
+ * bugs", ASPLOS 2010). Where the plan lacks an edge (`withoutEdge`), its target runs before its source
+ * wherever the rest allows.
  */
 export class RandomOrder {
   readonly #plan: Plan<Handles, PlanPart>

@@ -1,4 +1,6 @@
-/** Seeded numbers in [0, 1): the same seed gives the same sequence everywhere (mulberry32, Tommy Ettinger). */
+/**
+ * Seeded numbers in [0, 1): the same seed gives the same sequence everywhere (mulberry32, Tommy Ettinger).
+ */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -63,7 +63,7 @@ export class ReferenceCommandQueue implements CommandQueue<ReferenceHandles> {
       this.#buffers.set(number, { allocation, byteOffset: 0, byteLength, isAdopted: false, ranges: [] })
     else {
       this.#withoutMemory.add(number)
-      const message = `A buffer asks for ${byteLength} bytes, which the device does not have.`
+      const message = `A buffer needs ${byteLength} bytes, which the device does not have.`
       this.#later({ kind: 'out-of-memory', buffer: number, message })
     }
   }
@@ -156,7 +156,7 @@ export class ReferenceCommandQueue implements CommandQueue<ReferenceHandles> {
       if (performance.now() > deadline)
         throw new GpuError(
           'timeout',
-          `A submit to queue "${label}" takes longer than its limit of ${timeoutSeconds} s.`,
+          `A submit to queue "${label}" ran longer than its limit of ${timeoutSeconds} s.`,
         )
     }
     const list = new CommandReader(words)

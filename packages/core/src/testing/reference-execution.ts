@@ -21,7 +21,7 @@ export async function executeInRandomOrder(
   // Kernels hold JavaScript's thread, so that no timer ends them.
   const look = () => {
     if (performance.now() - start > timeoutSeconds * 1000)
-      throw new GpuError('timeout', `The run takes longer than ${timeoutSeconds} s.`)
+      throw new GpuError('timeout', `The run took longer than ${timeoutSeconds} s.`)
   }
   let sliceEnd = start + sliceMilliseconds
   const order = new RandomOrder(plan, times, seededRandom(seed))

@@ -63,7 +63,7 @@ export class ReferenceRuntime<C extends PlanPart = PlanCommand> implements Runti
 
   /** Kernels run on this thread: none is under way when somebody calls this. */
   abandon(): void {
-    this.lose('What runs on the devices does not end.')
+    this.lose('Work that runs on the devices does not end.')
   }
 
   canAccessPeer(reader: number, owner: number): boolean {

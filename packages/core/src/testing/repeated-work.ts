@@ -39,7 +39,10 @@ export async function recordIncrement(
   }
 }
 
-/** Compiles a kernel and returns what records it: `total = 3 * total + data` (u32) for each pair of contiguous views. */
+/**
+ * Compiles a kernel and returns what records it: `total = 3 * total + data` (u32) for each pair of contiguous
+ * views.
+ */
 export async function recordAccumulate(
   group: DeviceGroup,
 ): Promise<

@@ -14,8 +14,9 @@ export interface KernelTestResult {
 const uniformAlignment = 256
 
 /**
- * Runs a WGSL kernel that says in its head how to run it (`@tandem-gpu/wgsl/testing`, `parseKernelTest`) on a runtime's first device,
- * through nothing but the backend contract. Returns the writable buffers by name; compare them with `compareBuffers`.
+ * Runs a WGSL kernel that says in its head how to run it (`@tandem-gpu/wgsl/testing`, `parseKernelTest`) on a
+ * runtime's first device, through nothing but the backend contract. Returns the writable buffers by name;
+ * compare them with `compareBuffers`.
  */
 export async function runKernelTest(
   runtime: OpenedRuntime,

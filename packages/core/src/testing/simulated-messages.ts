@@ -23,7 +23,9 @@ export interface MessageSide {
   arrives(act: () => void): void
 }
 
-/** Room for messages of one ordinal that are on their way eagerly: one for even and one for odd repetitions. */
+/**
+ * Room for messages of one ordinal that are on their way eagerly: one for even and one for odd repetitions.
+ */
 interface Slot {
   /** Whose messages have been put there and not been taken: one, unless the rule of credit is broken. */
   readonly repetitions: Set<number>

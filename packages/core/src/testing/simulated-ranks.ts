@@ -30,9 +30,10 @@ export interface SimulatedRanksOptions {
 }
 
 /**
- * Several ranks in one process, on the reference executor: `backends[r]` is what rank r opens its groups with. All ranks open
- * the same groups in the same order. Plans run command by command, and messages travel, in a seeded random order that the plans'
- * edges and the rules of `PlanMessage` allow, so that what the program does not order shows as a wrong result.
+ * Several ranks in one process, on the reference executor: `backends[r]` is what rank r opens its groups
+ * with. All ranks open the same groups in the same order. Plans run command by command, and messages travel,
+ * in a seeded random order that the plans' edges and the rules of `PlanMessage` allow, so that what the
+ * program does not order shows as a wrong result.
  */
 export interface SimulatedRanks {
   readonly backends: readonly Backend[]
@@ -46,7 +47,10 @@ export interface SimulatedRanks {
   kill(rank: number): void
 }
 
-/** Simulates ranks in one process, a backend for each, with messages in a seeded random order. Throws `validation` for wrong options. */
+/**
+ * Simulates ranks in one process, a backend for each, with messages in a seeded random order. Throws
+ * `validation` for wrong options.
+ */
 export function simulateRanks(options: SimulatedRanksOptions): SimulatedRanks {
   requireOptions(options, 'simulateRanks', simulatedOptions)
   requireCount(options.ranks, 'The option ranks of simulateRanks', 1)

@@ -10,34 +10,34 @@ import type {
 
 type Named = Constant | IrFunction | LetValue | LocalVariable | ModuleVariable | Parameter
 
-/** What stands before `_t` in the words of C++ that end so, and how often names have taken it, as it were. */
-const wordStems = ['char8', 'char16', 'char32', 'wchar'].map((stem) => [stem, 1] as const)
-
-/** The same of `M_PI_2`, `M_PI_4` and `M_SQRT1_2`, macros of the header files that nvcc includes: names count on behind them. */
-const macroStems = [
-  ['M_PI', 5],
-  ['M_SQRT1', 3],
-] as const
-
 /**
- * What stands before `_` in functions and types of the prelude that end as what is derived from a binding's name does:
- * `array_length`, `trap_view`.
+ * Names of which the first generated forms would mean something else, each with the number that its forms
+ * begin with: as structures, `char16` and the like would be words of C++ (`char16_t`); `M_PI_2`, `M_PI_4` and
+ * `M_SQRT1_2` are macros of the header files that nvcc includes; `array_length` and `trap_view`, which would
+ * be derived from the names of bindings, are the prelude's.
  */
-const preludeStems = [
-  ['array', 1],
-  ['trap', 1],
-] as const
+const firstNumbers = {
+  char8: 1,
+  char16: 1,
+  char32: 1,
+  wchar: 1,
+  M_PI: 5,
+  M_SQRT1: 3,
+  array: 1,
+  trap: 1,
+}
 
 /**
- * Names in generated code: `row` becomes `row_`, a second `row` `row_1`, a structure `Params` `Params_t`. Every user name so ends
- * in `_`, digits, `_t`, `_u` or `_n` after it, as no word of C++, of CUDA or of the prelude does that generated code could mean. Of names that begin with
- * an underscore and a capital, which C++ keeps for its own macros (`_SIZE_T_`), no generated name is made: `_Row` becomes `n_Row_`.
- * Names derived from a binding's append letters without an underscore (`row_length`), so that the last
- * underscore tells the binding.
+ * Names in generated code: `row` becomes `row_`, a second `row` `row_1`, a structure `Params` `Params_t`.
+ * Every user name so ends in `_`, digits, `_t`, `_u` or `_n` after it, as no word of C++, of CUDA or of the
+ * prelude does that generated code could mean. Of names that begin with an underscore and a capital, which
+ * C++ keeps for its own macros (`_SIZE_T_`), no generated name is made: `_Row` becomes `n_Row_`. Names
+ * derived from a binding's append letters without an underscore (`row_length`), so that the last underscore
+ * tells the binding.
  */
 export class Names {
   readonly preludeNames = new Set<string>()
-  readonly #counts = new Map<string, number>([...wordStems, ...macroStems, ...preludeStems])
+  readonly #counts = new Map(Object.entries(firstNumbers))
   readonly #known = new Map<number | StructType, string>()
 
   of({ id, name }: Named): string {
@@ -81,7 +81,10 @@ function isAscii(name: string): boolean {
   return /^\w+$/.test(name)
 }
 
-/** An identifier in ASCII. In one with letters beyond it these, and each `u`, become their code points, so that different names stay different. */
+/**
+ * An identifier in ASCII. In one with letters beyond it these, and each `u`, become their code points, so
+ * that different names stay different.
+ */
 function plain(name: string): string {
   if (isAscii(name)) return /^[0-9]/.test(name) || isReserved(name) ? `n${name}` : name
   return [...name]

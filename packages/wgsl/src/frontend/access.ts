@@ -36,7 +36,7 @@ export function lowerIndex(
   const index = indexOperand(scope, indexNode)
   if (base.kind === 'constant' && !isConstExpression(index))
     base = scope.convert(base, concreteOf(base.type), 'the value')
-  if (base.kind === 'nothing') throw scope.error(at, 'the function returns nothing, so it has no elements')
+  if (base.kind === 'nothing') throw scope.error(at, 'the function returns no value, so it has no elements')
   const element = elementType(base.type)
   if (element === undefined) throw scope.error(at, `${typeName(base.type)} has no elements`)
   if (index.kind === 'constant' && index.value !== undefined)
@@ -72,7 +72,7 @@ function constantIndex(
   const count = elementCount(base.type)
   if (i < 0 || (count !== undefined && i >= count)) {
     const override = index.override || (i >= 0 && isOverrideSized(base.type))
-    scope.rejectValue(index.at, `the index ${i} is outside of ${typeName(base.type)}`, override)
+    scope.rejectValue(index.at, `the index ${i} is outside ${typeName(base.type)}`, override)
     i = 0
     index = scope.constantOperand(index.at, i32Type, i, index.override)
   }
@@ -107,7 +107,7 @@ export function lowerMember(
   { base: baseNode, name, nameAt, at }: MemberNode,
 ): Operand {
   const base = baseOperand(scope, baseNode)
-  if (base.kind === 'nothing') throw scope.error(at, 'the function returns nothing, so it has no members')
+  if (base.kind === 'nothing') throw scope.error(at, 'the function returns no value, so it has no members')
   const { type } = base
   if (type.kind === 'vector') return swizzle(scope, base, name, nameAt, at)
   if (type.kind !== 'struct') throw scope.error(nameAt, `${typeName(type)} has no member '${name}'`)

@@ -8,7 +8,7 @@ import { isConstructible } from './type-structure.ts'
 
 /** The memory that an assignment writes to. */
 export function writable(f: FunctionScope, target: Operand, at: number): ReferenceOperand {
-  if (target.kind !== 'reference') throw f.error(at, 'a value cannot be assigned to; only variables can')
+  if (target.kind !== 'reference') throw f.error(at, 'only variables can be assigned to, not values')
   if (target.access === 'read')
     throw f.error(at, `a read-only ${target.space} variable cannot be assigned to`)
   if (!isConstructible(target.type))
@@ -56,7 +56,7 @@ function swizzleElement(f: FunctionScope, node: IndexNode): SwizzleTarget | unde
   if (index.kind === 'constant' && index.value !== undefined) {
     const component = components[Number(index.value)]
     if (component === undefined) {
-      f.rejectValue(index.at, `the index ${index.value} is outside of ${typeName(vector)}`, index.override)
+      f.rejectValue(index.at, `the index ${index.value} is outside ${typeName(vector)}`, index.override)
     }
     return { target, components: [component ?? 0], type }
   }

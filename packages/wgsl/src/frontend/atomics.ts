@@ -54,7 +54,7 @@ function resultType(
     return store
   }
   if (store.kind !== 'atomic') throw wrong('an atomic')
-  if (access !== 'read_write') throw wrong('memory that may be written')
+  if (access !== 'read_write') throw wrong('writable memory')
   const isWide = name === 'atomicStoreMin' || name === 'atomicStoreMax'
   if (isWide !== (store.wide === true))
     throw wrong(isWide ? 'an atomic<vec2u>' : 'an atomic<i32> or atomic<u32>')

@@ -70,9 +70,9 @@ export function narrowedBuffer(argument: ValueOperand, type: Type): PointerOpera
 
 function checkViewType(scope: ExpressionScope, name: string, type: Type, at: number): void {
   const refuse = (why: string) =>
-    scope.error(at, `${name} cannot give a view of type ${typeName(type)}: ${why}`)
+    scope.error(at, `${name} cannot return a view of type ${typeName(type)}: ${why}`)
   if (type.kind === 'pointer' || type.kind === 'buffer' || !isHostShareable(type))
-    throw refuse('the host does not share it')
+    throw refuse('the type cannot be shared with the host')
   if (containsAtomic(type)) throw refuse('it contains atomics')
   if (name === 'bufferArrayView' && hasFixedFootprint(type)) throw refuse('it has no runtime-sized array')
 }
@@ -104,10 +104,10 @@ function checkView(
   if (start % alignOf(type) !== 0)
     wrong(
       offset,
-      `the offset ${start} is no multiple of ${alignOf(type)}, the alignment of ${typeName(type)}`,
+      `the offset ${start} is not a multiple of ${alignOf(type)}, the alignment of ${typeName(type)}`,
     )
   if (start + least > limit) {
-    wrong(offset, `a view of ${least} bytes from ${start} on is outside of ${typeName(buffer)}`)
+    wrong(offset, `a view of ${least} bytes from byte ${start} is outside ${typeName(buffer)}`)
   }
   if (size?.kind !== 'constant' || size.value === undefined) return
   const bytes = Number(size.value)
@@ -115,7 +115,7 @@ function checkView(
   if (bytes < before + stride)
     wrong(size, `a view of ${bytes} bytes has no room for an element of ${typeName(type)}`)
   if ((bytes - before) % stride !== 0)
-    wrong(size, `the size ${bytes} of the view is no whole number of elements of ${typeName(type)}`)
+    wrong(size, `the size ${bytes} of the view is not a whole number of elements of ${typeName(type)}`)
   if (start + bytes > limit)
-    wrong(size, `a view of ${bytes} bytes from ${start} on is outside of ${typeName(buffer)}`)
+    wrong(size, `a view of ${bytes} bytes from byte ${start} is outside ${typeName(buffer)}`)
 }

@@ -42,7 +42,7 @@ export function lowerCall(scope: ExpressionScope, node: CallNode): Operand {
   if (scope.isLocal(name)) throw scope.error(at, `'${name}' is a value here and cannot be called`)
   const declared = scope.module.declaration(name)
   if (declared?.kind === 'function') {
-    if (templates !== undefined) throw scope.error(at, `the function '${name}' takes no template arguments`)
+    if (templates !== undefined) throw scope.error(at, `the function '${name}' has no template arguments`)
     return callUserFunction(scope, declared, node)
   }
   if (declared !== undefined) {
@@ -61,7 +61,7 @@ export function lowerCall(scope: ExpressionScope, node: CallNode): Operand {
   if (name === 'bitcast') return bitcast(scope, node)
   if (isBufferFunction(name)) return bufferView(scope, node)
   if (isSubgroupMatrixFunction(name)) return lowerSubgroupMatrixCall(scope, node)
-  if (templates !== undefined) throw scope.error(at, `'${name}' takes no template arguments`)
+  if (templates !== undefined) throw scope.error(at, `'${name}' has no template arguments`)
   if (!builtinNames.has(name)) {
     if (/^(texture|dpd|fwidth)/.test(name) || isTextureType(name)) {
       if (/^(dpd|fwidth)/.test(name)) scope.module.functions.noteStages(['fragment'], `'${name}'`, at)
@@ -97,7 +97,10 @@ function lowerBuiltin(scope: ExpressionScope, name: BuiltinFunction, node: CallN
   if (overload !== undefined && !args.every(isConstExpression)) overload = resolveOverload(name, types, true)
   if (overload === undefined) {
     const given = types.map(typeName).join(', ')
-    throw scope.error(at, `no overload of ${name} takes (${given}): there is ${describeOverloads(name)}`)
+    throw scope.error(
+      at,
+      `no overload of ${name} accepts (${given}); the overloads are ${describeOverloads(name)}`,
+    )
   }
   const { parameters, result } = overload
   const converted = args.map((arg, i) => scope.convert(arg, parameters[i]!, `argument ${i + 1} of ${name}`))
@@ -140,7 +143,7 @@ function checkLane(scope: ExpressionScope, name: BuiltinFunction, argument: Valu
   if (argument.kind !== 'constant' || argument.value === undefined) return
   const value = Number(argument.value)
   if (value < 0 || value >= lane.limit)
-    scope.rejectValue(at, `the lane ${value} of ${name} is not below ${lane.limit}`, argument.override)
+    scope.rejectValue(at, `the lane ${value} of ${name} must be less than ${lane.limit}`, argument.override)
 }
 
 function emitBuiltin(

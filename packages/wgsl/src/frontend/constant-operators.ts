@@ -92,7 +92,7 @@ function checkOperands(operator: BinaryOperator, kind: 'i32' | 'u32', a: number,
     if (kind === 'i32' && a === minimumI32 && b === -1)
       throw new ConstantError(`${a} ${operator} -1 overflows i32`)
   } else if (operator === '<<' || operator === '>>') {
-    if (b > 31) throw new ConstantError(`the shift amount ${b} is not below 32`)
+    if (b > 31) throw new ConstantError(`the shift amount ${b} must be less than 32`)
     const back = kind === 'i32' ? (a << b) >> b : (a << b) >>> b
     if (operator === '<<' && back !== a) throw new ConstantError(`the shift ${a} << ${b} loses bits`)
   }
@@ -137,6 +137,6 @@ export function bitcastConstant(
     .flat()
     .map(Number)
     .find((x) => !Number.isFinite(x))
-  if (wrong !== undefined) throw new ConstantError(`the bits cast to ${wrong}, which no constant may be`)
+  if (wrong !== undefined) throw new ConstantError(`the bits cast to ${wrong}, which is not a valid constant`)
   return result
 }

@@ -30,7 +30,7 @@ export function checkIo(scope: ModuleScope, { attributes }: IoNode, type: Type):
   const find = (name: string) => attributes.find((a) => a.name === name)
   const [builtin, location, invariant] = [find('builtin'), find('location'), find('invariant')]
   if (builtin !== undefined && location !== undefined)
-    throw source.error(location.at, '@builtin and @location exclude one another')
+    throw source.error(location.at, '@builtin and @location cannot be combined')
   const builtinName = builtin === undefined ? '' : nameIn(builtin)
   if (builtin !== undefined) {
     const rule = builtinValues.get(builtinName)
@@ -77,16 +77,18 @@ function checkInterpolation(
 ): boolean {
   if (attribute === undefined) return false
   const { at, args } = attribute
-  if (location === undefined) throw source.error(at, '@interpolate needs @location beside it')
+  if (location === undefined) throw source.error(at, '@interpolate needs @location on the same declaration')
   const names = args.map((arg) => (arg.kind === 'name' ? arg.name : ''))
   const [type = '', sampling] = names
-  if (!interpolations.includes(type)) throw source.error(at, `'${type}' is not a type of interpolation`)
+  if (!interpolations.includes(type)) throw source.error(at, `'${type}' is not an interpolation type`)
   if (sampling === undefined) return type === 'flat'
-  if (!samplings.includes(sampling))
-    throw source.error(at, `'${sampling}' is not a sampling of interpolation`)
+  if (!samplings.includes(sampling)) throw source.error(at, `'${sampling}' is not an interpolation sampling`)
   const isForFlat = sampling === 'first' || sampling === 'either'
   if (isForFlat !== (type === 'flat'))
-    throw source.error(at, `the interpolation '${type}' does not take the sampling '${sampling}'`)
+    throw source.error(
+      at,
+      `the interpolation type '${type}' cannot be combined with the sampling '${sampling}'`,
+    )
   return type === 'flat'
 }
 
@@ -127,7 +129,7 @@ class StageIo {
     else if (node.attributes.length > 0)
       throw this.#scope.source.error(
         node.attributes[0]!.at,
-        'a structure takes its attributes on its members',
+        'a structure needs these attributes on its members',
       )
     else this.#addMembers(type, node.at)
   }
@@ -138,7 +140,7 @@ class StageIo {
       if (member.type.kind === 'struct')
         throw this.#scope.source.error(
           at,
-          `the structure ${type.name} holds another, so it is neither input nor output`,
+          `the structure ${type.name} contains a structure, so it cannot be an input or output`,
         )
       this.#addOne(members[member.index]!, member.type)
     }

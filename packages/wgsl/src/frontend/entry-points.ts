@@ -22,13 +22,13 @@ export function workgroupSizeOf(
   if (common === undefined) {
     throw scope.source.error(
       attribute.at,
-      `the workgroup sizes are of different types: ${types.map(typeName).join(', ')}`,
+      `the workgroup sizes have different types: ${types.map(typeName).join(', ')}`,
     )
   }
   for (const [i, operand] of given.entries()) {
     const value = scope.expressions.integerOf(operand, 'a workgroup size', common === u32Type ? 'u32' : 'i32')
     if (value === undefined) continue
-    if (value < 1) throw scope.source.error(operand.at, `the workgroup size ${value} is not at least 1`)
+    if (value < 1) throw scope.source.error(operand.at, `the workgroup size ${value} must be at least 1`)
     size[i] = value
   }
   const invocations = size[0] * size[1] * size[2]
@@ -62,7 +62,7 @@ function checkSubgroupSize(scope: Declarations, attributes: FunctionNode['attrib
   if (width % size !== 0) {
     throw scope.source.error(
       at,
-      `the workgroup size ${width} in x is no multiple of the subgroup size ${size}`,
+      `the workgroup size ${width} in x is not a multiple of the subgroup size ${size}`,
     )
   }
 }

@@ -52,7 +52,7 @@ function name(scope: ExpressionScope, { name, templates, at }: NameNode): Operan
     if (scope.module.isTypeOrFunction(name)) throw scope.error(at, `'${name}' is not a value`)
     throw scope.error(at, `'${name}' is not declared`)
   }
-  if (templates !== undefined) throw scope.error(at, `'${name}' takes no template arguments`)
+  if (templates !== undefined) throw scope.error(at, `'${name}' has no template arguments`)
   return binding(at)
 }
 

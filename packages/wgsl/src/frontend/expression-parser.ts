@@ -27,10 +27,23 @@ const diagnosticRules = new Set(['derivative_uniformity', 'subgroup_uniformity']
 
 /** The attributes of the language and how many arguments each takes. */
 const attributeArguments: Record<string, readonly [number, number]> = {
-  ...{ align: [1, 1], binding: [1, 1], group: [1, 1], id: [1, 1], size: [1, 1], workgroup_size: [1, 3] },
+  align: [1, 1],
+  binding: [1, 1],
+  group: [1, 1],
+  id: [1, 1],
+  size: [1, 1],
+  workgroup_size: [1, 3],
   subgroup_size: [1, 1],
-  ...{ builtin: [1, 1], compute: [0, 0], vertex: [0, 0], fragment: [0, 0], must_use: [0, 0] },
-  ...{ location: [1, 1], interpolate: [1, 2], invariant: [0, 0], blend_src: [1, 1], diagnostic: [2, 2] },
+  builtin: [1, 1],
+  compute: [0, 0],
+  vertex: [0, 0],
+  fragment: [0, 0],
+  must_use: [0, 0],
+  location: [1, 1],
+  interpolate: [1, 2],
+  invariant: [0, 0],
+  blend_src: [1, 1],
+  diagnostic: [2, 2],
 }
 
 /** The token stream and the grammar of expressions, types and attributes. */

@@ -25,7 +25,7 @@ const later = /\u200c|\u200d|\u30fb|\uff65/u
 export function tokenize(source: SourceText): Token[] {
   const { text } = source
   const zero = text.indexOf('\0')
-  if (zero >= 0) throw source.error(zero, 'the character U+0000 must not stand anywhere in a source')
+  if (zero >= 0) throw source.error(zero, 'a source must not contain the character U+0000')
   const tokens: Token[] = []
   const hasLater = later.test(text)
   pattern.lastIndex = 0

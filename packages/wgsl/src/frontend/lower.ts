@@ -69,7 +69,7 @@ export interface LowerOptions {
  */
 export function lower(module: WgslModule, options: LowerOptions = {}): IrModule {
   const parsed = parsedModules.get(module)
-  if (parsed === undefined) throw new TypeError('The module of lower must be what parseWgsl returns.')
+  if (parsed === undefined) throw new TypeError('The module of lower must be one that parseWgsl returned.')
   const { text, node } = parsed
   const declaration = chooseEntryPoint(module, parsed, options.entryPoint)
   parsed.warnings ??= checkModule(text, node)
@@ -146,7 +146,9 @@ function chooseEntryPoint(
     const names = compute.map((e) => `'${e.name}'`).join(', ')
     throw text.error(
       0,
-      compute.length === 0 ? 'the module has no compute entry point' : `choose an entry point of ${names}`,
+      compute.length === 0
+        ? 'the module has no compute entry point'
+        : `choose one of the entry points ${names}`,
     )
   }
   const chosen = name ?? compute[0]!.name
@@ -155,7 +157,7 @@ function chooseEntryPoint(
     const names = compute.map((e) => `'${e.name}'`).join(', ') || 'none'
     throw text.error(
       declaration?.at ?? 0,
-      `the module has no compute entry point '${chosen}'; there is ${names}`,
+      `the module has no compute entry point '${chosen}'; it has ${names}`,
     )
   }
   return declaration

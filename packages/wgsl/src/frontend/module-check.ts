@@ -94,8 +94,15 @@ class StandIns {
       const id = this.#scope.newId()
       const loc = this.#scope.source.locate(at)
       known[position] = {
-        ...{ kind: 'module-variable', id, name: `stand-in ${id}`, space, access, type: store },
-        ...{ binding: undefined, initial: undefined, loc },
+        kind: 'module-variable',
+        id,
+        name: `stand-in ${id}`,
+        space,
+        access,
+        type: store,
+        binding: undefined,
+        initial: undefined,
+        loc,
       }
     }
     return standInBinding(known[position]!)
@@ -124,7 +131,7 @@ function checkEntryPoint(scope: ModuleScope, entryPoint: FunctionRecord): void {
     for (const variable of record.variables) variables.add(variable)
     for (const { stages, what, at } of record.stageUses) {
       if (!stages.includes(stage))
-        throw source.error(at, `${what} is not for ${stage} shaders, as '${node.name}' is one`)
+        throw source.error(at, `${what} cannot be used in the ${stage} shader '${node.name}'`)
     }
   }
   checkBindings(source, [...variables])

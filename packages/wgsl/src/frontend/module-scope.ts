@@ -165,7 +165,7 @@ export class ModuleScope implements Declarations {
             if (!this.isSymbolic)
               throw (
                 problem ??
-                this.source.error(at, `the override '${name}' has no default and is given no value`)
+                this.source.error(at, `the override '${name}' has no default and no value was given`)
               )
           }
           return { kind: 'constant', type, value, override: true, declaration: undefined, at }
@@ -243,7 +243,7 @@ export class ModuleScope implements Declarations {
     const idNode = attributes.find((a) => a.name === 'id')
     const id = idNode && this.expressions.constantInteger(idNode.args[0]!, 'the @id')
     if (id !== undefined && (id < 0 || id > 65535))
-      throw this.source.error(idNode!.at, `the @id ${id} is not in 0 to 65535`)
+      throw this.source.error(idNode!.at, `the @id ${id} must be between 0 and 65535`)
     const { value: fallback, type, mentionsValueless } = this.#default(node)
     const given = this.#values?.get(id === undefined ? name : String(id))
     return {

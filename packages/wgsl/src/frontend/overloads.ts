@@ -1,7 +1,8 @@
 import { type BuiltinFunction, builtinFacts } from '../builtin-functions.ts'
 import type { Type } from '../ir.ts'
-import { boolType, i32Type, matrixType, u32Type, vectorType } from '../types.ts'
+import { i32Type, matrixType, u32Type } from '../types.ts'
 import { type AnyScalar, anyScalar, converts, resultStruct, withScalar } from './numeric-types.ts'
+import { plainTypes } from './type-names.ts'
 
 /** Scalars by the names that overloads give them, in the order of preference among automatic conversions. */
 const classes: Record<string, readonly AnyScalar[]> = {
@@ -40,11 +41,6 @@ function signaturesOf(name: BuiltinFunction): readonly Signature[] {
     parsed.set(name, signatures)
   }
   return signatures
-}
-
-const namedTypes: Record<string, Type> = {
-  ...{ bool: boolType, i32: i32Type, u32: u32Type, vec4f: vectorType(4, 'f32'), vec2f: vectorType(2, 'f32') },
-  ...{ vec4i: vectorType(4, 'i32'), vec4u: vectorType(4, 'u32') },
 }
 
 /** What a call resolves to: the type each argument converts to, and the result's (undefined: none). */
@@ -108,7 +104,7 @@ function match(signature: Signature, args: readonly Type[], concrete: boolean): 
       return arg === i32Type || arg === u32Type ? arg : converts(arg, u32Type) ? u32Type : undefined
     if (parameter in shapes) return withScalar(shape!, scalar!)
     const colon = parameter.indexOf(':')
-    return colon > 0 ? withScalar(shape!, parameter.slice(colon + 1) as AnyScalar) : namedTypes[parameter]
+    return colon > 0 ? withScalar(shape!, parameter.slice(colon + 1) as AnyScalar) : plainTypes.get(parameter)
   }
   const types: Type[] = []
   for (const [i, parameter] of parameters.entries()) {
@@ -124,7 +120,7 @@ function resultOf(result: string, shape: Type | undefined, scalar: AnyScalar | u
   if (result in shapes) return withScalar(shape!, scalar!)
   if (result === 'Mt')
     return shape!.kind === 'matrix' ? matrixType(shape!.rows, shape!.columns, scalar as 'f32') : undefined
-  if (result !== 'frexp' && result !== 'modf') return namedTypes[result]
+  if (result !== 'frexp' && result !== 'modf') return plainTypes.get(result)
   const type = withScalar(shape!, scalar!)
   const exponent = scalar === 'abstract-float' ? 'abstract-int' : 'i32'
   return resultStruct(result, type, result === 'frexp' ? withScalar(shape!, exponent) : type)

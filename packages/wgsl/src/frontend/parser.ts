@@ -211,8 +211,15 @@ class ModuleParser extends ExpressionParser {
     const body: BlockNode = { ...block, subgroupUniformity: bodySeverity }
     const subgroupUniformity = severityOf(anyAttributes)
     return {
-      ...{ kind: 'function', name, attributes, parameters, returnType, returnAttributes, body, at },
+      kind: 'function',
+      name,
+      attributes,
+      parameters,
+      returnType,
+      returnAttributes,
+      body,
       subgroupUniformity,
+      at,
     }
   }
 }

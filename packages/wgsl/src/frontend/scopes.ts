@@ -183,7 +183,7 @@ export class ExpressionScope {
   value(operand: Operand): ValueOperand {
     switch (operand.kind) {
       case 'nothing':
-        throw this.error(operand.at, 'the function returns nothing, so its call has no value')
+        throw this.error(operand.at, 'the function returns no value, so its call cannot be used as one')
       case 'reference': {
         const { type, place, access, at } = operand
         if (access === 'write') throw this.error(at, 'a write-only variable cannot be read')
@@ -334,7 +334,7 @@ export class ExpressionScope {
     }
     const amount = values.find((v) => v >= 32)
     if ((operator === '<<' || operator === '>>') && amount !== undefined) {
-      this.rejectValue(at, `the shift amount ${amount} is not below 32`, right.override)
+      this.rejectValue(at, `the shift amount ${amount} must be less than 32`, right.override)
     }
   }
 

@@ -72,12 +72,12 @@ function parseAnyStatement(parser: ExpressionParser): StatementNode {
     case 'discard':
       parser.next()
       if (text === 'break' && parser.is('if')) {
-        throw parser.source.error(at, "'break if' may only stand at the end of a continuing block")
+        throw parser.source.error(at, "'break if' is only allowed at the end of a continuing block")
       }
       parser.expect(';')
       return { kind: text, at }
     case 'continuing':
-      throw parser.source.error(at, "'continuing' may only stand at the end of a loop's body")
+      throw parser.source.error(at, "'continuing' is only allowed at the end of a loop body")
     case 'const_assert': {
       parser.next()
       const condition = parser.expression()
@@ -228,7 +228,7 @@ function parseFor(parser: ExpressionParser): ForNode {
     const updateAt = parser.peek.at
     const update = parser.is(')') ? undefined : parseSimpleStatement(parser)
     if (update?.kind === 'let' || update?.kind === 'var' || update?.kind === 'const') {
-      throw parser.source.error(updateAt, 'a for loop cannot declare in its update')
+      throw parser.source.error(updateAt, 'the update of a for loop cannot be a declaration')
     }
     return { initial, condition, update }
   })

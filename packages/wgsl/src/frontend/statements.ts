@@ -91,11 +91,11 @@ function lowerUnfiltered(f: FunctionScope, node: StatementNode): void {
       lowerWhile(f, node)
       return
     case 'break':
-      if (!f.surroundings.breakable) throw f.error(node.at, "'break' stands in no loop and no switch")
+      if (!f.surroundings.breakable) throw f.error(node.at, "'break' is not in a loop or a switch")
       f.emit({ kind: 'break', loc })
       return
     case 'continue':
-      if (f.surroundings.loops === 0) throw f.error(node.at, "'continue' stands in no loop")
+      if (f.surroundings.loops === 0) throw f.error(node.at, "'continue' is not in a loop")
       f.noteContinue()
       f.emit({ kind: 'continue', loc })
       return
@@ -112,7 +112,7 @@ function lowerUnfiltered(f: FunctionScope, node: StatementNode): void {
 }
 
 function lowerReturn(f: FunctionScope, valueNode: ExpressionNode | undefined, at: number): void {
-  if (f.surroundings.continuing) throw f.error(at, "'return' cannot stand in a continuing block")
+  if (f.surroundings.continuing) throw f.error(at, "'return' is not allowed in a continuing block")
   const { returnType } = f
   const { name } = f.declaration
   let value: Expression | undefined
@@ -189,7 +189,7 @@ function lowerVar(
     throw f.error(space.at, 'a variable of a function is in the function address space')
   }
   if (templates !== undefined && templates.length > 1) {
-    throw f.error(templates[1]!.at, 'a variable in the function address space takes no access mode')
+    throw f.error(templates[1]!.at, 'a variable in the function address space cannot have an access mode')
   }
   if (declared === undefined && initial === undefined)
     throw f.error(nameAt, `the variable '${name}' needs a type or a value`)
@@ -368,7 +368,7 @@ function switchSelector(f: FunctionScope, node: SwitchNode): { selector: Express
     type = types.includes(u32Type) ? u32Type : i32Type
   }
   if ((type !== i32Type && type !== u32Type) || !converts(operand.type, type)) {
-    throw f.error(node.selector.at, `a switch is over i32 or u32, not ${typeName(operand.type)}`)
+    throw f.error(node.selector.at, `a switch needs i32 or u32, not ${typeName(operand.type)}`)
   }
   return { selector: f.expressionAs(operand, type, 'the selector'), type }
 }

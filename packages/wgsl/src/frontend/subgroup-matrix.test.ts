@@ -80,7 +80,7 @@ describe('modules with subgroup matrices', () => {
     const source = sourceOf('override o: u32 = 16; ### let x = subgroupMatrixLoad<L, row_major>(&w16, 0, o);')
     expect(errorOf(() => lowered(source))).toBeUndefined()
     expect(errorOf(() => lowered(source, { o: 160 }))?.text).toBe(
-      'subgroupMatrixLoad reaches to byte 4832 of an array of 512 bytes',
+      'subgroupMatrixLoad accesses memory up to byte 4832 of an array of 512 bytes',
     )
   })
 })

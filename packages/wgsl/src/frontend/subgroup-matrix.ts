@@ -140,7 +140,7 @@ function lowerMultiply(scope: ExpressionScope, node: CallNode): Operand {
 function lowerMultiplyAccumulate(scope: ExpressionScope, node: CallNode): Operand {
   const { callee, at } = node
   const { name, templates } = callee
-  if (templates !== undefined) throw scope.error(at, `'${name}' takes no template arguments`)
+  if (templates !== undefined) throw scope.error(at, `'${name}' has no template arguments`)
   const operands = values(scope, node, 3)
   const { left, right } = factors(scope, name, operands, at)
   const sum = matrix(scope, name, operands[2]!, 'result')
@@ -160,7 +160,7 @@ function lowerMultiplyAccumulate(scope: ExpressionScope, node: CallNode): Operan
 
 function lowerScalarOperation(scope: ExpressionScope, name: BuiltinFunction, node: CallNode): Operand {
   const { callee, at } = node
-  if (callee.templates !== undefined) throw scope.error(at, `'${name}' takes no template arguments`)
+  if (callee.templates !== undefined) throw scope.error(at, `'${name}' has no template arguments`)
   const [operand, scalar] = values(scope, node, 2) as [ValueOperand, ValueOperand]
   const type = matrix(scope, name, operand)
   const value = scope.expressionAs(scalar, scalarOf(type), `argument 2 of ${name}`)
@@ -239,7 +239,7 @@ function arrayPointer(
   const element = store.kind === 'array' ? store.element : undefined
   if ((element?.kind !== 'scalar' && element?.kind !== 'vector') || element.scalar === 'bool')
     throw refuse('an array of numbers or of vectors of them')
-  if (!isLoad && access === 'read') throw refuse('memory that may be written')
+  if (!isLoad && access === 'read') throw refuse('writable memory')
   return operand
 }
 
@@ -299,7 +299,7 @@ function checkRange(scope: ExpressionScope, name: string, access: Access): void 
   if (end > limit)
     scope.rejectValue(
       at,
-      `${name} reaches to byte ${end} of an array of ${limit} bytes`,
+      `${name} accesses memory up to byte ${end} of an array of ${limit} bytes`,
       isOverride(offset) || isOverride(stride) || isOverrideSized(array),
     )
 }

@@ -6,13 +6,11 @@ export const plainTypes: ReadonlyMap<string, Type> = makePlainTypes()
 
 function makePlainTypes(): Map<string, Type> {
   const types = new Map<string, Type>([
-    ...([
-      ['bool', boolType],
-      ['i32', i32Type],
-      ['u32', u32Type],
-      ['f32', f32Type],
-      ['f16', f16Type],
-    ] as const),
+    ['bool', boolType],
+    ['i32', i32Type],
+    ['u32', u32Type],
+    ['f32', f32Type],
+    ['f16', f16Type],
   ])
   const letters = { i: 'i32', u: 'u32', f: 'f32', h: 'f16' } as const
   for (const columns of [2, 3, 4] as const) {

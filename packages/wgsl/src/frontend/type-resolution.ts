@@ -44,12 +44,12 @@ export function resolveType(scope: ExpressionScope, node: ExpressionNode): Type 
   if (scope.isLocal(name)) throw scope.error(at, `'${name}' is not a type`)
   const declared = scope.module.declaredType(name, at)
   if (declared !== undefined) {
-    if (templates !== undefined) throw scope.error(at, `the type '${name}' takes no template arguments`)
+    if (templates !== undefined) throw scope.error(at, `the type '${name}' has no template arguments`)
     return declared
   }
   const plain = plainTypes.get(name)
   if (plain !== undefined) {
-    if (templates !== undefined) throw scope.error(at, `the type '${name}' takes no template arguments`)
+    if (templates !== undefined) throw scope.error(at, `the type '${name}' has no template arguments`)
     requireF16(scope, plain, at)
     return plain
   }
@@ -89,14 +89,14 @@ function generate(scope: ExpressionScope, generator: TypeGenerator, node: NameNo
       count(1, 1)
       const { scalar } = scalarArgument(scope, templates[0]!, name)
       if (scalar !== 'f32' && scalar !== 'f16')
-        throw scope.error(at, `a matrix holds f32 or f16, not ${scalar}`)
+        throw scope.error(at, `a matrix has components of f32 or f16, not ${scalar}`)
       return matrixType(generator.columns, generator.rows, scalar)
     }
     case 'atomic': {
       count(1, 1)
       const held = resolveType(scope, templates[0]!)
       if (held === i32Type || held === u32Type) return atomicType(held.scalar as 'i32' | 'u32')
-      if (held !== vec2uType) throw scope.error(at, `an atomic holds i32 or u32, not ${typeName(held)}`)
+      if (held !== vec2uType) throw scope.error(at, `an atomic is i32 or u32, not ${typeName(held)}`)
       if (!scope.module.isEnabled('atomic_vec2u_min_max'))
         throw scope.error(at, `the type atomic<vec2u> needs 'enable atomic_vec2u_min_max;'`)
       return wideAtomicType
@@ -138,14 +138,14 @@ export function checkArrayLengths(scope: ExpressionScope, type: Type, at: number
   if (length > maximumArrayLength) {
     throw scope.error(
       at,
-      `an array outside of storage buffers has at most ${maximumArrayLength} elements, not ${length}`,
+      `an array outside storage buffers has at most ${maximumArrayLength} elements, not ${length}`,
     )
   }
 }
 
 /** Why an override-sized array is refused inside another type. */
 export const overrideElement =
-  'an array whose length depends on an override may only be the whole of a workgroup variable'
+  'an array whose length depends on an override can only be the type of a workgroup variable, not part of it'
 
 /** Arrays hold anything of fixed size but pointers and buffers. */
 export function checkElement(scope: ExpressionScope, element: Type, at: number): void {
@@ -193,8 +193,8 @@ function constantLength(
   const length = scope.integerOf(operand, what)
   if (length === undefined) return { length: unit, override }
   const refuse = (why: string) => scope.error(node.at, `${what} ${why}`)
-  if (length < 1) throw refuse(`is ${length}, not at least 1`)
-  if (length % unit !== 0) throw refuse(`${length} is no multiple of ${unit}`)
+  if (length < 1) throw refuse(`is ${length}, but must be at least 1`)
+  if (length % unit !== 0) throw refuse(`${length} is not a multiple of ${unit}`)
   const largest = operand.type === u32Type ? 2 ** 32 - 1 : 2 ** 31 - 1
   if (length > largest) throw refuse(`${length} is too large`)
   return { length, override }
@@ -210,7 +210,7 @@ export function enumerant(scope: ExpressionScope, node: ExpressionNode): string 
   if (node.kind !== 'name' || node.templates !== undefined)
     throw scope.error(node.at, 'an address space is expected here')
   if (scope.isLocal(node.name) || scope.module.declaration(node.name) !== undefined)
-    throw scope.error(node.at, `'${node.name}' is declared in the source, and no address space here`)
+    throw scope.error(node.at, `'${node.name}' is declared in the source, so it is not an address space here`)
   return node.name
 }
 
@@ -234,7 +234,7 @@ function pointer(scope: ExpressionScope, templates: ExpressionNode[], at: number
   if (!spaces.has(space))
     throw scope.error(spaceNode.at, `'${space}' is not an address space of compute shaders`)
   if (accessNode !== undefined && space !== 'storage')
-    throw scope.error(at, `a pointer to ${space} memory takes no access mode`)
+    throw scope.error(at, `a pointer to ${space} memory cannot have an access mode`)
   const access = accessMode(scope, space, accessNode)
   if (access === 'write') throw scope.error(at, 'write-only pointers do not exist')
   const store = resolveType(scope, storeNode)
@@ -254,17 +254,19 @@ function checkPointee(
   at: number,
 ): void {
   const refuse = (why: string) =>
-    scope.error(at, `${typeName(store)} cannot lie in the ${space} address space: ${why}`)
+    scope.error(at, `${typeName(store)} cannot be in the ${space} address space: ${why}`)
   if (space === 'function' || space === 'private') {
     if (store.kind === 'buffer') throw refuse('no buffer can')
-    if (!hasFixedFootprint(store)) throw refuse('only buffers are runtime-sized')
+    if (!hasFixedFootprint(store)) throw refuse('only buffers can be runtime-sized')
   }
-  if (space !== 'function' && containsSubgroupMatrix(store)) throw refuse('no subgroup matrix can')
+  if (space !== 'function' && containsSubgroupMatrix(store))
+    throw refuse('subgroup matrices cannot be in memory')
   if ((space === 'storage' || space === 'uniform') && !isHostShareable(store))
-    throw refuse('bool has no layout that the host shares')
+    throw refuse('bool has no host-shareable layout')
   if (containsAtomic(store) && space !== 'workgroup' && (space !== 'storage' || access === 'read'))
-    throw refuse('atomics need workgroup memory or a storage buffer that may be written')
-  if (space !== 'storage' && containsWideAtomic(store)) throw refuse('atomic<vec2u> is for storage only')
+    throw refuse('atomics need workgroup memory or a writable storage buffer')
+  if (space !== 'storage' && containsWideAtomic(store))
+    throw refuse('atomic<vec2u> is only allowed in storage buffers')
 }
 
 export const subgroupMatrixExtension = 'chromium_experimental_subgroup_matrix'
@@ -299,7 +301,10 @@ export function subgroupMatrixComponent(
     return node.name
   const type = resolveType(scope, node)
   if (type.kind !== 'scalar' || type.scalar === 'bool')
-    throw scope.error(node.at, `a subgroup matrix holds f32, f16, i32, u32, i8 or u8, not ${typeName(type)}`)
+    throw scope.error(
+      node.at,
+      `a subgroup matrix has components of f32, f16, i32, u32, i8 or u8, not ${typeName(type)}`,
+    )
   return type.scalar
 }
 

@@ -35,14 +35,14 @@ export function resolveVariable(
     throw source.error(at, `the variable '${name}' of module scope needs an address space`)
   }
   if (templates!.length > 2)
-    throw source.error(templates![2]!.at, 'a variable takes an address space and an access mode')
+    throw source.error(templates![2]!.at, 'a variable has at most an address space and an access mode')
   const space = enumerant(expressions, spaceNode)
   if (space === 'immediate') throw source.unsupported(spaceNode.at, immediateSpace)
   if (space !== 'storage' && space !== 'uniform' && space !== 'workgroup' && space !== 'private') {
     throw source.error(spaceNode.at, `'${space}' is not an address space for variables of module scope`)
   }
   if (accessNode !== undefined && space !== 'storage') {
-    throw source.error(accessNode.at, `a variable in the ${space} address space takes no access mode`)
+    throw source.error(accessNode.at, `a variable in the ${space} address space cannot have an access mode`)
   }
   const access = accessMode(expressions, space, accessNode)
   if (access === 'write') throw source.error(accessNode!.at, 'a storage buffer cannot be write-only')
@@ -84,7 +84,10 @@ function typeAndInitial(
     return { type: declared, initial: undefined }
   }
   if (space !== 'private')
-    throw source.error(node.initial.at, `a variable in the ${space} address space has no initial value`)
+    throw source.error(
+      node.initial.at,
+      `a variable in the ${space} address space cannot have an initial value`,
+    )
   const operand = expressions.constant(node.initial, `the initial value of '${node.name}'`, true)
   const type = declared ?? concreteOf(operand.type)
   const initial = expressions.expressionAs(operand, type, `the initial value of '${node.name}'`)
@@ -102,12 +105,14 @@ function checkStoreType(
     module.source.error(at, `the ${space} variable '${name}' cannot be of type ${typeName(type)}: ${why}`)
   if (type.kind === 'pointer') throw refuse('pointers cannot be stored')
   if (containsSubgroupMatrix(type)) throw refuse('subgroup matrices exist only inside functions')
-  if (space !== 'storage' && containsWideAtomic(type)) throw refuse('atomic<vec2u> is for storage only')
-  if (space !== 'storage' && !hasFixedFootprint(type)) throw refuse('only storage buffers are runtime-sized')
+  if (space !== 'storage' && containsWideAtomic(type))
+    throw refuse('atomic<vec2u> is only allowed in storage buffers')
+  if (space !== 'storage' && !hasFixedFootprint(type))
+    throw refuse('only storage buffers can be runtime-sized')
   const isValue = isConstructible(type) || (space === 'uniform' && type.kind === 'buffer')
   if ((space === 'private' || space === 'uniform') && !isValue) throw refuse('it has no values')
   if (space === 'storage' || space === 'uniform') {
-    if (!isHostShareable(type)) throw refuse('bool has no layout that the host shares')
+    if (!isHostShareable(type)) throw refuse('bool has no host-shareable layout')
     if (space === 'storage' && access === 'read' && containsAtomic(type))
       throw refuse('atomics need read_write access')
   }

@@ -57,7 +57,7 @@ export async function main(
     missing !== undefined
       ? `${missing} is not there.`
       : values.check && values.watch
-        ? '--check and --watch exclude one another.'
+        ? '--check and --watch cannot be combined.'
         : undefined
   if (problem !== undefined) {
     output.error(`tandem-wgsl: ${problem}\n`)

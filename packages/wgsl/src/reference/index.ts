@@ -100,7 +100,7 @@ export function compileReference(module: IrModule, options: ReferenceOptions = {
       for (const variable of bound) {
         const key = `${variable.binding!.group}.${variable.binding!.binding}`
         const bytes = bindings.get(key)
-        if (bytes === undefined) throw new TypeError(`nothing is bound at ${key} (${variable.name})`)
+        if (bytes === undefined) throw new TypeError(`nothing is bound to ${key} (${variable.name})`)
         memory[variable.id] = new BoundMemory(key, bytes, onAccess)
       }
       const instance = instantiate(runtime, emitted.types, observed, instrumentation.nodes, memory)

@@ -19,67 +19,36 @@ function isInteger({ component }: SubgroupMatrixType): boolean {
   return component !== 'f16' && component !== 'f32'
 }
 
-/** Where the components lie in an array, in bytes. */
-interface MatrixLayout {
-  readonly start: number
-  readonly fromRowToRow: number
-  readonly fromColumnToColumn: number
-}
+/** Where an access begins and its stride, from row to row or from column to column, in elements of the array. */
+type Access = readonly [offset: number, stride: number, isColumnMajor: boolean]
 
-/** Undefined when some components are outside of the array. */
-function layoutOf(
+/** The bytes of the array at which the components lie, row by row; undefined where some are outside of it. */
+function bytesOf(
   type: SubgroupMatrixType,
   memory: MatrixMemory,
-  offset: number,
-  stride: number,
-  isColumnMajor: boolean,
-): MatrixLayout | undefined {
+  [offset, stride, isColumnMajor]: Access,
+): Float64Array | undefined {
   const { columns, rows } = type
   const size = scalarByteLength[type.component]
   const [slices, slice] = isColumnMajor ? [columns, rows * size] : [rows, columns * size]
   const step = Math.max(stride >>> 0, Math.ceil(slice / memory.stride)) * memory.stride
   const start = (offset >>> 0) * memory.stride
   if (start + (slices - 1) * step + slice > memory.byteLength) return undefined
-  return isColumnMajor
-    ? { start, fromRowToRow: size, fromColumnToColumn: step }
-    : { start, fromRowToRow: step, fromColumnToColumn: size }
+  const [fromRowToRow, fromColumnToColumn] = isColumnMajor ? [size, step] : [step, size]
+  return new Float64Array(rows * columns).map(
+    (_, i) => start + Math.floor(i / columns) * fromRowToRow + (i % columns) * fromColumnToColumn,
+  )
 }
 
 /** The elements of the array that an access touches. */
-export function touchedElements(
-  type: SubgroupMatrixType,
-  memory: MatrixMemory,
-  offset: number,
-  stride: number,
-  isColumnMajor: boolean,
-): number[] {
-  const layout = layoutOf(type, memory, offset, stride, isColumnMajor)
-  if (layout === undefined) return []
-  const { start, fromRowToRow, fromColumnToColumn } = layout
-  const elements = new Set<number>()
-  for (let row = 0; row < type.rows; row++)
-    for (let column = 0; column < type.columns; column++)
-      elements.add(Math.floor((start + row * fromRowToRow + column * fromColumnToColumn) / memory.stride))
-  return [...elements]
+export function touchedElements(type: SubgroupMatrixType, memory: MatrixMemory, ...access: Access): number[] {
+  return [...new Set(bytesOf(type, memory, access)?.map((byte) => Math.floor(byte / memory.stride)))]
 }
 
 /** `subgroupMatrixLoad`: zeros where part of the matrix is outside of the array. */
-export function loadMatrix(
-  type: SubgroupMatrixType,
-  memory: MatrixMemory,
-  offset: number,
-  stride: number,
-  isColumnMajor: boolean,
-): MatrixValue {
-  const { columns, rows } = type
-  const value = new Float64Array(rows * columns)
-  const layout = layoutOf(type, memory, offset, stride, isColumnMajor)
-  if (layout === undefined) return value
-  const { start, fromRowToRow, fromColumnToColumn } = layout
-  for (let row = 0; row < rows; row++)
-    for (let column = 0; column < columns; column++)
-      value[row * columns + column] = memory.load(start + row * fromRowToRow + column * fromColumnToColumn)
-  return value
+export function loadMatrix(type: SubgroupMatrixType, memory: MatrixMemory, ...access: Access): MatrixValue {
+  const bytes = bytesOf(type, memory, access)
+  return bytes?.map((byte) => memory.load(byte)) ?? new Float64Array(type.rows * type.columns)
 }
 
 /** `subgroupMatrixStore`: nothing where part of the matrix is outside of the array. */
@@ -91,13 +60,9 @@ export function storeMatrix(
   stride: number,
   isColumnMajor: boolean,
 ): void {
-  const layout = layoutOf(type, memory, offset, stride, isColumnMajor)
-  if (layout === undefined) return
-  const { columns, rows } = type
-  const { start, fromRowToRow, fromColumnToColumn } = layout
-  for (let row = 0; row < rows; row++)
-    for (let column = 0; column < columns; column++)
-      memory.store(start + row * fromRowToRow + column * fromColumnToColumn, value[row * columns + column]!)
+  bytesOf(type, memory, [offset, stride, isColumnMajor])?.forEach((byte, i) => {
+    memory.store(byte, value[i]!)
+  })
 }
 
 /** Rounds, or wraps around, to a component. */

@@ -22,7 +22,7 @@ export function runTogether(label: string, invocations: readonly Invoked[]): voi
     while (exchanges.size > 0) for (const [i, value] of exchangeOnce(exchanges)) goOn(i, value)
     if (running > 0 && running < invocations.length)
       throw new Error(
-        `${label}: ${running} of ${invocations.length} invocations of a workgroup reach a barrier that the others do not`,
+        `${label}: ${running} of ${invocations.length} invocations of a workgroup reached a barrier that the others did not`,
       )
   }
 }

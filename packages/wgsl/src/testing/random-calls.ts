@@ -17,6 +17,7 @@ export interface CallWriter extends Random {
  * - `value`: in expressions; `write` gives the call as a u32, the same on every correct implementation;
  * - `subgroup`: where all invocations of a subgroup come by. `isPortable` if the u32 that `write` gives does not depend on how large subgroups are;
  * - `atomic`, `barrier`, `length`: by the forms that `random-memory.ts` has for pointers;
+ * - `matrix`: in the products of `random-rare.ts`;
  * - `elsewhere`: not at all, for the reason that is given.
  */
 export type CallForm =
@@ -28,17 +29,14 @@ export type CallForm =
       readonly ofLane?: true
       write(w: CallWriter, isPortable: boolean): string
     }
-  | { readonly in: 'atomic' | 'barrier' | 'length' }
+  | { readonly in: 'atomic' | 'barrier' | 'length' | 'matrix' }
   | { readonly in: 'elsewhere'; readonly reason: string }
 
 const sizes = [1, 2, 3, 4] as const
 const vectorSizes = [2, 3, 4] as const
 const atomic = { in: 'atomic' } as const
 const barrier = { in: 'barrier' } as const
-const matrices = {
-  in: 'elsewhere',
-  reason: 'subgroup-matrix.txt and the kernels of the corpus have the forms of subgroup matrices',
-} as const
+const matrices = { in: 'matrix' } as const
 const wide = {
   in: 'elsewhere',
   reason: 'atomic-vec2u.test.ts has the forms: SwiftShader lacks them',

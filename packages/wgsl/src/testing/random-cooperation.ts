@@ -83,7 +83,8 @@ ${indent}let ${value} = workgroupUniformLoad(&shared_limit);\n`
       this.variables.push({ name: value, type: u32, isMutable: false, isUniform: true })
       return text
     }
-    if (this.oneIn(4)) {
+    // A function with a barrier keeps copies from being asynchronous too.
+    if (!this.isStraight && this.oneIn(4)) {
       const target = this.pick(['state', 'out[i]', 'spill[i]', `words[${this.#own()}]`])
       return `${indent}${target} ${this.pick(['=', '+='])} meet(${this.expression(u32, 1)});\n`
     }

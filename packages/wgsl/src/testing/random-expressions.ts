@@ -4,6 +4,7 @@ import { formsIn } from './random-calls.ts'
 import {
   bool,
   composites,
+  hasStraightFlow,
   i32,
   type Kind,
   type RandomSubgroups,
@@ -39,6 +40,7 @@ export interface RandomPlace {
 export class RandomExpressions extends Random {
   readonly subgroups: RandomSubgroups
   readonly hasHalves: boolean
+  readonly isStraight: boolean
   variables: Variable[] = []
   readonly functions: { readonly name: string; readonly kind: Kind }[] = []
   #names = 0
@@ -49,6 +51,7 @@ export class RandomExpressions extends Random {
     super(seed)
     this.subgroups = subgroups
     this.hasHalves = randomHalves(seed)
+    this.isStraight = hasStraightFlow(seed)
   }
 
   name(prefix: string): string {

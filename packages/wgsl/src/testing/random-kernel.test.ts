@@ -6,6 +6,7 @@ import type { ExecutionObserver } from '../reference/index.ts'
 import { rootOf } from '../walk.ts'
 import { openDawnOracle } from './dawn-oracle.ts'
 import { randomKernel } from './random-kernel.ts'
+import { hasMatrices } from './random-types.ts'
 
 const dawn = await openDawnOracle()
 
@@ -13,7 +14,8 @@ it.skipIf(dawn === undefined)('random kernels are valid (needs npm webgpu)', asy
   const bad: string[] = []
   for (let seed = 0; seed < 100; seed++) {
     const source = randomKernel(seed)
-    const errors = await dawn!(source)
+    // SwiftShader has no subgroup matrices.
+    const errors = hasMatrices(seed) ? [] : await dawn!(source)
     if (errors.length > 0) bad.push(`${seed}: Dawn says ${errors[0]}`)
     try {
       lower(parseWgsl(source))

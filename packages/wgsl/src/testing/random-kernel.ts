@@ -73,7 +73,7 @@ class KernelWriter extends RandomLoops {
       .map((v, k) => `  sum = sum * 31u + ${this.digest(v.name, v.type)} + ${k}u;\n`)
     const elements = threads * ownElements
     const entry = this.#entry()
-    const rare = rareForms(this.#seed, threads)
+    const rare = rareForms(this.#seed, threads, this.isInputStructure)
     const isPlain = size[0] === threads && workgroups[0] === 2 && this.oneIn(2)
     const index = isPlain ? 'gid.x' : `${this.pick(['wi', '(wid.x + wid.y + wid.z)'])} * ${threads}u + li`
     return `// run: workgroups=${workgroups.join(',')}
@@ -85,7 +85,7 @@ class KernelWriter extends RandomLoops {
 // buffer tailed: u32[12] random
 // buffer bytes: u32[24] random
 // buffer rooms: u32[${64 * threads}]
-${this.hasHalves ? 'enable f16;\n' : ''}${this.subgroups === 'none' ? '' : 'enable subgroups;\n'}${rare.directives}
+${rare.buffers}${this.hasHalves ? 'enable f16;\n' : ''}${this.subgroups === 'none' ? '' : 'enable subgroups;\n'}${rare.directives}
 ${structures}struct Room { m: mat3x3f, v: vec3u, @size(32) p: u32, @align(32) q: vec2i }
 struct Tailed { head: vec4u, rest: array<u32> }
 struct Box { first: atomic<u32>, rest: array<atomic<i32>, 4> }
@@ -262,12 +262,13 @@ ${this.statements(2 + this.below(4), '  ')}  *p += ${this.expression(u32, 1)};
     atomic: () => this.#atomic(),
     evaluate: () => this.#evaluate(),
     if: (indent) => this.#if(indent),
-    switch: (indent) => this.#switch(indent),
+    switch: (indent) => (this.isStraight ? this.#if(indent).trim() : this.#switch(indent)),
     for: (indent) => this.for(indent),
-    loop: (indent) => this.loop(indent),
-    while: (indent) => this.while(indent),
-    leave: (how) => {
+    loop: (indent) => (this.isStraight ? this.for(indent) : this.loop(indent)),
+    while: (indent) => (this.isStraight ? this.for(indent) : this.while(indent)),
+    leave: (jump) => {
       if (this.loops === 0) return undefined
+      const how = this.isStraight ? 'break' : jump
       return this.oneIn(3) ? `if ${this.expression(bool, 2)} { ${how}; }` : this.#guarded(`${how};`)
     },
     return: () => this.#return(),

@@ -3,6 +3,7 @@ import { RandomExpressions, type Variable } from './random-expressions.ts'
 import {
   bool,
   composites,
+  hasMatrices,
   hasPartialSubgroups,
   i32,
   type RandomSubgroups,
@@ -111,6 +112,12 @@ const sizesOfPartialSubgroups: readonly Size[] = [
   [4, 3, 1],
 ]
 
+/** Those of kernels that multiply subgroup matrices. */
+const sizesOfMatrices: readonly Size[] = [
+  [32, 1, 1],
+  [64, 1, 1],
+]
+
 /** The most bytes of workgroup memory that the variables of `RandomMemory` have together; what any device has is 16,384. */
 const mostBytes = 6144
 
@@ -130,7 +137,11 @@ export class RandomMemory extends RandomExpressions {
 
   constructor(seed: number, subgroups: RandomSubgroups) {
     super(seed, subgroups)
-    const ofSubgroups = hasPartialSubgroups(seed) ? sizesOfPartialSubgroups : sizesOfSubgroups
+    const ofSubgroups = hasPartialSubgroups(seed)
+      ? sizesOfPartialSubgroups
+      : hasMatrices(seed)
+        ? sizesOfMatrices
+        : sizesOfSubgroups
     this.size = this.pick(subgroups === 'none' ? sizes : ofSubgroups)
     this.isInputStructure = this.oneIn(4)
     this.workgroups = this.pick([
@@ -339,7 +350,7 @@ export class RandomMemory extends RandomExpressions {
       'workgroupBarrier();',
       'storageBarrier(); workgroupBarrier();',
       'textureBarrier(); workgroupBarrier();',
-      'state += meet(1u);',
+      this.isStraight ? 'workgroupBarrier();' : 'state += meet(1u);',
     ])
   }
 
@@ -372,12 +383,12 @@ export class RandomMemory extends RandomExpressions {
     const k = this.name('k')
     const most = this.oneIn(isTidy ? 8 : 3) ? `min(limits.z, ${slots}u)` : `${slots}u`
     const leave = this.oneIn(isTidy ? 8 : 4)
-      ? `${indent}  if ${this.expression(bool, 1)} { ${this.pick(['break', 'continue'])}; }\n`
+      ? `${indent}  if ${this.expression(bool, 1)} { ${this.pick(['break', this.isStraight ? 'break' : 'continue'])}; }\n`
       : ''
     const body = `${store(k, `${indent}  `)}`
-    if (!isTidy && this.oneIn(4))
+    if (!isTidy && !this.isStraight && this.oneIn(4))
       return `${indent}var ${k} = 0u;\n${indent}while ${k} < ${most} {\n${body}${indent}  ${k}++;\n${indent}}\n`
-    if (!isTidy && this.oneIn(4))
+    if (!isTidy && !this.isStraight && this.oneIn(4))
       return `${indent}var ${k} = 0u;\n${indent}loop {\n${body}${indent}  continuing {\n${indent}    ${k} += 1u;\n${indent}    break if ${k} >= ${slots}u;\n${indent}  }\n${indent}}\n`
     return `${indent}for (var ${k} = 0u; ${k} < ${most}; ${k}++) {\n${leave}${body}${indent}}\n`
   }

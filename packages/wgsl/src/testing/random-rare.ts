@@ -1,8 +1,10 @@
 import { Random } from './random.ts'
-import { hasDivergentSubgroups, hasLargeMemory, hasPartialSubgroups } from './random-types.ts'
+import { hasDivergentSubgroups, hasLargeMemory, hasMatrices, hasPartialSubgroups } from './random-types.ts'
 
 /** What stands at the head of a kernel, among its declarations, and before all else in its entry point. */
 export interface RareForms {
+  /** Lines of the test's header. */
+  readonly buffers: string
   readonly directives: string
   readonly declarations: string
   readonly body: string
@@ -11,15 +13,17 @@ export interface RareForms {
 const largeElements = 12_800
 
 /**
- * Forms that few kernels have: workgroup memory above 48 KiB, subgroup operations where not all lanes come by, and in functions of kernels
- * whose last subgroup is not whole. They are drawn apart from a kernel's other forms.
+ * Forms that few kernels have: workgroup memory above 48 KiB, products of subgroup matrices, subgroup operations where not all lanes come by, and in
+ * functions of kernels whose last subgroup is not whole. They are drawn apart from a kernel's other forms.
  */
-export function rareForms(seed: number, threads: number): RareForms {
+export function rareForms(seed: number, threads: number, isInputStructure: boolean): RareForms {
   const random = new Random(seed + 0x10000)
   if (hasLargeMemory(seed)) return largeMemory(random, threads)
   if (hasDivergentSubgroups(seed)) return divergentSubgroups(random)
   if (hasPartialSubgroups(seed)) return partialSubgroups(random)
-  return { directives: '', declarations: '', body: '' }
+  // No member of a structure of built-in values is uniform, as what matrices are made of has to be.
+  if (hasMatrices(seed) && !isInputStructure) return subgroupMatrices(random, threads)
+  return { buffers: '', directives: '', declarations: '', body: '' }
 }
 
 function largeMemory(random: Random, threads: number): RareForms {
@@ -28,6 +32,7 @@ function largeMemory(random: Random, threads: number): RareForms {
   // Elements behind those that are stored to are zero.
   const nobodys = `large[${largeElements - 1}u - li]`
   return {
+    buffers: '',
     directives: '',
     declarations: `var<workgroup> large: array<u32, ${largeElements}>;\n`,
     body: `  ${own()} = input;
@@ -66,6 +71,7 @@ function divergentSubgroups(random: Random): RareForms {
       () => `state ^= among(li);`,
     ])()
   return {
+    buffers: '',
     directives: 'diagnostic(off, subgroup_uniformity);\n',
     declarations: `fn among(x: u32) -> u32 { if x > 2u { return ${call()}; } return x; }\n`,
     body: `  ${place()}\n  ${place()}\n  ${place()}\n  workgroupBarrier();\n`,
@@ -75,10 +81,58 @@ function divergentSubgroups(random: Random): RareForms {
 function partialSubgroups(random: Random): RareForms {
   const sums = ['subgroupAdd', 'subgroupInclusiveAdd', 'subgroupExclusiveAdd', 'subgroupMax', 'subgroupXor']
   return {
+    buffers: '',
     directives: '',
     declarations: `fn summed(x: u32) -> u32 { return ${random.pick(sums)}(x ^ ${random.below(9)}u) + ${random.pick(sums)}(x); }
 fn counted(x: bool) -> u32 { return subgroupBallot(x).x + summed(u32(subgroupAll(x)) + u32(subgroupElect())); }
 `,
     body: `  state += summed(input) ^ counted(input % ${2 + random.below(3)}u == 1u);\n`,
+  }
+}
+
+/** Products of matrices of halves, whose sums are exact in any order, out of arrays that may be laid out swizzled. */
+function subgroupMatrices(random: Random, threads: number): RareForms {
+  const cells = 256
+  const stride = random.pick(['2u', '4u', '8u', '8u', '3u', 'limits.z'])
+  // Where the last row begins, and how far a matrix may be moved.
+  const most = cells - 2 - 15 * 8
+  const offset = () =>
+    random.pick([`${random.below(most)}u`, 'sid * 8u', `sid * 4u + ${random.below(8)}u`, 'limits.z'])
+  const major = () => random.pick(['row_major', 'col_major'])
+  const load = (side: 'left' | 'right') =>
+    `subgroupMatrixLoad<subgroup_matrix_${side}<f16, 16, 16>, ${major()}>(&${random.pick(['matrix_cells', 'matrix_cells', 'plain_cells'])}, ${offset()}, ${stride})`
+  const scaled = () =>
+    random.pick([
+      () => `product = subgroupMatrixScalarMultiply(product, ${random.pick(['2', '0.5'])});`,
+      () => `product = subgroupMatrixScalarAdd(product, f32(limits.z) * 0.5 + 3.0);`,
+      () => 'product = subgroupMatrixScalarSubtract(product, 1);',
+      () => '',
+    ])()
+  const multiplied = () =>
+    random.pick([
+      `product = subgroupMatrixMultiplyAccumulate(${load('left')}, ${load('right')}, product);`,
+      `product = subgroupMatrixMultiply<f32>(${load('left')}, ${load('right')});`,
+    ])
+  return {
+    buffers: `// buffer plain_cells: f16[4096] values(1, -2, 3, 0, 0.5, -1, 2, -3, 1.5, 4, -0.25)
+// buffer products: f32[1024]
+`,
+    directives: 'enable f16;\nenable chromium_experimental_subgroup_matrix;\n',
+    declarations: `@group(0) @binding(9) var<storage, read> plain_cells: array<vec4u>;
+@group(0) @binding(10) var<storage, read_write> products: array<f32>;
+var<workgroup> matrix_cells: array<vec4u, ${cells}>;
+`,
+    body: `  for (var e = 0u; e < ${cells / threads}u; e++) {
+    matrix_cells[li + e * ${threads}u] = plain_cells[li + e * ${threads}u + ${random.below(9)}u];
+  }
+  workgroupBarrier();
+  var product: subgroup_matrix_result<f32, 16, 16>${random.oneIn(3) ? ' = subgroup_matrix_result<f32, 16, 16>(2)' : ''};
+  ${multiplied()}
+  for (var e = 0u; e < ${1 + random.below(3)}u; e++) { ${multiplied()} }
+  ${scaled()}
+  subgroupMatrixStore<${major()}>(&products, ((wid.x + wid.y + wid.z) * 2u + sid) * 256u, product, 16u);
+  state += matrix_cells[${cells - 1}u - li].x ^ matrix_cells[(li * 5u) % ${cells}u].w;
+  workgroupBarrier();
+`,
   }
 }

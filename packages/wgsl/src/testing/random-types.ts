@@ -29,6 +29,16 @@ export function hasLargeMemory(seed: number): boolean {
   return seed % 16 === 7
 }
 
+/** Whether the kernel with this seed multiplies subgroup matrices, which SwiftShader lacks. */
+export function hasMatrices(seed: number): boolean {
+  return seed % 16 === 13
+}
+
+/** Whether the control flow of the kernel with this seed is of `if` and `for`: others have no asynchronous copies. */
+export function hasStraightFlow(seed: number): boolean {
+  return seed % 8 === 2 || hasMatrices(seed)
+}
+
 /** A type of random kernels: its WGSL name, and its parts. Matrices hold small whole numbers, so that every result is exact. */
 export interface RandomType {
   readonly name: string

@@ -1,4 +1,4 @@
-// error: only storage buffers are runtime-sized
+// error: only storage buffers can be runtime-sized
 var<private> p: array<u32>;
 @group(0) @binding(0) var<storage, read_write> out: array<u32>;
 @compute @workgroup_size(1)

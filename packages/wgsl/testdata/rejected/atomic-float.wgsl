@@ -1,4 +1,4 @@
-// error: an atomic holds i32 or u32, not f32
+// error: an atomic is i32 or u32, not f32
 var<workgroup> w: atomic<f32>;
 @group(0) @binding(0) var<storage, read_write> out: array<u32>;
 @compute @workgroup_size(1)

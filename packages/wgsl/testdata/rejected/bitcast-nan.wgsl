@@ -1,4 +1,4 @@
-// error: no constant may be
+// error: is not a valid constant
 @group(0) @binding(0) var<storage, read_write> out: array<u32>;
 @compute @workgroup_size(1)
 fn main(@builtin(global_invocation_id) id: vec3u) {

@@ -1,4 +1,4 @@
-// error: returns nothing, so its call has no value
+// error: returns no value, so its call cannot be used as one
 fn f() { }
 @group(0) @binding(0) var<storage, read_write> out: array<u32>;
 @compute @workgroup_size(1)

@@ -1,4 +1,4 @@
-// error: 'continue' stands in no loop
+// error: 'continue' is not in a loop
 @group(0) @binding(0) var<storage, read_write> out: array<u32>;
 @compute @workgroup_size(1)
 fn main(@builtin(global_invocation_id) id: vec3u) {

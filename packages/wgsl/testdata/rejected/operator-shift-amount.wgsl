@@ -1,4 +1,4 @@
-// error: the shift amount 32 is not below 32
+// error: the shift amount 32 must be less than 32
 @group(0) @binding(0) var<storage, read_write> out: array<u32>;
 @compute @workgroup_size(1)
 fn main(@builtin(global_invocation_id) id: vec3u) {

@@ -1,4 +1,4 @@
-// error: takes no template arguments
+// error: has no template arguments
 struct S { a: u32 }
 @group(0) @binding(0) var<storage, read_write> out: array<u32>;
 @compute @workgroup_size(1)

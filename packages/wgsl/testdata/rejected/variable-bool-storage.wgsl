@@ -1,4 +1,4 @@
-// error: bool has no layout
+// error: bool has no host-shareable layout
 @group(0) @binding(1) var<storage> x: array<bool>;
 @group(0) @binding(0) var<storage, read_write> out: array<u32>;
 @compute @workgroup_size(1)

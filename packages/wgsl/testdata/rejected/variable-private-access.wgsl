@@ -1,4 +1,4 @@
-// error: takes no access mode
+// error: cannot have an access mode
 var<private, read> x: u32;
 @group(0) @binding(0) var<storage, read_write> out: array<u32>;
 @compute @workgroup_size(1)

@@ -1,4 +1,4 @@
-// error: has no initial value
+// error: cannot have an initial value
 var<workgroup> x: u32 = 1u;
 @group(0) @binding(0) var<storage, read_write> out: array<u32>;
 @compute @workgroup_size(1)

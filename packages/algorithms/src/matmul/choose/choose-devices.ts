@@ -44,7 +44,7 @@ export async function chooseDevices(
   const ordered = devicesByUse(group)
   const wanted = options.devices ?? ordered.length
   if (wanted !== 'auto' && !(Number.isInteger(wanted) && wanted >= 1 && wanted <= ordered.length))
-    throw new GpuError('validation', `${wanted} devices are asked for; the group has ${ordered.length}.`)
+    throw new GpuError('validation', `${wanted} devices were requested, but the group has ${ordered.length}.`)
   const model =
     options.model === 'measure'
       ? await measureMatmulModel(group, type)
@@ -55,7 +55,7 @@ export async function chooseDevices(
   })
   const devices = ordered.slice(0, prediction.chosen).sort((x, y) => x.ordinal - y.ordinal)
   const why =
-    options.devices === undefined ? 'all of the group' : wanted === 'auto' ? 'by prediction' : 'as asked for'
+    options.devices === undefined ? 'all of the group' : wanted === 'auto' ? 'by prediction' : 'as requested'
   return {
     prediction,
     devices,

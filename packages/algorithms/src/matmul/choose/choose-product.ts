@@ -55,7 +55,7 @@ export async function chooseProduct(
   if (limited && options.mode === 'resident')
     throw new GpuError(
       'validation',
-      `A ${streamWidth === undefined ? 'memory limit' : 'stream width'} is for matrices that stream through the devices, and the mode is resident.`,
+      `A ${streamWidth === undefined ? 'memory limit' : 'stream width'} applies only to matrices that stream through the devices, but the mode is 'resident'.`,
     )
   const streams = (devices: readonly Device[]) =>
     shape.m * shape.n * shape.k > 0 &&
@@ -134,17 +134,17 @@ function modeReason(
     stream === undefined
       ? 'The matrices stay on the devices'
       : `B streams through the devices in ${stream.panels} panels of ${stream.width} columns, A in blocks of ${stream.rowBlock} rows`
-  if (mode !== undefined) return `${how}, as asked for.`
-  if (stream === undefined) return `${how}, which have the memory.`
-  if (streamWidth !== undefined) return `${how}: a stream width is given.`
-  return `${how}: ${memoryLimitBytes === undefined ? 'they do not fit the memory' : 'a memory limit is given'}.`
+  if (mode !== undefined) return `${how}, as requested.`
+  if (stream === undefined) return `${how}, which have enough memory.`
+  if (streamWidth !== undefined) return `${how}: a stream width was given.`
+  return `${how}: ${memoryLimitBytes === undefined ? 'they do not fit in memory' : 'a memory limit was given'}.`
 }
 
 function precisionReason(precision: MatmulPrecision = 'ieee', split: boolean, fits: boolean): string {
   const how = split ? 'Products are formed from f16 parts on tensor cores' : 'Products are formed in f32'
-  if (precision !== 'auto') return `${how}, as asked for.`
+  if (precision !== 'auto') return `${how}, as requested.`
   if (split) return `${how}, since the product is large.`
-  return `${how}: ${fits ? 'the product is small, or a device has no tensor cores' : 'there is no memory for the parts'}.`
+  return `${how}: ${fits ? 'the product is small, or a device has no tensor cores' : 'there is not enough memory for the parts'}.`
 }
 
 /** Whether products are formed from f16 parts. Throws where that is asked for and cannot be done. */
@@ -158,17 +158,17 @@ function choosesSplit(
   if (precision === 'ieee' || shape.m * shape.n * shape.k === 0) return false
   if (precision === 'auto') return type === 'f32' && fits && gainsFromSplitting(shape, devices)
   if (type !== 'f32')
-    throw new GpuError('validation', `The precision is 'split', which is for f32; the type is ${type}.`)
+    throw new GpuError('validation', `The precision 'split' needs type f32, but the type is ${type}.`)
   const without = devices.find((device) => !hasSplitProducts(device))
   if (without !== undefined)
     throw new GpuError(
       'unsupported',
-      `The precision is 'split', which needs f16 products of subgroup matrices; device ${without.ordinal} (${without.info.name}) has none.`,
+      `The precision 'split' needs f16 products of subgroup matrices, which device ${without.ordinal} (${without.info.name}) does not support.`,
     )
   if (!fits)
     throw new GpuError(
       'too-large',
-      `The f16 parts of ${shape.m} × ${shape.k} by ${shape.k} × ${shape.n} do not fit into the devices' memory together with the matrices.`,
+      `The f16 parts of ${shape.m} × ${shape.k} by ${shape.k} × ${shape.n} do not fit in the devices' memory together with the matrices.`,
     )
   return true
 }

@@ -3,21 +3,28 @@ import { splitRows } from '../../sharded-matrix.ts'
 import type { MatmulShape } from '../matmul-shape.ts'
 import { splitByteLength } from '../tensor/split-kernels.ts'
 
-/** The memory that a product may use on a device by default: 80 % of it, or the size of the largest buffer where the size of the memory is unknown. */
+/**
+ * The memory that a product may use on a device by default: 80 % of it, or the size of the largest buffer
+ * where the size of the memory is unknown.
+ */
 export function defaultMemoryByteLength(device: Device): number {
   return device.info.memoryByteLength === undefined
     ? device.limits.maxBufferByteLength
     : 0.8 * device.info.memoryByteLength
 }
 
-/** The leading dimension on the device: a multiple of four elements, which the vector kernels need, except for very narrow matrices. */
+/**
+ * The leading dimension on the device: a multiple of four elements, which the vector kernels need, except for
+ * very narrow matrices.
+ */
 export function padded(columns: number): number {
   return columns < 16 ? columns : Math.ceil(columns / 4) * 4
 }
 
 /**
- * Whether each device has memory and buffers for its slices of A, B and C, the whole of B, its slice of A once more if `transposed`, and the f16 parts of A and B if `split`. Virtual
- * devices share the memory of their physical device.
+ * Whether each device has memory and buffers for its slices of A, B and C, the whole of B, its slice of A
+ * once more if `transposed`, and the f16 parts of A and B if `split`. Virtual devices share the memory of
+ * their physical device.
  */
 export function fitsResident(
   { m, n, k }: MatmulShape,

@@ -11,7 +11,7 @@ import { panelColumns } from './panel-columns.ts'
  */
 export interface MatmulModel {
   readonly source: 'measured' | 'assumed'
-  /** Multiplications and additions a second on one physical device. */
+  /** Multiplications and additions per second on one physical device. */
   readonly flopsPerSecond: number
   /** Between host memory and one device, each way. */
   readonly hostBytesPerSecond: number
@@ -129,12 +129,12 @@ export function predictMatmul(
   const other = chosen === 1 ? seconds.length : 1
   const reason =
     chosen !== best
-      ? `${plural(best)} should be faster than ${chosen}: predicted ${time(best)}, ${time(chosen)}.`
+      ? `${plural(best)} should be faster than ${chosen}: predicted ${time(best)}, compared with ${time(chosen)}.`
       : seconds.length === 1
         ? `Predicted ${time(1)}.`
         : isFast(seconds[other - 1]!)
-          ? `Predicted ${time(best)}, and no less on ${plural(other)}.`
-          : `${plural(best)} of ${seconds.length} should be fastest: predicted ${time(best)}, ${time(other)}.`
+          ? `Predicted ${time(best)}; ${plural(other)} would not be faster.`
+          : `${plural(best)} of ${seconds.length} should be fastest: predicted ${time(best)}, compared with ${time(other)}.`
   return { model, seconds, best, chosen, reason }
 }
 

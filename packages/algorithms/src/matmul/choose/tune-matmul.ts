@@ -12,9 +12,10 @@ import { recordPaddedMatmul } from '../single/record-matmul.ts'
 const largestTuned: MatmulShape = { m: 8192, n: 16384, k: 32768 }
 
 /**
- * Chooses among `candidates`, the shipped choice first, for the product that one device computes at a time, m × n = (m × k) · (k × n): from
- * the store; otherwise by timing each on scratch matrices of random elements on `device`. All candidates cut K into the same parts, so the bits
- * of the result do not depend on the choice. A software adapter gets the shipped choice.
+ * Chooses among `candidates`, the shipped choice first, for the product that one device computes at a time, m
+ * × n = (m × k) · (k × n): from the store; otherwise by timing each on scratch matrices of random elements on
+ * `device`. All candidates cut K into the same parts, so the bits of the result do not depend on the choice.
+ * A software adapter gets the shipped choice.
  */
 export async function tuneMatmul(
   group: DeviceGroup,
@@ -84,7 +85,9 @@ export function blockingName(blocking: MatmulBlocking): string {
     .join(', ')
 }
 
-/** Writes one block of random elements from the host and doubles it on the device until the buffer is full. */
+/**
+ * Writes one block of random elements from the host and doubles it on the device until the buffer is full.
+ */
 async function fillRandom(group: DeviceGroup, buffer: DeviceBuffer<MatmulType>): Promise<void> {
   const flat = buffer.slice(0, buffer.length)
   let filled = Math.min(flat.length, 1_048_576)

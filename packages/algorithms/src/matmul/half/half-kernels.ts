@@ -25,7 +25,9 @@ export interface HalfTile {
 export interface HalfBlocking {
   readonly body: HalfBody
   readonly tile: HalfTile
-  /** The sum over k is cut into this many parts, whose results are added in order; 1 means that it is not cut. */
+  /**
+   * The sum over k is cut into this many parts, whose results are added in order; 1 means that it is not cut.
+   */
   readonly parts: number
   /** The k of a part: for tensor cores a multiple of `halfStep`. */
   readonly depth: number
@@ -55,7 +57,10 @@ export function paddedHalves({ tile }: HalfBlocking, rows: number, { n, k }: Mat
   }
 }
 
-/** A tile of the tensor kernel: the bytes of its three stages, how many run at a time on the GPU that was measured (an H200), and its speed there. */
+/**
+ * A tile of the tensor kernel: the bytes of its three stages, how many run at a time on the GPU that was
+ * measured (an H200), and its speed there.
+ */
 interface TensorTile extends HalfTile {
   readonly byteLength: number
   readonly atOnce: number
@@ -68,12 +73,16 @@ const tensorTiles: readonly TensorTile[] = [
 ]
 const registersTile: HalfTile = { rows: 32, columns: 32 }
 
-/** A part has at least this much of k, and the parts of all tiles of 128 × 128 are at most as many as run at a time on an H200. */
+/**
+ * A part has at least this much of k, and the parts of all tiles of 128 × 128 are at most as many as run at a
+ * time on an H200.
+ */
 const leastDepth = 512
 
 /**
- * How products of `shape` are blocked of which a device makes `rows` rows: on tensor cores where all of `devices` have them. The number of parts follows
- * from the shape alone, so the bits do not depend on the number of devices.
+ * How products of `shape` are blocked of which a device makes `rows` rows: on tensor cores where all of
+ * `devices` have them. The number of parts follows from the shape alone, so the bits do not depend on the
+ * number of devices.
  */
 export function chooseHalfBlocking(
   shape: MatmulShape,

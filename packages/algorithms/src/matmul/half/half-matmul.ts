@@ -65,9 +65,9 @@ export async function matmulHalf(group: DeviceGroup, given: HalfMatmulOptions): 
   const named = options as unknown as Readonly<Record<string, unknown>>
   for (const name of ['streamWidth', 'memoryLimitBytes', 'precision'])
     if (named[name] !== undefined)
-      throw new GpuError('unsupported', `The option ${name} is not for matrices of f16.`)
+      throw new GpuError('unsupported', `The option ${name} cannot be used with matrices of f16.`)
   if (named.mode === 'streamed')
-    throw new GpuError('unsupported', 'The mode is streamed, and matrices of f16 stay on the devices.')
+    throw new GpuError('unsupported', "The mode 'streamed' cannot be used with matrices of f16.")
   const shape: MatmulShape = { m, n, k }
   const a = options.a ?? generatedHalves(seed)
   const b = options.b ?? generatedHalves(seed + 1)

@@ -48,10 +48,10 @@ export function halfObstacle(
   for (const device of devices) {
     const single = Math.min(bindableByteLength(device), device.limits.maxBufferByteLength)
     if (largest > single)
-      return `A matrix takes ${largest} bytes on ${device.info.name}, and a kernel binds at most ${single}.`
+      return `A matrix needs ${largest} bytes on ${device.info.name}, but a kernel can bind at most ${single}.`
     const shared = devices.filter((other) => other.info.id === device.info.id).length
     if (device.info.memoryByteLength !== undefined && total * shared > defaultMemoryByteLength(device))
-      return `The matrices take ${total * shared} bytes on ${device.info.name}, and ${Math.floor(defaultMemoryByteLength(device))} may be used.`
+      return `The matrices need ${total * shared} bytes on ${device.info.name}, but only ${Math.floor(defaultMemoryByteLength(device))} may be used.`
   }
   return undefined
 }

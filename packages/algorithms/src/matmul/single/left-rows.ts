@@ -6,7 +6,10 @@ import type { MatmulKernels } from './matmul-kernels.ts'
 
 /** The rows of A that a device multiplies, in the layout that its kernels read. */
 export interface LeftRows<T extends MatmulType> {
-  /** Records what has to follow the arrival of these rows: nothing, or their transposition. `row` is a multiple of four. */
+  /**
+   * Records what has to follow the arrival of these rows: nothing, or their transposition. `row` is a
+   * multiple of four.
+   */
   arrive(row: number, rows: number): void
   /** Rows that have arrived, cut into parts that a kernel can bind. */
   parts(row: number, rows: number): LeftPart<T>[]
@@ -28,8 +31,8 @@ export interface LeftRowsOptions extends Place {
 }
 
 /**
- * Prepares the rows of `a`, m × k, for products recorded on `device`. Where the kernels read A transposed, the rows are transposed once, into
- * scratch memory of k × m elements (m rounded up to a multiple of four).
+ * Prepares the rows of `a`, m × k, for products recorded on `device`. Where the kernels read A transposed,
+ * the rows are transposed once, into scratch memory of k × m elements (m rounded up to a multiple of four).
  */
 export function leftRows<T extends MatmulType>(
   recorder: Recorder,
@@ -92,8 +95,8 @@ function cut(row: number, rows: number, height: number): RowRange[] {
 }
 
 /**
- * The number of rows of `stride` 4-byte elements that span at most `limit` bytes. It cuts `rows` into parts of
- * similar size and is a multiple of 128 where possible.
+ * The number of rows of `stride` 4-byte elements that span at most `limit` bytes. It cuts `rows` into parts
+ * of similar size and is a multiple of 128 where possible.
  */
 function rowsWithin(limit: number, stride: number, rows: number): number {
   const fit = Math.max(1, Math.floor(limit / 4 / Math.max(1, stride)))

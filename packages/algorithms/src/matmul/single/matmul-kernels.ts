@@ -246,7 +246,7 @@ export async function compileMatmul(
   blocking: MatmulBlocking,
 ): Promise<MatmulKernels> {
   requireGroup(group)
-  requireResult(blocking, 'body', 'The blocking of compileMatmul', 'what chooseBlocking returns')
+  requireResult(blocking, 'body', 'The blocking of compileMatmul', 'a value that chooseBlocking returned')
   // Throws for a blocking that does not exist, before anything is compiled.
   const sources = {
     vector: matmulSource(type, blocking, true),

@@ -24,7 +24,7 @@ it('recordShardedMatmul takes columns of A that pad it to a multiple of four, an
   for (const columns of [4, 9, 20])
     await expect(recorded(columns)).rejects.toMatchObject({
       code: 'validation',
-      message: `Matmul of 3 × ${columns} by 5 × 6 into 3 × 6: the inner sizes must be equal, but for columns of A that pad it to a multiple of four, and the outer ones those of the result.`,
+      message: `Matmul of 3 × ${columns} by 5 × 6 into 3 × 6: the inner sizes must be equal, except for columns that pad A to a multiple of four, and the outer sizes must be those of the result.`,
     })
   for (const resource of [kernels, b, c]) resource.destroy()
   expect(await group.destroy()).toEqual({ leaks: [] })

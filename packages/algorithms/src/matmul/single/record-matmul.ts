@@ -41,7 +41,7 @@ export function recordMatmul<T extends MatmulType>(
   if (a.columns !== b.rows || a.rows !== c.rows || b.columns !== c.columns)
     throw new GpuError(
       'validation',
-      `Matmul of ${a.rows} × ${a.columns} by ${b.rows} × ${b.columns} into ${c.rows} × ${c.columns}: the inner sizes must be equal and the outer ones those of the result.`,
+      `Matmul of ${a.rows} × ${a.columns} by ${b.rows} × ${b.columns} into ${c.rows} × ${c.columns}: the inner sizes must be equal, and the outer sizes must be those of the result.`,
     )
   recordPaddedMatmul(recorder, kernels, a, b, c, options)
 }
@@ -180,13 +180,13 @@ export function recordShardedMatmul<T extends MatmulType>(
   if (a.columns < b.rows || a.columns > mostColumns || a.rows !== c.rows || b.columns !== c.columns)
     throw new GpuError(
       'validation',
-      `Matmul of ${a.rows} × ${a.columns} by ${b.rows} × ${b.columns} into ${c.rows} × ${c.columns}: the inner sizes must be equal, but for columns of A that pad it to a multiple of four, and the outer ones those of the result.`,
+      `Matmul of ${a.rows} × ${a.columns} by ${b.rows} × ${b.columns} into ${c.rows} × ${c.columns}: the inner sizes must be equal, except for columns that pad A to a multiple of four, and the outer sizes must be those of the result.`,
     )
   for (const [index, slice] of a.slices.entries())
     if (c.slices[index]?.rows !== slice.rows || c.slices[index]?.device !== slice.device)
       throw new GpuError(
         'validation',
-        `Slice ${index} of A has ${slice.rows} rows, of C ${c.slices[index]?.rows}: A and C must have equal slices.`,
+        `Slice ${index} of A has ${slice.rows} rows, but slice ${index} of C has ${c.slices[index]?.rows}: A and C must have equal slices.`,
       )
   const n = b.columns
   const working = a.slices.flatMap((slice, index) =>
@@ -293,5 +293,10 @@ function byteSpan(view: BufferView): number {
 }
 
 function requireKernels(kernels: MatmulKernels): void {
-  requireResult(kernels, 'blocking', 'The argument kernels of a product', 'what compileMatmul resolves to')
+  requireResult(
+    kernels,
+    'blocking',
+    'The argument kernels of a product',
+    'a value that compileMatmul returned',
+  )
 }

@@ -20,8 +20,9 @@ export interface PanelShare<T extends MatmulType> extends RowRange {
 }
 
 /**
- * Records how a panel of B, k × its columns in the host memory of this process, comes to all places. Where devices can access each other, each uploads
- * its share and copies the other shares; elsewhere each uploads the whole panel.
+ * Records how a panel of B, k × its columns in the host memory of this process, comes to all places. Where
+ * devices can access each other, each uploads its share and copies the other shares; elsewhere each uploads
+ * the whole panel.
  */
 export function bringWhole<T extends MatmulType>(
   recorder: Recorder,
@@ -60,9 +61,9 @@ export function bringWhole<T extends MatmulType>(
 }
 
 /**
- * Records how a panel of B, whose rows lie with the devices, comes to all places: each device uploads its own share, and the others copy it from there.
- * Where a message between devices would go through host memory again, each process uploads a share of another one itself, to
- * one of its devices.
+ * Records how a panel of B, whose rows lie with the devices, comes to all places: each device uploads its own
+ * share, and the others copy it from there. Where a message between devices would go through host memory
+ * again, each process uploads a share of another one itself, to one of its devices.
  */
 export function bringShares<T extends MatmulType>(
   recorder: Recorder,
@@ -71,7 +72,8 @@ export function bringShares<T extends MatmulType>(
   shares: readonly PanelShare<T>[],
 ): void {
   const own = shares.filter(({ device }) => recorder.touches(device.ordinal))
-  // Each device begins with its own share and goes on with its right neighbour's, so that no process sends to all at once.
+  // Each device begins with its own share and goes on with its right neighbour's, so that no process sends to
+  // all at once.
   const length = shares.length
   const moves = places.flatMap((to) =>
     (recorder.touches(to.device.ordinal) ? shares : own).map((share) => ({

@@ -42,7 +42,10 @@ export function planStream(
   const { streamWidth, memoryLimitBytes, parts = 1 } = options
   requireCount(streamWidth, 'The option streamWidth', 1)
   if (!(memoryLimitBytes > 0))
-    throw new GpuError('validation', `The memory limit is ${memoryLimitBytes} bytes a device.`)
+    throw new GpuError(
+      'validation',
+      `The memory limit is ${memoryLimitBytes} bytes per device; it must be above 0.`,
+    )
   const largest = Math.min(
     ...devices.map((device) => Math.min(bindableByteLength(device), device.limits.maxBufferByteLength)),
   )
@@ -94,13 +97,13 @@ export function planStream(
   const least = 4 * (2 * inner + 1 + (parts > 1 ? parts : 0))
   throw new GpuError(
     'too-large',
-    `A memory limit of ${memoryLimitBytes} bytes a device does not hold one row of A by one column of B: with k = ${k} they and their product need ${least} bytes${
+    `A memory limit of ${memoryLimitBytes} bytes per device has no room for one row of A and one column of B: with k = ${k} they and their product need ${least} bytes${
       single < inner ? `, and one buffer holds at most ${largest} bytes` : ''
     }.`,
   )
 }
 
-/** The plan with memory for A transposed beside every block of rows of A; undefined where that exceeds `memoryLimitBytes`. */
+/** The plan with additional memory for the transpose of every block of rows of A; undefined if that exceeds `memoryLimitBytes`. */
 export function withTransposedRows(
   plan: StreamPlan,
   k: number,

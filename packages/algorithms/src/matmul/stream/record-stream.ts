@@ -12,8 +12,8 @@ import {
 } from './streamed-product.ts'
 
 /**
- * A dense matrix in host memory: whole, or in the rows of each device (`splitRows`), undefined where it has none: so that over several processes
- * each has those of its devices alone.
+ * A dense matrix in host memory: whole, or in the rows of each device (`splitRows`), undefined where it has
+ * none: so that over several processes each has those of its devices alone.
  */
 export type HostMatrix<T extends MatmulType> = HostBuffer<T> | readonly (HostBuffer<T> | undefined)[]
 
@@ -49,13 +49,17 @@ interface Round<T extends MatmulType> extends RowRange {
   readonly a: Lane<T>['a'][number]
 }
 
-/** The first panel of a round waits separately for each so many rows of A, so that computing starts before all of A has arrived. */
+/**
+ * The first panel of a round waits separately for each so many rows of A, so that computing starts before all
+ * of A has arrived.
+ */
 const arrivalRows = 1024
 
 /**
- * Records C = A · B for matrices in host memory (C++ AMP, "Matrix multiplication over several accelerators": A and C chunked by rows over the
- * devices, B streamed in panels of columns). While one panel is used, the next is uploaded. Where devices can access each other, each uploads 1/N
- * of a panel over its own host link and copies the rest from the others; elsewhere each uploads the whole panel.
+ * Records C = A · B for matrices in host memory (C++ AMP, "Matrix multiplication over several accelerators":
+ * A and C chunked by rows over the devices, B streamed in panels of columns). While one panel is used, the
+ * next is uploaded. Where devices can access each other, each uploads 1/N of a panel over its own host link
+ * and copies the rest from the others; elsewhere each uploads the whole panel.
  */
 export function recordStreamedMatmul<T extends MatmulType>(
   recorder: Recorder,
@@ -81,7 +85,8 @@ export function recordStreamedMatmul<T extends MatmulType>(
       const column = panel * plan.width
       const columns = Math.min(plan.width, n - column)
       const slot = turn % plan.panelBuffers
-      // The first piece of A is uploaded before the panel and the others after it, since computing needs one piece and the panel.
+      // The first piece of A is uploaded before the panel and the others after it, since computing needs one
+      // piece and the panel.
       const pieces = panel === 0 ? arrivals(plan.rowBlock) : [{ row: 0, rows: plan.rowBlock }]
       if (panel === 0) for (const entry of active) uploadRows(entry, pieces[0]!)
       bring(round, slot, column, columns)
@@ -96,7 +101,8 @@ export function recordStreamedMatmul<T extends MatmulType>(
         for (const piece of pieces) {
           const count = Math.min(piece.rows, rows - piece.row)
           if (count <= 0) continue
-          // A piece that arrives later is transposed or split after the product of the first, which need not wait for it.
+          // A piece that arrives later is transposed or split after the product of the first, which need not
+          // wait for it.
           if (panel === 0) entry.a.product.arriveRows(piece.row, count)
           const result = target.block(piece.row, 0, count, padded)
           entry.a.product.multiply(piece.row, count, lane.panels[slot]!, result)

@@ -16,11 +16,17 @@ import {
   splitRowsMemory,
 } from '../tensor/record-split.ts'
 
-/** One device's products of rows of A by a panel of B, both of which arrive from host memory again and again in the same places. */
+/**
+ * One device's products of rows of A by a panel of B, both of which arrive from host memory again and again
+ * in the same places.
+ */
 export interface StreamedProduct<T extends MatmulType> {
   /** Records what has to follow the arrival of these rows of A. `row` is a multiple of 128. */
   arriveRows(row: number, rows: number): void
-  /** Records the product of rows that have arrived by the panel's first `c.columns` columns. `c` begins with the first of the rows. */
+  /**
+   * Records the product of rows that have arrived by the panel's first `c.columns` columns. `c` begins with
+   * the first of the rows.
+   */
   multiply(row: number, rows: number, panel: StreamedPanel<T>, c: BufferView<T>): void
 }
 
@@ -54,8 +60,8 @@ export function streamedPanel<T extends MatmulType>(
 }
 
 /**
- * The products of the rows of A in `a`, whose columns from `k` on are padding. `cStride`: leading dimension of C. `sums`: memory for the parts of all
- * rows, where k is cut.
+ * The products of the rows of A in `a`, whose columns from `k` on are padding. `cStride`: leading dimension
+ * of C. `sums`: memory for the parts of all rows, where k is cut.
  */
 export function streamedProduct<T extends MatmulType>(
   recorder: Recorder,

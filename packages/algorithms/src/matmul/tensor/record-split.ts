@@ -47,7 +47,7 @@ function allocate(
   if (byteLength > Math.min(bindableByteLength(device), device.limits.maxBufferByteLength))
     throw new GpuError(
       'too-large',
-      `The f16 parts of ${rows} × ${columns} elements take ${byteLength} bytes, more than one binding holds on ${device.info.name}.`,
+      `The f16 parts of ${rows} × ${columns} elements take ${byteLength} bytes, more than one binding may have on ${device.info.name}.`,
     )
   return {
     parts: recorder.scratch(device.ordinal, 'u32', [rows, columns], { label: `${label} parts` }),

@@ -173,7 +173,7 @@ export function splitPartsByteLength(
   return { rows: line * down, columns: line * across + flags }
 }
 
-/** Bytes that a device needs beside the matrices, for `rows` rows of A and a panel of B of `columns` columns. */
+/** Bytes that a device needs in addition to the matrices, for `rows` rows of A and a panel of B of `columns` columns. */
 export function splitByteLength(rows: number, columns: number, k: number): number {
   const parts = splitPartsByteLength(rows, columns, k)
   return parts.rows + parts.columns

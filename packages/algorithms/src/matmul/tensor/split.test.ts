@@ -21,7 +21,10 @@ function random(length: number, seed: number): Float32Array<ArrayBuffer> {
   return array
 }
 
-/** A group with tensor cores; the reference executor has those of an NVIDIA GPU. Undefined where the backend has none. */
+/**
+ * A group with tensor cores; the reference executor has those of an NVIDIA GPU. Undefined where the backend
+ * has none.
+ */
 async function withTensorCores(
   name: string,
   devices: number,

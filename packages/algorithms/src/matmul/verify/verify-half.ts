@@ -15,9 +15,10 @@ export interface HalfVerifier {
 }
 
 /**
- * Compares rows of C with f64, all of them where the product is small: sums in f32 within (k + 2)·2^-24·Σ|a||b|, which holds for any order and for
- * tensor cores, whose sums over 16 of k are cut off instead of rounded; f16 within half a unit in the last place beyond that, and infinite where
- * the sum may round to 65536.
+ * Compares rows of C with f64, all of them where the product is small: sums in f32 within (k +
+ * 2)·2^-24·Σ|a||b|, which holds for any order and for tensor cores, whose sums over 16 of k are cut off
+ * instead of rounded; f16 within half a unit in the last place beyond that, and infinite where the sum may
+ * round to 65536.
  */
 export async function halfVerifier(
   { m, n, k }: MatmulShape,

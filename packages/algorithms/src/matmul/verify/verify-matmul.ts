@@ -37,7 +37,10 @@ export interface Checkers {
 export interface MatmulVerifierOptions {
   /** Products are formed from f16 parts. Default false. */
   readonly split?: boolean | undefined
-  /** Over several processes: each reads what Freivalds' algorithm needs of the rows of B that its devices have. Default: this one reads all. */
+  /**
+   * Over several processes: each reads what Freivalds' algorithm needs of the rows of B that its devices
+   * have. Default: this one reads all.
+   */
   readonly checkers?: Checkers | undefined
   /** Whether every element is checked. Default: where the product is small. */
   readonly everyElement?: boolean | undefined
@@ -64,9 +67,10 @@ export async function resultOfAll(
 }
 
 /**
- * Compares every element with f64 (f32: within (k + 2)·2^-24·Σ|a||b|, the forward-error bound of any order of summation, Higham, "Accuracy and
- * Stability of Numerical Algorithms", 2nd ed., section 3.1; integers: exact modulo 2^32). Checks large products by Freivalds' algorithm with
- * ±1 vectors: ‖(C − A·B)·x‖ against the probabilistic bound 8·√k·2^-24·‖a_i‖·‖B‖_F (Higham and Mary, SIAM J. Sci. Comput. 41, 2019).
+ * Compares every element with f64 (f32: within (k + 2)·2^-24·Σ|a||b|, the forward-error bound of any order of
+ * summation, Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed., section 3.1; integers: exact
+ * modulo 2^32). Checks large products by Freivalds' algorithm with ±1 vectors: ‖(C − A·B)·x‖ against the
+ * probabilistic bound 8·√k·2^-24·‖a_i‖·‖B‖_F (Higham and Mary, SIAM J. Sci. Comput. 41, 2019).
  */
 export async function matmulVerifier<T extends MatmulType>(
   type: T,
@@ -78,7 +82,10 @@ export async function matmulVerifier<T extends MatmulType>(
   return everyElement ? full(type, shape, a, b, split) : freivalds(type, shape, a, b, checkers)
 }
 
-/** Rows `[first, first + rows)` of A · B in f64 (f32), or modulo 2^32 as i32 bits (integers), with Σ|a||b| for the bound. */
+/**
+ * Rows `[first, first + rows)` of A · B in f64 (f32), or modulo 2^32 as i32 bits (integers), with Σ|a||b| for
+ * the bound.
+ */
 export function referenceRows(
   type: MatmulType,
   rows: number,
@@ -211,8 +218,8 @@ async function freivalds<T extends MatmulType>(
 }
 
 /**
- * y = B · x, k × vectorCount, and the sum of the squares of B (f32). Over several processes each reads the rows of B that its devices have, and gets
- * the others' part of y.
+ * y = B · x, k × vectorCount, and the sum of the squares of B (f32). Over several processes each reads the
+ * rows of B that its devices have, and gets the others' part of y.
  */
 async function productWithVectors<T extends MatmulType>(
   type: T,

@@ -1,5 +1,5 @@
-// Every rank: passes values round the ranks for a long time; rank 1 aborts. All stop after the same repetition, and go on from there. Then rank 0
-// aborts a run that rank 1 has behind it.
+// Every rank: passes values round the ranks for a long time; rank 1 aborts. All stop after the same
+// repetition, and go on from there. Then rank 0 aborts a run that rank 1 has behind it.
 import { isGpuError, openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { expect } from 'vitest'
@@ -25,7 +25,8 @@ await ring.expectTurns(done + 2)
 console.log(`rank ${rank} stops after ${done} repetitions`)
 for (const resource of ring.owned) resource.destroy()
 
-// No messages: rank 1 is done with this run, and with the next one, long before rank 0 is. Each repetition turns two values of both devices.
+// No messages: rank 1 is done with this run, and with the next one, long before rank 0 is. Each repetition
+// turns two values of both devices.
 const times = 2000
 const turned = await Promise.all(
   [1_000_000, 1].map((length, i) => Promise.all([0, 1, 2].map(() => devices[i]!.allocate('u32', length)))),

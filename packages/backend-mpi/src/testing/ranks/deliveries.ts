@@ -1,4 +1,5 @@
-// Four ranks: two deliveries to all, from rank 0 and from rank 2, which pass rank 2 on their way to rank 3 and have one tag. Rank 0 comes late.
+// Four ranks: two deliveries to all, from rank 0 and from rank 2, which pass rank 2 on their way to rank 3
+// and have one tag. Rank 0 comes late.
 import { expect } from 'vitest'
 import { mpiSession } from '../../session.ts'
 
@@ -6,7 +7,10 @@ const session = await mpiSession()
 const { addon, rank } = session
 const group = session.newOpening().beginGroup().numberOf('group')
 await addon.openGroup(group)
-/** Whatever number of tags there is, the two have one tag: a multiple of all that MPI grants, and of powers of two. */
+/**
+ * Whatever number of tags there is, the two have one tag: a multiple of all that MPI grants, and of powers of
+ * two.
+ */
 const apart = 16_383 * 2 ** 15
 
 for (const byteLength of [1000, 5_000_000]) {

@@ -1,4 +1,5 @@
-// Every rank ends with exit code 0 while something is pending. Argument: `call` (rank 1 has made one that no other rank makes) or `run` (in the middle of one).
+// Every rank ends with exit code 0 while something is pending. Argument: `call` (rank 1 has made one that no
+// other rank makes) or `run` (in the middle of one).
 import { openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { mpi } from '../../mpi.ts'
@@ -12,5 +13,6 @@ await queue.run(program, 2)
 console.log(`rank ${rank} ends`)
 if (pending === 'run') void queue.run(program, 1_000_000_000, { signal: new AbortController().signal })
 else if (rank === 1) void devices[0]!.allocate('u32', 1)
-// In a run rank 0 still does its part then, and waits for a message that rank 1, which is gone, no longer sends.
+// In a run rank 0 still does its part then, and waits for a message that rank 1, which is gone, no longer
+// sends.
 setTimeout(() => process.exit(0), rank === 0 ? 500 : 300)

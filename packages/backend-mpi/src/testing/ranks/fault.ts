@@ -1,4 +1,5 @@
-// Rank 1's devices fault while native code has two launches of one program under way. Every rank gets an error, and destroys its group.
+// Rank 1's devices fault while native code has two launches of one program under way. Every rank gets an
+// error, and destroys its group.
 //   mpirun -n 2 node fault.ts FOLDER (empty)
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,4 +1,5 @@
-// Every rank: two groups at once. The runs of one do not wait for those of the other, which come to the ranks in different orders. Then many more beside them.
+// Every rank: two groups at once. The runs of one do not wait for those of the other, which come to the ranks
+// in different orders. Then many more beside them.
 import { type Backend, openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { expect } from 'vitest'
@@ -9,7 +10,10 @@ import { valueRing } from '../value-ring.ts'
 const { rank } = await mpiSession()
 const late = new Set<number>()
 let asked = 0
-/** On rank 1 it takes long to say that it has nothing, for the openings of those numbers, so that this rank opens others meanwhile. */
+/**
+ * On rank 1 it takes long to say that it has nothing, for the openings of those numbers, so that this rank
+ * opens others meanwhile.
+ */
 const slow: Backend = {
   name: 'slow',
   async adapters() {
@@ -22,7 +26,8 @@ const backend = mpi(referenceBackend())
 late.add(1)
 const [first, second] = await Promise.all([0, 1].map(() => openGroup({ backends: [backend, slow] })))
 
-// Two more, of which rank 1 asks for the adapters of the first last: the ranks have them in the order of the calls all the same.
+// Two more, of which rank 1 asks for the adapters of the first last: the ranks have them in the order of the
+// calls all the same.
 late.add(2)
 const more = await Promise.all([0, 1].map(() => openGroup({ backends: [slow, backend] })))
 for (const [i, group] of more.entries()) {
@@ -33,7 +38,8 @@ for (const [i, group] of more.entries()) {
 }
 const [one, other] = [await valueRing(first!, 1000), await valueRing(second!, 2000)]
 
-// Long work of rank 0 alone, behind which its next run has yet to begin when the other group's does; on the other ranks that run has begun.
+// Long work of rank 0 alone, behind which its next run has yet to begin when the other group's does; on the
+// other ranks that run has begun.
 const memory = await first!.devices[0]!.allocate('u32', 1_000_000)
 const long = first!.record((r) => r.fill(memory, 1))
 await first!.queue.run(long)
@@ -49,7 +55,8 @@ await Promise.all([first!.queue.run(one.program, 300), second!.queue.run(other.p
 await one.expectTurns(304)
 await other.expectTurns(306)
 
-// A group lives on beside many that are opened and closed: it waits for none of them, however many there were.
+// A group lives on beside many that are opened and closed: it waits for none of them, however many there
+// were.
 for (let turn = 0; turn < 70; turn++) {
   const group = await openGroup({ backends: [backend] })
   const ring = await valueRing(group, 3000 + turn)

@@ -1,4 +1,5 @@
-// Rank 1's devices are lost in a run of its own, behind which a program that has not run before waits. Every rank destroys its group all the same.
+// Rank 1's devices are lost in a run of its own, behind which a program that has not run before waits. Every
+// rank destroys its group all the same.
 //   mpirun -n 2 node lost-device.ts TRANSPORT
 import { isGpuError, openGroup } from '@tandem-gpu/core'
 import { type MpiOptions, mpi } from '../../mpi.ts'

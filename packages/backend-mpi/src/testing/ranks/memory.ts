@@ -1,4 +1,5 @@
-// Every rank: memory and graphs run out on rank 1 alone, for a while. Every rank gets the error, or none where memory comes back, and the group goes on.
+// Every rank: memory and graphs run out on rank 1 alone, for a while. Every rank gets the error, or none
+// where memory comes back, and the group goes on.
 //   FAKE_CUDA_MEMORY=BYTES mpirun -n 3 node memory.ts TRANSPORT [INNER_BACKEND]
 // Real GPUs, of as many bytes, refuse memory alone, and no graph.
 import { type DeviceBuffer, isGpuError, openGroup } from '@tandem-gpu/core'
@@ -87,7 +88,8 @@ for (const run of [() => queue.run(fresh), () => queue.run(ring, 3, { profile: t
   delete process.env.FAKE_CUDA_GRAPHS
   expect(await codeOf(run())).toBe('works')
 }
-// Graphs of many lengths, of which few are kept, where native code repeats runs on some ranks alone: of three, the third has no part in the program.
+// Graphs of many lengths, of which few are kept, where native code repeats runs on some ranks alone: of
+// three, the third has no part in the program.
 const pair = exchange(small.slice(0, 2), 'pair')
 for (const times of [3, 3, 4, 4, 5, 6, 7, 8, 3, 3, 9, 9, 10, 3, 3, 4, 130, 3])
   await queue.run(pair, times, times === 5 ? { profile: true } : {})

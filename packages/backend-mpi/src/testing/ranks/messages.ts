@@ -10,7 +10,8 @@ const group = session.newOpening().beginGroup().numberOf('group')
 await addon.openGroup(group)
 let key = 0
 
-// Equal messages come once with the lowest rank, in ascending order; keys are matched whatever the order of the calls.
+// Equal messages come once with the lowest rank, in ascending order; keys are matched whatever the order of
+// the calls.
 const keys = [key++, key++, key++]
 const calls = (rank % 2 === 0 ? keys : keys.toReversed()).map(
   async (k) => [k, await addon.gather(group, k, k === keys[1] ? `rank ${rank}` : `all say ${k}`)] as const,
@@ -52,7 +53,8 @@ for (const byteLength of [1, 4096, 9_000_001])
     if (rank === to || rank === from) expect(one[0]).toBe(to === from ? one[0] : 77)
   }
 
-// A ring of messages, repeated: each repetition sends on what the last one brought. Rows with gaps on one side, none on the other.
+// A ring of messages, repeated: each repetition sends on what the last one brought. Rows with gaps on one
+// side, none on the other.
 if (size > 1)
   for (const [rows, rowByteLength, rowByteStride] of [
     [1, 8, 8],
@@ -94,7 +96,8 @@ if (size > 1)
     expect(Buffer.compare(new Uint8Array(dense), new Uint8Array(byteLength).fill(expected))).toBe(0)
   }
 
-// A sender with a constant source does not run away from a receiver that waits for its own work: two repetitions at most.
+// A sender with a constant source does not run away from a receiver that waits for its own work: two
+// repetitions at most.
 const [run, checked] = [key++, key++]
 if (size > 1 && rank < 2) {
   const memory = new ArrayBuffer(8)

@@ -1,5 +1,6 @@
-// Every rank: what it can go on after, and what not. Argument: `threads` (the operating system refuses one, of rank 1), `memory` (none for a long message), `ended` (calls behind
-// the end of MPI), `stopped` (rank 1 reads nothing for a while), `none` (it says which addon it has loaded).
+// Every rank: what it can go on after, and what not. Argument: `threads` (the operating system refuses one,
+// of rank 1), `memory` (none for a long message), `ended` (calls behind the end of MPI), `stopped` (rank 1
+// reads nothing for a while), `none` (it says which addon it has loaded).
 import { readFileSync } from 'node:fs'
 import { isGpuError, openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'

@@ -1,4 +1,5 @@
-// Every rank: a program with messages in every repetition, which native code repeats without JavaScript where the inner backend can.
+// Every rank: a program with messages in every repetition, which native code repeats without JavaScript where
+// the inner backend can.
 //   mpirun -n 2 node native-launches.ts [INNER BACKEND, default fake-cuda] [TRANSPORT, default staged] [fail: rank 1's fake driver refuses to launch] [FOLDER, empty]
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -46,7 +47,8 @@ expect(runs()).toBe(0)
 if (group.rank === 0)
   console.log(`${turns} repetitions without JavaScript, ${microseconds.toFixed(1)} µs each`)
 
-// Rows with gaps, in more pieces than lie in host memory at once: from the first device to the last, and back to rows without gaps.
+// Rows with gaps, in more pieces than lie in host memory at once: from the first device to the last, and back
+// to rows without gaps.
 const [rows, columns, stride] = [801, 5003, 5008]
 const long = await Promise.all(
   [devices[0]!, devices.at(-1)!].map((device) => device.allocate('u32', [rows, stride])),

@@ -1,4 +1,5 @@
-// Rank 1 opens a second group while the others work in the first and wait for it. Every rank gets an error that names both calls.
+// Rank 1 opens a second group while the others work in the first and wait for it. Every rank gets an error
+// that names both calls.
 import { isGpuError, openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { mpi } from '../../mpi.ts'

@@ -1,5 +1,5 @@
-// Every rank: programs of this folder, one after another in one job: MPI and its processes take longer to start than most of them to run. What a
-// program prints begins with its place in the sequence.
+// Every rank: programs of this folder, one after another in one job: MPI and its processes take longer to
+// start than most of them to run. What a program prints begins with its place in the sequence.
 //   mpirun -n 3 node sequence.ts '[[RANK@]FAKE_SETTING=VALUE ...] PROGRAM[,ARGUMENT ...]' ...
 import { extname } from 'node:path'
 import { detectLaunch } from '../../launcher.ts'

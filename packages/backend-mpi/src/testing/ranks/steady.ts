@@ -1,4 +1,5 @@
-// Every rank: sends data round the ranks for some seconds, run after run; says who it is first, and which error ends it.
+// Every rank: sends data round the ranks for some seconds, run after run; says who it is first, and which
+// error ends it.
 import { isGpuError, openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { mpi } from '../../mpi.ts'

@@ -41,7 +41,7 @@ if (group.transport!.name === 'nccl') {
     await clear()
     const begun = performance.now()
     const error = await queue.run(program, 7, { timeoutSeconds: limit }).catch((caught: unknown) => caught)
-    expect(String(error)).toContain(`takes longer than its limit of ${limit} s`)
+    expect(String(error)).toContain(`ran longer than its limit of ${limit} s`)
     expect(isGpuError(error, 'timeout')).toBe(true)
     expect(performance.now() - begun).toBeGreaterThan(limit * 900)
     await clear()

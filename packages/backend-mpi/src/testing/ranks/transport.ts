@@ -20,7 +20,10 @@ try {
   const shares = group.transport!.name === 'ipc'
   if (rank === 0) console.log(JSON.stringify(group.transport))
   const { name, refused } = group.transport!
-  for (const text of [` by ${name}.`, ...refused.map(({ name, reason }) => ` Not by ${name}: ${reason}`)])
+  for (const text of [
+    ` through ${name}.`,
+    ...refused.map(({ name, reason }) => ` Not through ${name}: ${reason}`),
+  ])
     expect(group.selection.reason).toContain(text)
   expect(group.canAccessPeer(0, rankCount - 1)).toBe(shares)
 

@@ -261,7 +261,7 @@ export function describeCommandQueues(suite: Suite): void {
       await refused(buffer.slice(0, 0), '0 bytes')
       if (group.devices.length > 1) {
         const other = await group.devices[1]!.allocate('u32', 4)
-        await refused(other, 'is memory of device 1, not of device 0')
+        await refused(other, 'is on device 1, not on device 0')
         other.destroy()
       }
       buffer.destroy()

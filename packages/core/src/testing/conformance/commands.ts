@@ -9,7 +9,10 @@ function numbered(length: number, first = 1): Uint32Array<ArrayBuffer> {
 
 let large: ReturnType<typeof makeLargeBlocks> | undefined
 
-/** A matrix, and what is expected where a block of it is copied into a matrix of zeros; all ranks share them, and change neither. */
+/**
+ * A matrix, and what is expected where a block of it is copied into a matrix of zeros; all ranks share them,
+ * and change neither.
+ */
 function largeBlocks() {
   large ??= makeLargeBlocks()
   return large
@@ -276,7 +279,8 @@ export function describeCommands(suite: Suite): void {
         if (device.local) {
           const before = device === other ? ['before 0', 'before 1', 'apart 0'] : ['before 0', 'before 1']
           expect(waits.get('after')).toEqual([before, device === other ? ['after'] : ['after']])
-          // What comes before a fence follows the fence of the repetition before, so all that was before that one.
+          // What comes before a fence follows the fence of the repetition before, so all that was before that
+          // one.
           for (const label of before) expect(waits.get(label)).toEqual([[], before])
         }
         if (other.local && device !== other) expect(waits.get('apart 1')).toEqual([[], ['apart 1']])

@@ -13,16 +13,16 @@ export function describeDebug(suite: Suite): void {
       const x = await group.devices[0]!.allocate('u32', 192, { label: 'x' })
       const record = (workgroups: number, length: number) =>
         group.record((r) => r.dispatch(kernel, { workgroups, args: { x: x.slice(0, length) } }))
-      const reaches = 'each reaches x[global_invocation_id.x], of which the view has'
+      const reaches = 'Each accesses x[global_invocation_id.x], and the view has'
       await expectGpuError(
         () => record(1, 10),
         'validation',
-        `The dispatch "squares" runs 64 invocations in x, and ${reaches} 10: no workgroup of 64 fits.`,
+        `The dispatch "squares" runs 64 invocations in x. ${reaches} 10 elements: no workgroup of 64 fits.`,
       )
       await expectGpuError(
         () => record(3, 191),
         'validation',
-        `${reaches} 191: at most 2 workgroups fit in x.`,
+        `${reaches} 191 elements: at most 2 workgroups fit in x.`,
       )
       const fits = record(3, 192)
       await group.queue.run(fits)
@@ -57,7 +57,9 @@ export function describeDebug(suite: Suite): void {
           const program = group.record((r) => r.dispatch(kernel, { workgroups: 1, args: { x } }))
           await expectGpuError(() => group.queue.run(program), 'validation', 'even')
         } else
-          expect(reason).toContain('other indices go unchecked, because these devices lack bounds "trap"')
+          expect(reason).toContain(
+            'other indices are not checked, because these devices do not support bounds "trap"',
+          )
         await group.destroy()
       },
     )

@@ -183,7 +183,7 @@ export function describeDispatches(suite: Suite): void {
         expectGpuError(
           () => suite.group.record((r) => r.dispatch(kernel, { workgroups: 1, args: { x, y: view } })),
           'validation',
-          'multiples of the 4 bytes',
+          'multiples of 4, the size in bytes of',
         )
       await refused(y.slice(5, 4))
       await refused(y.block(0, 0, 3, 4))

@@ -31,8 +31,8 @@ const rows = 9
 const columns = 13
 
 /**
- * Random commands on a few small matrices of devices and of the host, with the same commands on arrays in order of recording as
- * the oracle. In a group over several processes each makes the same one.
+ * Random commands on a few small matrices of devices and of the host, with the same commands on arrays in
+ * order of recording as the oracle. In a group over several processes each makes the same one.
  */
 export class RandomProgram {
   readonly #group: DeviceGroup

@@ -49,8 +49,8 @@ function openSuiteGroup(
 type Body = (rank: SuiteRank, context: TestContext) => Promise<void>
 
 /**
- * Tests that run in every process of a group: in one, or at once in each of several that are simulated here. After each test no
- * buffer and no program may be left.
+ * Tests that run in every process of a group: in one, or at once in each of several that are simulated here.
+ * After each test no buffer and no program may be left.
  */
 export class Suite {
   readonly #backends: () => readonly Backend[]
@@ -108,7 +108,10 @@ export class Suite {
   }
 }
 
-/** Expects these elements, in an array of the same type. vitest by itself takes a microsecond and more for each element, and minutes where many differ. */
+/**
+ * Expects these elements, in an array of the same type. vitest by itself takes a microsecond and more for
+ * each element, and minutes where many differ.
+ */
 export function expectElements(actual: ElementArray | undefined, expected: ElementArray): void {
   expect([actual?.constructor, actual?.length]).toEqual([expected.constructor, expected.length])
   if (equalBytes(bytesOf(actual!), bytesOf(expected))) return

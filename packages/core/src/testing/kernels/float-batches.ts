@@ -14,7 +14,10 @@ interface Judged {
 /** Operands of a case, as bits. */
 type Operands = readonly [number, number, number]
 
-/** Every operator and numeric built-in function of f32 at run time, by component of vectors too, and as constants. */
+/**
+ * Every operator and numeric built-in function of f32 at run time, by component of vectors too, and as
+ * constants.
+ */
 export function* floatBatches(): Generator<Batch> {
   const operations = floatOperations.map(judged)
   const operands = operandsOf(floatValues.map(floatBits))

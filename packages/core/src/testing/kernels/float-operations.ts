@@ -1,4 +1,7 @@
-/** An operation on f32: WGSL for operands `a`, `b`, `c` and its accuracy in the specification (section "Floating Point Accuracy"). */
+/**
+ * An operation on f32: WGSL for operands `a`, `b`, `c` and its accuracy in the specification (section
+ * "Floating Point Accuracy").
+ */
 export interface FloatOperation {
   readonly text: string
   /** The exact value, in f64; NaN where the specification leaves it open. Booleans are exact. */

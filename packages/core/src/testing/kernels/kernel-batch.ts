@@ -10,8 +10,8 @@ export interface KernelFailure {
 }
 
 /**
- * Many cases in one kernel. Its bindings are `input`, an `array<u32>` that it reads, if it has one, and `out`, an `array<u32>` that it
- * writes; floats travel as their bits.
+ * Many cases in one kernel. Its bindings are `input`, an `array<u32>` that it reads, if it has one, and
+ * `out`, an `array<u32>` that it writes; floats travel as their bits.
  */
 export interface Batch {
   readonly name: string

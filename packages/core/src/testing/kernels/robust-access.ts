@@ -271,7 +271,10 @@ ${fill}
   }
 }
 
-/** Runtime-sized arrays of the output itself: each invocation writes by one index, far outside too; all must stay inside. */
+/**
+ * Runtime-sized arrays of the output itself: each invocation writes by one index, far outside too; all must
+ * stay inside.
+ */
 function runtimeSizedBatch(index: 'u32' | 'i32'): Batch {
   const length = 128
   const inside = indexBits.map((bits) => bits < length)

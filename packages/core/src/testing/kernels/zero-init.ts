@@ -64,7 +64,9 @@ const structures = values
 
 const perBatch = 12
 
-/** Variables without an initial value, in every kind of memory, after a kernel that leaves other bits there. */
+/**
+ * Variables without an initial value, in every kind of memory, after a kernel that leaves other bits there.
+ */
 export function* zeroInitBatches(): Generator<Batch> {
   yield poison()
   for (const space of ['function', 'private', 'workgroup', 'loop', 'value'] as const) {

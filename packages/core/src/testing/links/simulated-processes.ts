@@ -7,7 +7,10 @@ export interface SimulatedProcesses {
   readonly break: () => void
 }
 
-/** So many processes that make the same calls in the same order: what one says in a call, all hear when the last has made it. */
+/**
+ * So many processes that make the same calls in the same order: what one says in a call, all hear when the
+ * last has made it.
+ */
 export function simulateProcesses(count: number): SimulatedProcesses {
   let breakOff!: () => void
   const broken = new Promise<void>((resolve) => {
