@@ -180,12 +180,11 @@ function save(): BenchTable {
 }
 
 function measurePeers(): BenchResult[] {
-  const works = { transpose: 'transpose', schedules: 'transpose', sum: 'sum', gemm: 'gemm' }
-  const streamed = { ...works, 'gemm-streamed': 'gemm-xt' }
-  const wanted = Object.entries(streamed).flatMap(([row, work]) => (asked.has(row) ? [work] : []))
+  const workOfRow: Record<string, string> = { schedules: 'transpose', 'gemm-streamed': 'gemm-xt' }
+  const wanted = ['transpose', 'schedules', 'sum', 'gemm', 'gemm-streamed'].filter((row) => asked.has(row))
   const path = join(mkdtempSync(join(tmpdir(), 'tandem-peers-')), 'peers.json')
   const script = new URL('../peers/peers.py', import.meta.url).pathname
-  const only = [...new Set(['limits', ...wanted])].join(',')
+  const only = [...new Set(['limits', ...wanted.map((row) => workOfRow[row] ?? row)])].join(',')
   const options = [script, '--devices', String(Math.min(all, 4)), '--only', only, '--out', path]
   execFileSync('python3', options, { stdio: ['ignore', 'ignore', 'inherit'] })
   return read(path).results
