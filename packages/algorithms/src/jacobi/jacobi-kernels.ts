@@ -29,7 +29,7 @@ export type HaloTransport = Exclude<TileTransport, 'scatter'>
 /** The transport in the labels of the kernels. Shipped kernels are found by their labels, so these words do not change. */
 const transportNames: Record<HaloTransport, string> = { copy: 'copies', direct: 'direct' }
 
-/** What `compileJacobi` compiles. */
+/** The kernels that `compileJacobi` compiles. */
 export interface JacobiKernels {
   readonly transport: HaloTransport
   readonly sweep: Kernel
