@@ -10,9 +10,9 @@ import {
 } from '@tandem-gpu/core'
 
 /**
- * The source of the caller's elements: an array, or a function that fills `into` with the elements from flat, row-major index
- * `offset` on. The function may be asked for any range, more than once (verification reads again), so that data larger than
- * host memory streams.
+ * The source of the caller's elements: an array, or a function that fills `into` with the elements from the flat, row-major index
+ * `offset` on. The function may be called for any range, more than once (verification reads again), so that data larger than
+ * host memory can be streamed.
  */
 export type ElementSource<T extends ElementType = ElementType> = ElementArray<T> | ElementReader<T>
 /** Fills `into` with the elements from flat index `offset` on. */
@@ -22,11 +22,11 @@ export type ElementReader<T extends ElementType = ElementType> = (
 ) => void | Promise<void>
 
 /**
- * The destination of results: an array, or a function that takes consecutive pieces in ascending order of the flat, row-major index.
+ * The destination of results: an array, or a function that receives consecutive pieces in ascending order of the flat, row-major index.
  * `data` is valid only until the function returns (or its promise settles).
  */
 export type ElementSink<T extends ElementType = ElementType> = ElementArray<T> | ElementWriter<T>
-/** Takes the elements from flat index `offset` on. */
+/** Receives the elements from flat index `offset` on. */
 export type ElementWriter<T extends ElementType = ElementType> = (
   offset: number,
   data: ElementArray<T>,
@@ -36,8 +36,8 @@ export type ElementWriter<T extends ElementType = ElementType> = (
 export const streamChunkLength = 4_194_304
 
 /**
- * Throws `validation` unless `data` is a function, which is trusted, or the typed array of `length` elements of `type`. Where `hosts` is true, host
- * memory of them will do too.
+ * Throws `validation` unless `data` is a function, which is trusted, or a typed array of `length` elements of `type`. If `hosts` is true, host
+ * memory is accepted too.
  */
 export function requireElements(
   what: string,

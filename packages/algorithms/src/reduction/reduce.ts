@@ -38,13 +38,13 @@ export interface ReduceOptions<T extends ReductionType = ReductionType>
   /** Default: reproducible pseudo-random elements. */
   readonly input?: ElementSource<T> | undefined
   /**
-   * True: the input starts in page-locked host memory, and every run uploads it in pieces, and reduces pieces that have arrived while others are uploaded.
+   * True: the input starts in page-locked host memory; every run uploads it in pieces and reduces pieces that have arrived while others are uploaded.
    * Default false: the input stays on the devices, and only the reduction is timed.
    */
   readonly timeUploads?: boolean | undefined
 }
 
-/** What `reduce` did. */
+/** The report of `reduce`. */
 export interface ReductionReport extends Report {
   readonly algorithm: 'reduce'
   readonly type: ReductionType
@@ -73,8 +73,8 @@ const optionTypes = {
  * Sum, minimum or maximum of a vector spread over all devices of the group: ceil(n / N) elements on each device, rounded up to whole
  * leaves of 16,384, so that the result has the same bits on any number of devices.
  *
- * Sums of integers wrap modulo 2^32. Minimum and maximum of f32 give NaN (0x7fc00000) where any element is NaN, and order -0
- * before +0. No elements give 0, or the identity of minimum and maximum. `bytes` counts one read of every element.
+ * Sums of integers wrap modulo 2^32. Minimum and maximum of f32 are NaN (0x7fc00000) if any element is NaN, and order -0
+ * before +0. The result for no elements is 0, or the identity of minimum and maximum. `bytes` counts one read of every element.
  */
 export async function reduce<T extends ReductionType>(
   group: DeviceGroup,
