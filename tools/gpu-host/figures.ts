@@ -228,7 +228,7 @@ function comparisons({ ours, peers }: BenchTable): Comparison[] {
     [2048, 32768].flatMap((side) =>
       [
         ['copy', 'tiles copied'],
-        ['scatter', 'peers written'],
+        ['scatter', 'direct writes'],
       ].map(([transport, name]) => ({
         ...{ title: `transpose ${named(side, devices)}, ${name}`, instead: 'serial' },
         ours: mine('transpose', devices, square(side), ` overlapped ${transport}`),

@@ -24,7 +24,8 @@ export interface CudaOptions {
   /** Fuse a·b+c into one rounding (default true). One choice holds for all kernels of the backend. */
   readonly fmad?: boolean | undefined
   /**
-   * False denies kernels other devices' memory, virtual devices' too: for testing what needs no peer access.
+   * If false, kernels cannot access the memory of other devices, including virtual ones. Use it to test the
+   * code paths that work without peer access. Default true.
    */
   readonly peerAccess?: boolean | undefined
   /**

@@ -20,8 +20,8 @@ interface TimedWait extends Wait {
 /**
  * Notices ranks that wait for each other: one has made a call, of a group or of an opening, that the other
  * has not made, and the other way round, and neither comes. Within a group such calls are compared; between
- * groups there is nothing to compare, since programs may work in several at once: so only time tells, and
- * only where both have waited for so long.
+ * groups there is nothing to compare, since programs may work in several at once, so only a timeout detects
+ * them, once both ranks have waited that long.
  */
 export class MutualWaits {
   readonly #milliseconds: number

@@ -268,7 +268,7 @@ async function startSession(libraries: readonly string[] | undefined): Promise<M
   }
 }
 
-/** MPI starts once every rank has asked for it; which one does not, it cannot say. */
+/** MPI starts only after every rank has initialised it, and does not report which ranks are missing. */
 function saidWhenLate<T>(launch: Launch | undefined, start: Promise<T>): Promise<T> {
   if (launch === undefined || launch.size === 1) return start
   const sayIt = () =>

@@ -149,7 +149,7 @@ export async function withGroup<T>(
   }
 }
 
-/** Throws where an id that the user gives is none of those that are found. Where none is found at all, opening says why. */
+/** Throws if a requested id matches no device. If there are no devices at all, opening the group reports why. */
 export async function requireDeviceIds({ device: wanted = [], backend, job }: GroupOptions): Promise<void> {
   if (wanted.length === 0 || job !== undefined) return
   const ids: string[] = []

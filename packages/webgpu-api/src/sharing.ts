@@ -33,7 +33,8 @@ function invalid(message: string): GpuError {
  * The memory of a GPUBuffer as a buffer of its device's group, for `record`, `write` and `read`: nothing is
  * copied. Programs that use it keep the memory beyond `destroy`. The garbage collector leaves the GPUBuffer
  * alone: it lives until it or its GPUDevice is destroyed. Calls to the group's queue and to the GPUDevice's
- * take effect in the order of the calls. A buffer is seen with one type of elements. Rejects with
+ * take effect in the order of the calls. All views of a buffer have the same
+ * element type. Rejects with
  * `validation` for a buffer that can be mapped, and for a size that is not a multiple of 4.
  */
 export async function viewOf<T extends ElementType = 'f32'>(

@@ -11,8 +11,9 @@ import { Turns } from './turns.ts'
 const longestTimeoutSeconds = 2_147_483
 
 /**
- * So long after its limit a run whose kernels are told to leave is given up: what was launched behind the
- * kernel that runs ends first, and a kernel may take longer than estimated to look.
+ * How long after its time limit a run is abandoned if its kernels were told to stop and have not. The kernels
+ * that are queued after the running one must finish too, and a kernel may take longer than estimated to check
+ * the stop word.
  */
 const graceSeconds = 60
 
@@ -233,7 +234,7 @@ export class GroupState {
     if (abandon === undefined) return ended
     const limit = new Promise<never>((_, reject) => {
       const lose = () => {
-        const message = `${tooLongText(label, seconds)}, and work that runs on the devices cannot be stopped.`
+        const message = `${tooLongText(label, seconds)}, and work that is already running on the devices cannot be stopped.`
         reject(new GpuError('timeout', `${message} Group "${this.label}" is lost.`))
         this.#ended ??= lostError(this.label, { reason: 'unknown', message })
         // The run itself has rejected by then.
