@@ -21,6 +21,7 @@ export const longSuites: readonly Suite[] = [
   suite('random kernels', 'wgsl', 'cuda/random-kernels.test.ts', 'random kernels give the same', 128),
   suite('facts of random kernels', 'wgsl', 'testing/random-facts.test.ts', '.', 16),
   suite('kernels of the corpus on the CPU', 'wgsl', 'cuda/execution.test.ts', '.', 1),
+  suite("random loops in nvcc's PTX", 'wgsl', 'cuda/random-exits.test.ts', '.', 10),
   suite('the corpus in nvcc', 'wgsl', 'cuda/golden.test.ts', '.', 1),
   suite('simulations of ranks', 'core', 'testing/simulated-ranks.test.ts', '.', 1),
   suite('edges of plans of ranks', 'core', 'ranks/rank-parts.test.ts', '.', 1),
