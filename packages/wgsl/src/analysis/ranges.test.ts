@@ -87,6 +87,19 @@ describe('the range of an integer', () => {
         'fn pick(a: u32, b: u32) -> u32 { if (a > 3u) { return a; } return b; }',
       ),
     ).toEqual([4, 70])
+    // The same in blocks. Of functions with variables and loops the result can be anything.
+    const inBlocks =
+      'fn pick(a: u32, b: u32) -> u32 { { if (a > 3u) { { return a; } } else { return b; } } return b; }'
+    expect(rangeOf('PROBE', 'pick(i, 70u)', inBlocks)).toEqual([4, 70])
+    for (const body of [
+      'var y = 0u; for (var k = 0u; k < x; k++) { y += 3u; } return y;',
+      'for (var k = 0u; k < x; k++) { if (k == n) { return k; } } return 9u;',
+      'if (x > 70u) { var y = x; y += 5u; return y; } return x;',
+      'if (x > 70u) { return x; } else { var y = x; y += 5u; return y; }',
+      '{ var y = x; y += 5u; return y; }',
+      'let y = x; while (y > n) { return 1u; } return y;',
+    ])
+      expect(rangeOf('PROBE', 'work(i)', `fn work(x: u32) -> u32 { ${body} }`), body).toEqual(all)
     expect(
       rangeOf(
         'bump(&v); PROBE'.replace('bump', 'var v = 1u; bump'),

@@ -60,6 +60,11 @@ describe('swizzled workgroup arrays', () => {
     ).toEqual({})
   })
 
+  it('are not those of matrices of bytes', () => {
+    const bytes = 'subgroupMatrixLoad<subgroup_matrix_left<i8, 32, 16>, row_major>(&tile, 0u, 4u)'
+    expect(found(`${copy}let bytes = ${bytes};`)).toEqual({})
+  })
+
   it('begin at a multiple of 128 bytes', () => {
     const text = source(copy + load('4u')).replace(
       'var<workgroup> tile',
