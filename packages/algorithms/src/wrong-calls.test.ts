@@ -281,7 +281,7 @@ it.each([
   [
     'an option that does not exist',
     () => reduce(group, { elements: 6, type: 'f32', op: 'max' } as never),
-    'There is no option op of reduce; perhaps operation is meant.',
+    'There is no option op of reduce; the closest option is operation.',
   ],
   [
     'an option of products of f16 where the type is f32',

@@ -71,6 +71,6 @@ function unknownOption(name: string, of: string, known: readonly string[]): GpuE
     const other = one.toLowerCase()
     return other.startsWith(lower) || lower.startsWith(other)
   })
-  const help = near === undefined ? `its options are ${known.join(', ')}.` : `did you mean ${near}?`
+  const help = near === undefined ? `its options are ${known.join(', ')}.` : `the closest option is ${near}.`
   return invalid(`There is no option ${name} of ${of}; ${help}`)
 }

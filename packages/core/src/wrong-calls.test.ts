@@ -318,7 +318,7 @@ it.each([
   [
     '`device` for `devices`',
     () => openGroup(untyped({ backends: [backend], device: 2 })),
-    'There is no option device of openGroup; did you mean devices?',
+    'There is no option device of openGroup; the closest option is devices.',
   ],
   [
     'a number as a string',
@@ -358,7 +358,7 @@ it.each([
   [
     '`device` for `devices` of the reference backend',
     () => referenceBackend(untyped({ device: 2 })),
-    'There is no option device of referenceBackend; did you mean devices?',
+    'There is no option device of referenceBackend; the closest option is devices.',
   ],
   [
     'a device that a group lacks',
