@@ -93,7 +93,10 @@ export interface Reflection {
   readonly builtins: readonly BuiltinValue[]
   /** Whether reachable code has a workgroupBarrier or a workgroupUniformLoad, which contains one. */
   readonly callsWorkgroupBarrier: boolean
-  /** What the language asks to be said of the source, such as operations that a `diagnostic` filter lets stand in divergent control flow. */
+  /**
+   * What the language asks to be said of the source, such as operations that a `diagnostic` filter lets stand
+   * in divergent control flow.
+   */
   readonly warnings: readonly WgslWarning[]
 }
 
