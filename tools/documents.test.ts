@@ -6,8 +6,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Block, blocksOf, documentPaths, expectedLines, fileName } from './testing/documents.ts'
 
-// Every TypeScript snippet of every guide and README is compiled with the published types and runs, in one process on the software adapter;
-// quoted files are quoted as they are. A block with a name in its first line is a file of the document's folder.
+// Every TypeScript snippet of every guide and README is compiled with the published types and runs, in one
+// process on the software adapter; quoted files are quoted as they are. A block with a name in its first line
+// is a file of the document's folder.
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const documents = documentPaths(root)
@@ -182,7 +183,8 @@ describe('a document', () => {
         : [],
     )
     expect(installed).toEqual(expect.arrayContaining([...new Set(imported)]))
-    // A guide is followed in an empty folder, in which Node takes programs for CommonJS unless told otherwise.
+    // A guide is followed in an empty folder, in which Node takes programs for CommonJS unless told
+    // otherwise.
     if (document.startsWith('docs/guides/') && imported.length > 0)
       expect(own.some(({ text }) => text.startsWith('npm init --yes\nnpm pkg set type=module\n'))).toBe(true)
   })

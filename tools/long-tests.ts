@@ -2,7 +2,8 @@
 //
 //   node tools/long-tests.ts [--processes N] [--suite NAME]... [--list]
 //
-// Prints a part that fails when it fails, and one line for each suite at the end; exit 1 when something failed.
+// Prints a part that fails when it fails, and one line for each suite at the end; exit 1 when something
+// failed.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'

@@ -91,7 +91,8 @@ describe.each(packages)('the tarball of %s', (name) => {
   it('has types that resolve (arethetypeswrong, ESM only)', async () => {
     const result = await checkPackage(createPackageFromTarballData(await readFile(tarballOf.get(name)!)))
     if (!result.types) throw new Error(`The tarball of ${name} has no types.`)
-    // What `attw --profile esm-only` ignores: `require`, and how TypeScript resolved packages before they had `exports`.
+    // What `attw --profile esm-only` ignores: `require`, and how TypeScript resolved packages before they had
+    // `exports`.
     const ignored: readonly ResolutionKind[] = ['node10', 'node16-cjs']
     const matters = (problem: Problem) =>
       !('resolutionKind' in problem && ignored.includes(problem.resolutionKind))
@@ -222,7 +223,8 @@ describe.skipIf(oldestNode === undefined)(
         return { exit, left: await readdir(out) }
       }
       let result = await interrupted(join(project, 'interrupted'))
-      // On a machine so busy that the event loop gets no turn for most of a second, the operating system ends the process.
+      // On a machine so busy that the event loop gets no turn for most of a second, the operating system ends
+      // the process.
       for (let turn = 1; result.exit === null && turn < 20; turn++)
         result = await interrupted(join(project, `interrupted${turn}`))
       expect(result).toEqual({ exit: 130, left: [] })

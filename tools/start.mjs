@@ -1,10 +1,11 @@
 #!/usr/bin/env node
-// `npm run demo`, `npm test`, `npm run test:long` and `npm run build` of a clone, fresh or not; `install` is what they do first. Plain Node 20
-// and its builtins only: this runs before node_modules exists. What it starts runs on the same Node if that is recent enough, and otherwise on the
-// Node 24 of tools/node, which npm installs on Linux x64.
+// `npm run demo`, `npm test`, `npm run test:long` and `npm run build` of a clone, fresh or not; `install` is
+// what they do first. Plain Node 20 and its builtins only: this runs before node_modules exists. What it
+// starts runs on the same Node if that is recent enough, and otherwise on the Node 24 of tools/node, which
+// npm installs on Linux x64.
 //
-// Without a C++ compiler, CMake or make, the addons (CUDA, MPI) are left out. TANDEM_ADDON=skip leaves them out always, and
-// TANDEM_ADDON=require ends here where they cannot be built.
+// Without a C++ compiler, CMake or make, the addons (CUDA, MPI) are left out. TANDEM_ADDON=skip leaves them
+// out always, and TANDEM_ADDON=require ends here where they cannot be built.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -27,7 +28,9 @@ const nodeProgram = programOfTools()
 await installDependencies()
 process.exitCode = commands[command]()
 
-/** Whether the addons are left out; says why where nobody asked for it. Looks before anything is installed. */
+/**
+ * Whether the addons are left out; says why where nobody asked for it. Looks before anything is installed.
+ */
 function looksForBuildTools() {
   const wish = process.env.TANDEM_ADDON
   if (wish === 'skip') return true
@@ -58,8 +61,8 @@ function programOfTools() {
 }
 
 /**
- * Runs `npm ci` only if what is installed is not what package-lock.json says. Errors only: npm warns about each tool that requires
- * a newer Node than the one that runs npm, and those run on the Node of tools/node.
+ * Runs `npm ci` only if what is installed is not what package-lock.json says. Errors only: npm warns about
+ * each tool that requires a newer Node than the one that runs npm, and those run on the Node of tools/node.
  */
 async function installDependencies() {
   const folders = nodeProgram.startsWith(toolsNode) ? [root, dirname(dirname(toolsNode))] : [root]
@@ -93,7 +96,9 @@ function npmCi(folder) {
   })
 }
 
-/** Two packages come with files for other platforms, or for compiling addons, that no tool here reads: 180 MB. */
+/**
+ * Two packages come with files for other platforms, or for compiling addons, that no tool here reads: 180 MB.
+ */
 function removeUnusedFiles() {
   rmSync(join(toolsNode, 'include'), { recursive: true, force: true })
   const dawn = join(root, 'node_modules/webgpu/dist')
@@ -120,7 +125,8 @@ function installed(folder) {
   return Object.entries(wanted).every(([path, { version, integrity, link, optional }]) => {
     if (!path.startsWith('node_modules/') && !path.includes('/node_modules/')) return true
     const found = present[path]
-    // Binaries for other platforms are optional and stay away; an optional package that is there must be the right one.
+    // Binaries for other platforms are optional and stay away; an optional package that is there must be the
+    // right one.
     if (found === undefined) return optional === true
     return link ? found.link === true : found.version === version && found.integrity === integrity
   })
@@ -153,8 +159,8 @@ function demo() {
 }
 
 /**
- * Lint, every test that nx may replay while its inputs stay the same, and what must run each time: browsers. nx builds what a test needs
- * before it: the tests of one package run while another is built.
+ * Lint, every test that nx may replay while its inputs stay the same, and what must run each time: browsers.
+ * nx builds what a test needs before it: the tests of one package run while another is built.
  */
 function test() {
   const reports = [...workspaceFolders(), 'tools', 'examples'].map((folder) => ({
@@ -163,7 +169,8 @@ function test() {
   }))
   for (const { paths } of reports) for (const path of paths) rmSync(path, { force: true })
 
-  // Three packages for each core at a time, each on half of the cores (tools/vitest.ts): while some wait, the others compute.
+  // Three packages for each core at a time, each on half of the cores (tools/vitest.ts): while some wait, the
+  // others compute.
   const parallel = `--parallel=${Math.min(6, 3 * availableParallelism())}`
   const failed = [
     ['lint', () => runNode([join(root, 'node_modules/@biomejs/biome/bin/biome'), 'check'])],
@@ -225,7 +232,8 @@ function environment() {
     ...process.env,
     ...(withoutAddons && { TANDEM_ADDON: 'skip' }),
     PATH: [join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter),
-    // Hundreds of processes start, and load the same modules: Node keeps what it compiles of them, and TypeScript without its types.
+    // Hundreds of processes start, and load the same modules: Node keeps what it compiles of them, and
+    // TypeScript without its types.
     NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
     NX_DAEMON: 'false',
     NX_NO_CLOUD: 'true',

@@ -14,8 +14,8 @@ const sourceAliases = packageSources.map(([name, replacement]) => ({
 }))
 
 /**
- * The vitest configuration of one package; `configUrl` is the `import.meta.url` of its vitest.config.ts. The test files `needAddon`, as
- * `src/x.test.ts`, are skipped where the clone was built without addons.
+ * The vitest configuration of one package; `configUrl` is the `import.meta.url` of its vitest.config.ts. The
+ * test files `needAddon`, as `src/x.test.ts`, are skipped where the clone was built without addons.
  */
 export function tandemVitest(
   configUrl: string,
@@ -56,7 +56,10 @@ function whyWithoutAddons(): string | undefined {
   return existsSync(note) ? readFileSync(note, 'utf8').trim() : undefined
 }
 
-/** Puts one skipped test, which names what is missing, in the place of each file that cannot run without the addons. */
+/**
+ * Puts one skipped test, which names what is missing, in the place of each file that cannot run without the
+ * addons.
+ */
 export function skippedWithoutAddon(folder: string, files: readonly string[]): Plugin {
   const why = files.length > 0 ? whyWithoutAddons() : undefined
   const skipped = new Set(files.map((file) => join(folder, file)))

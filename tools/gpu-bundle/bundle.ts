@@ -1,11 +1,13 @@
-// Packs what the repository's commands need on a GPU host that has no Node, no npm and no network, into `.gpu-bundle/`:
+// Packs what the repository's commands need on a GPU host that has no Node, no npm and no network, into
+// `.gpu-bundle/`:
 //
 //   node tools/gpu-bundle/bundle.ts [--webgpu]        here: seconds, and nothing is packed twice
 //   bash .gpu-bundle/run SCRIPT [ARGUMENTS]           there: in a copy of the working tree that carries .gpu-bundle
 //   bash .gpu-bundle/run vitest run packages/core     there: the tests
 //
-// node.xz is Node without symbols; modules.tar.xz the production dependencies of all packages, and vitest; built.tar.xz what git ignores:
-// builds, addons, embedded kernels; webgpu.tar.xz (with --webgpu) Dawn for Linux on x86-64.
+// node.xz is Node without symbols; modules.tar.xz the production dependencies of all packages, and vitest;
+// built.tar.xz what git ignores: builds, addons, embedded kernels; webgpu.tar.xz (with --webgpu) Dawn for
+// Linux on x86-64.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import {
@@ -141,7 +143,8 @@ function pack(name: string, paths: readonly string[]): void {
     const list = join(bundle, '.list')
     writeFileSync(list, paths.join('\n'))
     const exclude = ['*.d.ts', '*.d.mts', '*.d.cts', '*.map', '*.md'].map((pattern) => `--exclude=${pattern}`)
-    // --no-recursion is not set: folders come whole, but modules inside modules are listed or left out themselves.
+    // --no-recursion is not set: folders come whole, but modules inside modules are listed or left out
+    // themselves.
     execFileSync('tar', ['-C', root, '-I', 'xz -T0 -4', ...exclude, '-cf', target, '-T', list])
     rmSync(list)
   })

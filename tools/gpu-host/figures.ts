@@ -1,9 +1,10 @@
 /*
  * Puts the figures of a measured table into the documents that quote them:
  *   node tools/gpu-host/figures.ts docs/measurements/TABLE.json
- * Replaces what stands between `<!-- KIND:NAME -->` and `<!-- /KIND -->` in README.md, docs/performance.md and docs/performance/*.md. KIND is
- * `figures` or `tensor` for table.ts, `ranks` for its --ways (`2-ranks` where two ranks were measured), `primitives` for primitives-table.ts and `webgpu-api` for
- * calls.bench.ts; `blocks` has the names.
+ * Replaces what stands between `<!-- KIND:NAME -->` and `<!-- /KIND -->` in README.md, docs/performance.md
+ * and docs/performance/*.md. KIND is `figures` or `tensor` for table.ts, `ranks` for its --ways (`2-ranks`
+ * where two ranks were measured), `primitives` for primitives-table.ts and `webgpu-api` for calls.bench.ts;
+ * `blocks` has the names.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { BenchResult } from '../../packages/cli/src/bench/document.ts'
@@ -195,12 +196,16 @@ const highlights = new Set([
   'SGEMM 16384³ from host memory, 4 GPUs',
 ])
 
-/** Bytes a second that NVLink carries from one H200 to another while nothing goes the other way; a quarter of 3/4 of a matrix arrives at each of 4. */
+/**
+ * Bytes a second that NVLink carries from one H200 to another while nothing goes the other way; a quarter of
+ * 3/4 of a matrix arrives at each of 4.
+ */
 const nvlinkOneWay = 392e9
 
 /**
- * NVIDIA's multi-gpu-programming-models samples (multi_threaded_p2p, single GPU) on the same kind of machine, residual every 100
- * iterations, 2026-11-20: seconds an iteration by [devices, side]. Their code is not part of this repository, so they are quoted.
+ * NVIDIA's multi-gpu-programming-models samples (multi_threaded_p2p, single GPU) on the same kind of machine,
+ * residual every 100 iterations, 2026-11-20: seconds an iteration by [devices, side]. Their code is not part
+ * of this repository, so they are quoted.
  */
 const nvidiaJacobi = [
   [1, 16384, 1.19e-3],

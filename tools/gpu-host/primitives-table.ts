@@ -1,4 +1,5 @@
-// Writes the document of scans, histograms, sorts and transforms, which docs/performance/primitives.md quotes, from JSON lines, and prints its tables:
+// Writes the document of scans, histograms, sorts and transforms, which docs/performance/primitives.md
+// quotes, from JSON lines, and prints its tables:
 //   cat *.jsonl | node tools/gpu-host/primitives-table.ts [--out TABLE.json --machine NAME --commit ID]
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'

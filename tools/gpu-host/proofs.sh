@@ -41,10 +41,7 @@ count=$(nvidia-smi -L | wc -l)
 all=$(first "$count")
 
 one_process() {
-  if [ -d .gl ]; then
-    for f in .gl/*.deb; do dpkg -x "$f" /; done
-    ldconfig
-  fi
+  [ ! -d .gl ] || { for f in .gl/*.deb; do dpkg -x "$f" /; done && ldconfig; }
   # One after the other: kernels of two processes that wait for each other across GPUs take turns on each GPU, and crawl.
   tests "$all" hardware backend-cuda src/conformance.test.ts src/hardware.test.ts src/endless-kernels.test.ts src/unstoppable-kernels.test.ts
   tests "$all" algorithms algorithms

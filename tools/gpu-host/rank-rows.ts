@@ -1,4 +1,7 @@
-/* Rows that matter where devices are those of several processes: what a ring hides of its messages, and what a run costs its callers. */
+/*
+ * Rows that matter where devices are those of several processes: what a ring hides of its messages, and what
+ * a run costs its callers.
+ */
 import {
   allocateSharded,
   compileTranspose,
@@ -24,7 +27,10 @@ export interface RingCost {
   readonly hidden: number
 }
 
-/** One call of `run(program, repetitions)`: the median of its seconds by the device's clock, and of what the caller waits beyond that. */
+/**
+ * One call of `run(program, repetitions)`: the median of its seconds by the device's clock, and of what the
+ * caller waits beyond that.
+ */
 export interface RunCost {
   readonly program: string
   readonly repetitions: number
@@ -32,7 +38,10 @@ export interface RunCost {
   readonly added: number
 }
 
-/** The product of two square matrices by scheme `direct`, with its messages and without, and the messages alone. */
+/**
+ * The product of two square matrices by scheme `direct`, with its messages and without, and the messages
+ * alone.
+ */
 export async function measureRing(
   group: DeviceGroup,
   side: number,
@@ -54,7 +63,8 @@ export async function measureRing(
   const time = async (program: Program, warmup: number) => {
     times.get(program)!.push((await measure(group, program, { warmup })).seconds)
   }
-  // The share is a small difference of long times: each of the two follows the other as often as itself, and neither the messages, beside which a GPU cools.
+  // The share is a small difference of long times: each of the two follows the other as often as itself, and
+  // neither the messages, beside which a GPU cools.
   for (let sample = 0; sample < 16; sample++)
     for (const program of sample % 2 === 0 ? [whole, silent] : [silent, whole])
       await time(program, sample === 0 ? 2 : 0)
@@ -120,8 +130,8 @@ export async function measureRuns(group: DeviceGroup): Promise<RunCost[]> {
 }
 
 /**
- * A recorder that leaves out copies, and has what their targets' devices do next wait for what they did before, as the data of the copies would: what a program takes
- * where its messages cost nothing.
+ * A recorder that leaves out copies, and has what their targets' devices do next wait for what they did
+ * before, as the data of the copies would: what a program takes where its messages cost nothing.
  */
 function withoutCopies(recorder: Recorder): Recorder {
   const copy: Recorder['copy'] = (_, { buffer: { device } }) => {

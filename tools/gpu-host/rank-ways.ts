@@ -1,14 +1,16 @@
 /*
- * One process beside several, on a GPU host: the rows of table.ts in one process with all GPUs and in one process a GPU over each transport, in turn, all in one job.
+ * One process beside several, on a GPU host: the rows of table.ts in one process with all GPUs and in one
+ * process a GPU over each transport, in turn, all in one job.
  *
  *   node tools/gpu-host/table.ts --ways one,ipc,nccl,staged --out ranks.json [--ranks 4] [--rounds 2] [--seconds 180] [--commit ID]
  *        [--rows …] [--mpi-of gpu-aware=/opt/an-mpi] [--nvidia nccl=/tmp/nccl,mpi=/tmp/mpi]
  *
- * A round has one job for each way, and every second round runs them in the opposite order. Jobs end, and no more begin, after that many seconds; what was measured is kept.
- * Nothing is verified here (the suites that prove the bits are jobs of their own), but sums and residuals have to have the same bits in all jobs. `--mpi-of` starts a way's
- * jobs by another MPI, which lies in that folder. `--nvidia` names samples of NVIDIA's multi-gpu-programming-models, which are not part of this repository: executables that print
- * `-csv`; they are ways too, as `nvidia:mpi`.
- * Exit 1 where bits differ or a job fails.
+ * A round has one job for each way, and every second round runs them in the opposite order. Jobs end, and no
+ * more begin, after that many seconds; what was measured is kept. Nothing is verified here (the suites that
+ * prove the bits are jobs of their own), but sums and residuals have to have the same bits in all jobs.
+ * `--mpi-of` starts a way's jobs by another MPI, which lies in that folder. `--nvidia` names samples of
+ * NVIDIA's multi-gpu-programming-models, which are not part of this repository: executables that print
+ * `-csv`; they are ways too, as `nvidia:mpi`. Exit 1 where bits differ or a job fails.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
@@ -27,7 +29,10 @@ export const rankOptions = {
   nvidia: { type: 'string' },
 } as const
 
-/** What the jobs of a table are measured with: these options, and those that table.ts has for its own rows too. */
+/**
+ * What the jobs of a table are measured with: these options, and those that table.ts has for its own rows
+ * too.
+ */
 type RankValues = Readonly<Record<'commit' | 'backend' | 'ranks' | 'rounds' | 'seconds', string>> &
   Partial<Record<'out' | 'rows' | 'ways' | 'mpi-of' | 'nvidia', string | undefined>>
 
@@ -151,11 +156,8 @@ export function measureWays(values: RankValues): void {
         prefixes.get(`nvidia:${name}`),
       )
       const seconds = Number(new RegExp(`^${name}, .* 1, ([\\d.]+),`, 'm').exec(printed)?.[1])
-      if (seconds > 0) {
-        add('jacobi', side, `NVIDIA ${name}`, seconds / 1000)
-        save()
-        console.error(`NVIDIA ${name}: ${side}² takes ${(1e3 * seconds).toFixed(1)} µs an iteration`)
-      } else failures.push(`NVIDIA ${name} at ${side}²: ${printed.slice(-300)}`)
+      if (seconds > 0) add('jacobi', side, `NVIDIA ${name}`, seconds / 1000)
+      else failures.push(`NVIDIA ${name} at ${side}²: ${printed.slice(-300)}`)
     }
   }
 

@@ -1,6 +1,7 @@
 /*
- * The rows of table.ts. Both sides, ours and tools/peers/peers.py, warm up, take the median of at least 10 samples (3 where one takes more than a second), use fresh random
- * data and verify; work shorter than a millisecond is replayed many times for one sample.
+ * The rows of table.ts. Both sides, ours and tools/peers/peers.py, warm up, take the median of at least 10
+ * samples (3 where one takes more than a second), use fresh random data and verify; work shorter than a
+ * millisecond is replayed many times for one sample.
  */
 import {
   generatedElements,
@@ -36,7 +37,10 @@ export interface Job {
   push(result: TableResult): void
 }
 
-/** Elements of a block over and over, from its element `shift` on: generating billions of them one by one takes longer than what they are for. */
+/**
+ * Elements of a block over and over, from its element `shift` on: generating billions of them one by one
+ * takes longer than what they are for.
+ */
 function repeated<T extends Float32Array | Uint16Array>(block: T, shift = 0) {
   return (offset: number, into: T): void => {
     for (let at = 0; at < into.length; ) {

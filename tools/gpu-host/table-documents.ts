@@ -50,7 +50,10 @@ export interface ProductErrors {
   readonly largest: Readonly<Record<string, number>>
 }
 
-/** Seconds of one piece of work (of Jacobi: of a sweep) in one way: `one` process, a transport between processes, or a sample of NVIDIA's. */
+/**
+ * Seconds of one piece of work (of Jacobi: of a sweep) in one way: `one` process, a transport between
+ * processes, or a sample of NVIDIA's.
+ */
 export interface RankResult {
   readonly work: string
   readonly size: number
@@ -72,7 +75,10 @@ export interface RankTable extends OfDevices {
   readonly failures: readonly string[]
 }
 
-/** One measured time of scans, histograms, sorts and transforms: a line of primitives.ts, tools/peers/cub.cu or tools/peers/primitives.py. */
+/**
+ * One measured time of scans, histograms, sorts and transforms: a line of primitives.ts, tools/peers/cub.cu
+ * or tools/peers/primitives.py.
+ */
 export interface PrimitivesFigure {
   readonly work: string
   /** `Tandem`, or the name of the peer. */
@@ -89,14 +95,20 @@ export interface PrimitivesTable extends Measured {
   readonly results: readonly PrimitivesFigure[]
 }
 
-/** What packages/webgpu-api/src/calls.bench.ts writes, with the machine and the commit. Times are microseconds. */
+/**
+ * What packages/webgpu-api/src/calls.bench.ts writes, with the machine and the commit. Times are
+ * microseconds.
+ */
 export interface ApiTable extends Measured {
   readonly kind: 'webgpu-api'
   readonly machine: string
   readonly rows: readonly { readonly name: string; readonly tandem: number; readonly dawn: number }[]
 }
 
-/** The measurement of a work whose variant is `variant` or, where that begins with a blank, ends so; of a shape that has these sizes. */
+/**
+ * The measurement of a work whose variant is `variant` or, where that begins with a blank, ends so; of a
+ * shape that has these sizes.
+ */
 export function findResult(
   results: readonly BenchResult[],
   work: string,

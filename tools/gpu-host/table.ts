@@ -1,13 +1,16 @@
 /*
- * The tables of docs/performance.md and its pages on a GPU host: ours, peers and limits in one job on one machine.
+ * The tables of docs/performance.md and its pages on a GPU host: ours, peers and limits in one job on one
+ * machine.
  *
  *   node tools/gpu-host/table.ts --out table.json [--commit ID] [--rows NAME,…] [--devices 4] [--no-peers] [--no-tune]
  *   node tools/gpu-host/table.ts --rows products,several,same-gpu --out tensor.json [--backend webgpu]      products on tensor cores, WebGPU beside CUDA
  *   node tools/gpu-host/table.ts --ways one,ipc,nccl,staged --out ranks.json [--ranks 4] …      one process beside several: rank-ways.ts
  *   node tools/gpu-host/table.ts --merge a.json,b.json [--peers-from peers.json,…] [--errors errors.json] --out table.json      joins what several jobs measured
  *
- * Rows are those of rows.ts, and host, ring and run. `transpose:2048:32768` measures that row for these sizes, `--counts 1,4` on these numbers of devices only,
- * and `--brief` takes two samples where others take three. `mpirun -n 4 node tools/gpu-host/table.ts --transport ipc …` measures over the devices of all processes.
+ * Rows are those of rows.ts, and host, ring and run. `transpose:2048:32768` measures that row for these
+ * sizes, `--counts 1,4` on these numbers of devices only, and `--brief` takes two samples where others take
+ * three. `mpirun -n 4 node tools/gpu-host/table.ts --transport ipc …` measures over the devices of all
+ * processes.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
@@ -146,7 +149,10 @@ function push(result: TableResult): void {
   )
 }
 
-/** Runs `body` on a group of `devices`; processes keep the group for the next row, since joining takes them seconds. */
+/**
+ * Runs `body` on a group of `devices`; processes keep the group for the next row, since joining takes them
+ * seconds.
+ */
 async function on(devices: number, body: (group: DeviceGroup) => Promise<void>): Promise<void> {
   const group =
     joined?.devices.length === devices ? joined : await openGroup({ backends: [backend], devices })
@@ -159,7 +165,9 @@ async function on(devices: number, body: (group: DeviceGroup) => Promise<void>):
   }
 }
 
-/** The table as far as it is measured; written at every result, so that a job cut short leaves what it had. */
+/**
+ * The table as far as it is measured; written at every result, so that a job cut short leaves what it had.
+ */
 function save(): BenchTable {
   const document: BenchTable = {
     schema: 1,
@@ -180,12 +188,11 @@ function save(): BenchTable {
 }
 
 function measurePeers(): BenchResult[] {
-  const works = { transpose: 'transpose', schedules: 'transpose', sum: 'sum', gemm: 'gemm' }
-  const streamed = { ...works, 'gemm-streamed': 'gemm-xt' }
-  const wanted = Object.entries(streamed).flatMap(([row, work]) => (asked.has(row) ? [work] : []))
+  const workOfRow: Record<string, string> = { schedules: 'transpose', 'gemm-streamed': 'gemm-xt' }
+  const wanted = ['transpose', 'schedules', 'sum', 'gemm', 'gemm-streamed'].filter((row) => asked.has(row))
   const path = join(mkdtempSync(join(tmpdir(), 'tandem-peers-')), 'peers.json')
   const script = new URL('../peers/peers.py', import.meta.url).pathname
-  const only = [...new Set(['limits', ...wanted])].join(',')
+  const only = [...new Set(['limits', ...wanted.map((row) => workOfRow[row] ?? row)])].join(',')
   const options = [script, '--devices', String(Math.min(all, 4)), '--only', only, '--out', path]
   execFileSync('python3', options, { stdio: ['ignore', 'ignore', 'inherit'] })
   return read(path).results

@@ -26,7 +26,8 @@ describe('a project that installs the packages by name', () => {
 
   it('with pnpm', async () => {
     const cwd = newProject('pnpm', npmrc)
-    // pnpm 11 ends with an error until it is told whether a package may run its install script: Dawn's need not.
+    // pnpm 11 ends with an error until it is told whether a package may run its install script: Dawn's need
+    // not.
     writeFileSync(join(cwd, 'pnpm-workspace.yaml'), 'allowBuilds:\n  webgpu: false\n')
     const pnpm = (...args: string[]) => mustRun(node24, [tools.pnpm, ...args], { cwd })
     await pnpm('add', '--config.minimum-release-age=0', ...installed)

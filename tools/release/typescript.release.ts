@@ -78,7 +78,8 @@ async function errorsOfOurs(
   })
   const errors = output.split('\n').filter((line) => /error TS/.test(line))
   if (status !== 0 && errors.length === 0) throw new Error(output)
-  // Without DOM types @webgpu/types has errors of its own, and with those of TypeScript 6 and later it declares them twice.
+  // Without DOM types @webgpu/types has errors of its own, and with those of TypeScript 6 and later it
+  // declares them twice.
   return errors.filter(
     (line) =>
       !/node_modules\/(@webgpu\/types|@types\/node|typescript)\//.test(line) &&

@@ -1,6 +1,6 @@
 /*
- * The machine of docs/scaling.md: hosts of 8 H200s, one rank a GPU. Seconds, bytes and operations a second. Every figure names where it was
- * measured, or is marked as assumed.
+ * The machine of docs/scaling.md: hosts of 8 H200s, one rank a GPU. Seconds, bytes and operations a second.
+ * Every figure names where it was measured, or is marked as assumed.
  */
 
 export interface Constant {
@@ -145,7 +145,10 @@ const sameHost = (a: number, b: number) => Math.floor(a / ranksPerHost) === Math
 
 const c = constants
 
-/** Through host memory by MPI: what a group over several hosts has. A thread of each rank carries all its messages. */
+/**
+ * Through host memory by MPI: what a group over several hosts has. A thread of each rank carries all its
+ * messages.
+ */
 export const staged: Transport = {
   name: 'staged',
   latency: () => c.stagedLatency.value,
@@ -156,7 +159,9 @@ export const staged: Transport = {
   ],
 }
 
-/** From GPU to GPU, as `nccl` sends them: over NVLink inside a host, over the GPU's own link between hosts. */
+/**
+ * From GPU to GPU, as `nccl` sends them: over NVLink inside a host, over the GPU's own link between hosts.
+ */
 export const links: Transport = {
   name: 'links',
   latency: (from, to) => (sameHost(from, to) ? c.messageLatency : c.networkLatency).value,

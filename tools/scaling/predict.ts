@@ -109,8 +109,9 @@ function largest(path: number, busy: ReadonlyMap<string, number>, sweeps: number
 }
 
 /**
- * For each message that this rank receives, the one of its own that its peer sends at the same place of the peer's plan: inner ranks do the
- * same work, so the peer p of rank r sends to r when r sends to 2r − p, or, at the edge of the ranks, to p. Messages of one label keep their order.
+ * For each message that this rank receives, the one of its own that its peer sends at the same place of the
+ * peer's plan: inner ranks do the same work, so the peer p of rank r sends to r when r sends to 2r − p, or,
+ * at the edge of the ranks, to p. Messages of one label keep their order.
  */
 function mirroredSends(plan: RecordedPlan, rank: number, count: number): Map<number, number> {
   const sends = new Map<string, number[]>()
@@ -133,7 +134,8 @@ function mirroredSends(plan: RecordedPlan, rank: number, count: number): Map<num
     const mirror = (2 * rank - command.peer + count) % count
     const send = sends.get(`${mirror} ${name(command.label)}`)?.[place] ?? sends.get(key)?.[place]
     if (send !== undefined) matched.set(command.index, send)
-    // The root of a reduction sends nothing: its peers send when they have reduced a slice as large as its own.
+    // The root of a reduction sends nothing: its peers send when they have reduced a slice as large as its
+    // own.
     else if (command.label === 'gather partials' && reduced !== undefined)
       matched.set(command.index, reduced.index)
   }
@@ -143,7 +145,10 @@ function mirroredSends(plan: RecordedPlan, rank: number, count: number): Map<num
 interface PathRules {
   /** 2: what the second repetition adds to the first. */
   readonly repetitions: 1 | 2
-  /** The command whose start (of a send) or end (of a kernel) lets this receive begin, beside what it follows itself. */
+  /**
+   * The command whose start (of a send) or end (of a kernel) lets this receive begin, beside what it follows
+   * itself.
+   */
   readonly released: (receive: number) => number | undefined
   /** Seconds between the end of one command and the start of another that follows it. */
   readonly edge: (from: number, to: number) => number

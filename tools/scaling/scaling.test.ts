@@ -52,7 +52,8 @@ describe('rank 5 of 16, on hosts of 8', () => {
     expect([...new Set(halos)].sort()).toEqual([4, 6])
     // Whole rows, with the boundary beside them.
     const rows = 4 * 2112 * 4
-    // A pass ends, its rows arrive, the next one begins: the sender's command begins when the receiver's does.
+    // A pass ends, its rows arrive, the next one begins: the sender's command begins when the receiver's
+    // does.
     const pass =
       c.kernelStart.value +
       fusedSweepsSeconds(128, 2048, fusedStripRows(128, 2048)) +

@@ -1,7 +1,8 @@
 /*
  * Writes the tables of docs/scaling.md, between `<!-- scaling:NAME -->` and `<!-- /scaling -->`:
  *   node tools/scaling/scaling.ts
- * Records every program as one rank of 8 to 1,024 and prices the plans (predict.ts). Takes some minutes of one core.
+ * Records every program as one rank of 8 to 1,024 and prices the plans (predict.ts). Takes some minutes of
+ * one core.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

@@ -14,7 +14,10 @@ declare module 'vitest' {
   }
 }
 
-/** Programs of sources that no run of the tests has bundled for a day are removed, with what Node compiled of them. */
+/**
+ * Programs of sources that no run of the tests has bundled for a day are removed, with what Node compiled of
+ * them.
+ */
 export const keptMilliseconds = 86_400_000
 
 /** Modules know where they are, bundled or not: the packages find their addons and libraries. */
@@ -31,7 +34,9 @@ const ownAddresses: Plugin = {
   },
 }
 
-/** Modules in place of others, by the names of these; a module that stands for another may import that one. */
+/**
+ * Modules in place of others, by the names of these; a module that stands for another may import that one.
+ */
 function replacing(replacements: ReadonlyMap<string, string>): Plugin {
   return {
     name: 'replacements',
@@ -46,8 +51,9 @@ function replacing(replacements: ReadonlyMap<string, string>): Plugin {
 }
 
 /**
- * Bundles programs of a package with the sources of all packages into a few files, and returns their folder: `src/bin.ts` is `bin.mjs` there. They
- * do what their sources do, and a process of one starts in less than half the time: it reads no hundreds of modules.
+ * Bundles programs of a package with the sources of all packages into a few files, and returns their folder:
+ * `src/bin.ts` is `bin.mjs` there. They do what their sources do, and a process of one starts in less than
+ * half the time: it reads no hundreds of modules.
  */
 async function bundle(
   root: string,
@@ -100,8 +106,9 @@ async function bundle(
 }
 
 /**
- * A global setup of vitest that bundles programs of the package under test once for all its tests, which find their folder by `inject('programs')`.
- * `replacements` are modules of the package in place of others, by the names of these.
+ * A global setup of vitest that bundles programs of the package under test once for all its tests, which find
+ * their folder by `inject('programs')`. `replacements` are modules of the package in place of others, by the
+ * names of these.
  */
 export function bundledPrograms(
   programs: readonly string[],

@@ -1,5 +1,5 @@
-// Dawn in Node asks in every turn of the event loop whether the GPU is done, and keeps a core busy with that. On a CPU adapter the GPU is that
-// core: after some turns of one wait, tests let Dawn ask once a millisecond.
+// Dawn in Node asks in every turn of the event loop whether the GPU is done, and keeps a core busy with that.
+// On a CPU adapter the GPU is that core: after some turns of one wait, tests let Dawn ask once a millisecond.
 
 const immediately = globalThis.setImmediate
 const later = globalThis.setTimeout

@@ -9,15 +9,12 @@ export interface AlgorithmOptions extends MeasureOptions {
   readonly compareSchedules?: boolean | undefined
   /** Checks the result against a reference. Default true. */
   readonly verify?: boolean | undefined
-  /**
-   * Called with the program that is timed, before it runs; the program is destroyed afterwards. A sort over
-   * messages has two, of which the first has run.
-   */
+  /** Called with the program that is timed, before it runs; the program is destroyed afterwards. A sort over messages has two programs; the first has already run. */
   readonly onProgram?: ((program: Program) => void) | undefined
 }
 
-/** The options of algorithms that generate the input where the caller gives none. */
+/** The options of algorithms that generate the input if the caller passes none. */
 export interface GeneratedInputOptions {
-  /** The same seed gives the same input. Default 1. */
+  /** The same seed produces the same input. Default 1. */
   readonly seed?: number | undefined
 }

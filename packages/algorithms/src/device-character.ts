@@ -1,6 +1,7 @@
 /**
- * The choices that suit a device where the caller makes none. The only place where algorithms tell a GPU from an adapter that the CPU runs, on which
- * barriers are slow, all devices share one memory, and times say nothing about hardware.
+ * The choices that suit a device where the caller makes none. The only place where algorithms tell a GPU from
+ * an adapter that the CPU runs, on which barriers are slow, all devices share one memory, and times say
+ * nothing about hardware.
  */
 export interface DeviceCharacter {
   /** Workgroups exchange values through workgroup memory at little cost. */
@@ -18,12 +19,16 @@ export interface DeviceCharacter {
   readonly jacobi: {
     /** Sweeps are fused into passes over memory where they can be. */
     readonly fuses: boolean
-    /** Cells of a block up to which a sweep that reads the neighbours' cells is faster than copies before it. */
+    /**
+     * Cells of a block up to which a sweep that reads the neighbours' cells is faster than copies before it.
+     */
     readonly directCells: number
     /** Rows that one invocation sweeps, of a block of so many. */
     stripRows(rows: number): number
   }
-  /** The rates that predictions assume: round figures for comparing device counts; do not base plans on them. */
+  /**
+   * The rates that predictions assume: round figures for comparing device counts; do not base plans on them.
+   */
   readonly assumed: AssumedRates
   /** Sizes of the probe that measures these instead. */
   readonly probe: { readonly side: number; readonly copyLength: number }
@@ -39,7 +44,9 @@ export interface AssumedRates {
   readonly commandSeconds: number
 }
 
-/** 10 TFLOP/s, host links of 25 GB/s of which four run at full rate, 200 GB/s between peers, 10 µs a command. */
+/**
+ * 10 TFLOP/s, host links of 25 GB/s of which four run at full rate, 200 GB/s between peers, 10 µs a command.
+ */
 const hardware: DeviceCharacter = {
   fastBarriers: true,
   ownMemory: true,
@@ -50,7 +57,8 @@ const hardware: DeviceCharacter = {
   jacobi: {
     fuses: true,
     directCells: 2_097_152,
-    // More rows reuse what is loaded, fewer keep more invocations busy. On an H200: 3 rows 4.1 TB/s, 4 rows 4.06, 8 rows 3.7, 1 row 3.6.
+    // More rows reuse what is loaded, fewer keep more invocations busy. On an H200: 3 rows 4.1 TB/s, 4 rows
+    // 4.06, 8 rows 3.7, 1 row 3.6.
     stripRows: (rows) => (rows < 512 ? 2 : 3),
   },
   assumed: {

@@ -1,4 +1,5 @@
 import {
+  arrayName,
   describedValue,
   type ElementArray,
   type ElementType,
@@ -9,9 +10,9 @@ import {
 } from '@tandem-gpu/core'
 
 /**
- * The source of the caller's elements: an array, or a function that fills `into` with the elements from flat, row-major index
- * `offset` on. The function may be asked for any range, more than once (verification reads again), so that data larger than
- * host memory streams.
+ * The source of the caller's elements: an array, or a function that fills `into` with the elements from the flat, row-major index
+ * `offset` on. The function may be called for any range, more than once (verification reads again), so that data larger than
+ * host memory can be streamed.
  */
 export type ElementSource<T extends ElementType = ElementType> = ElementArray<T> | ElementReader<T>
 /** Fills `into` with the elements from flat index `offset` on. */
@@ -21,11 +22,11 @@ export type ElementReader<T extends ElementType = ElementType> = (
 ) => void | Promise<void>
 
 /**
- * The destination of results: an array, or a function that takes consecutive pieces in ascending order of the flat, row-major index.
+ * The destination of results: an array, or a function that receives consecutive pieces in ascending order of the flat, row-major index.
  * `data` is valid only until the function returns (or its promise settles).
  */
 export type ElementSink<T extends ElementType = ElementType> = ElementArray<T> | ElementWriter<T>
-/** Takes the elements from flat index `offset` on. */
+/** Receives the elements from flat index `offset` on. */
 export type ElementWriter<T extends ElementType = ElementType> = (
   offset: number,
   data: ElementArray<T>,
@@ -35,8 +36,8 @@ export type ElementWriter<T extends ElementType = ElementType> = (
 export const streamChunkLength = 4_194_304
 
 /**
- * Throws `validation` unless `data` is a function, which is trusted, or the typed array of `length` elements of `type`. Where `hosts` is true, host
- * memory of them will do too.
+ * Throws `validation` unless `data` is a function, which is trusted, or a typed array of `length` elements of `type`. If `hosts` is true, host
+ * memory is accepted too.
  */
 export function requireElements(
   what: string,
@@ -56,9 +57,7 @@ function requireElementsOf(what: string, data: unknown, type: ElementType, hosts
   if (typeof data === 'function') return
   const expected = elementArray(type, 0).constructor.name
   const isHost = typeof data === 'object' && data !== null && 'array' in data
-  const name = isHost
-    ? `host memory of ${describedType(data)}`
-    : (arrayName.call(data) ?? describedValue(data))
+  const name = isHost ? `host memory of ${describedType(data)}` : (arrayName(data) ?? describedValue(data))
   if (name === expected || (hosts && name === `host memory of ${type}`)) return
   const array = `${expected.startsWith('I') ? 'an' : 'a'} ${expected}`
   const choice = hosts ? `${array}, host memory of ${type} or a function` : `${array} or a function`
@@ -69,12 +68,6 @@ function describedType(host: object): string {
   const type = 'type' in host ? String(host.type) : 'no type'
   return 'destroyed' in host && host.destroyed === true ? `${type} that is destroyed` : type
 }
-
-/** The name of a typed array's class, whoever made it; undefined for anything else. */
-const arrayName: (this: unknown) => string | undefined = Object.getOwnPropertyDescriptor(
-  Object.getPrototypeOf(Uint8Array.prototype),
-  Symbol.toStringTag,
-)!.get!
 
 /** Milliseconds of work after which the event loop gets a turn. */
 const longestTurn = 50

@@ -9,9 +9,10 @@ interface Node {
 }
 
 /**
- * Brings parts of host memory, one for each of some devices, from the devices' processes to every process: up a binomial tree of the processes
- * to the first, and from there down another. A process sends and receives about log2 N messages, where copies to memory of which each process
- * has its own would be N messages per device.
+ * Brings parts of host memory, one for each of some devices, from the devices' processes to every process: up
+ * a binomial tree of the processes to the first, and from there down another. A process sends and receives
+ * about log2 N messages, where copies to memory of which each process has its own would be N messages per
+ * device.
  */
 export class GatherTree {
   readonly #width: number
@@ -19,7 +20,10 @@ export class GatherTree {
   readonly #nodes: Node[] = []
   readonly #nodeOf: Node[] = []
 
-  /** `owners`: by ascending ordinal. `width`: elements of each part. `length`: of the memory that `record` fills, a part or all of it. */
+  /**
+   * `owners`: by ascending ordinal. `width`: elements of each part. `length`: of the memory that `record`
+   * fills, a part or all of it.
+   */
   constructor(group: DeviceGroup, owners: readonly Device[], width: number, length: number, label: string) {
     this.#width = width
     this.#owners = owners
@@ -35,7 +39,10 @@ export class GatherTree {
     }
   }
 
-  /** Where the part of the device with this index lies in the memory of its process, for a target that begins at `offset`. */
+  /**
+   * Where the part of the device with this index lies in the memory of its process, for a target that begins
+   * at `offset`.
+   */
   place(index: number, offset = 0): HostView<'u32'> {
     return this.#part(this.#nodeOf[index]!, offset, index, index + 1)
   }

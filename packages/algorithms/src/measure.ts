@@ -5,20 +5,20 @@ import { requireResult } from './require-result.ts'
 
 /** How often a program runs, and what is timed. */
 export interface MeasureOptions {
-  /** Runs before the clock counts. Default 1, on a software adapter 0. */
+  /** Untimed runs before the timed ones. Default 1; 0 on a software adapter. */
   readonly warmup?: number | undefined
-  /** Timed runs, of which the median counts. Default 1. */
+  /** Timed runs, whose median is reported. Default 1. */
   readonly samples?: number | undefined
   /** Replays of the program in one run; the time is divided by it. Default 1. */
   readonly repetitions?: number | undefined
-  /** Receives the spans of one more run, profiled and not timed; empty where the device has no timestamps. */
+  /** Receives the spans of one additional run that is profiled and not timed; empty if the device has no timestamps. */
   readonly trace?: ((spans: readonly ProgramSpan[]) => void) | undefined
-  /** Called before the first run and after each one, warm-up runs included, to show how far the measurement has come. */
+  /** Called before the first run and after each run, including warm-up runs, to report progress. */
   readonly onRun?: ((progress: MeasureProgress) => void) | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** How many of a measurement's runs are done. */
+/** The number of completed runs of a measurement. */
 export interface MeasureProgress {
   readonly done: number
   readonly total: number
@@ -110,7 +110,7 @@ export async function timeRun(
   return { seconds: seconds / times, clock }
 }
 
-/** The median of a non-empty list: the mean of the middle two values where their number is even. */
+/** The median of a non-empty list: the mean of the two middle values if the number of values is even. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = sorted.length >> 1

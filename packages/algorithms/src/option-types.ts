@@ -2,6 +2,7 @@ import {
   type DeviceGroup,
   describedValue,
   GpuError,
+  isObject,
   type OptionType,
   requireCount,
   requireOptions,
@@ -118,8 +119,4 @@ function interruptible<A extends unknown[]>(
       signal.removeEventListener('abort', abort)
     }
   }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
 }

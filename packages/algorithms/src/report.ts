@@ -7,11 +7,9 @@ import type { Device, DeviceGroup, Schedule } from '@tandem-gpu/core'
 export interface ScheduleComparison {
   readonly serialSeconds: number
   readonly overlappedSeconds: number
-  /** Serial over overlapped time; 1 where nothing was timed. */
+  /** Serial time divided by overlapped time; 1 if nothing was timed. */
   readonly speedUp: number
-  /**
-   * Of Jacobi: the sweeps that both times are of, which are those of the program that its iteration repeats.
-   */
+  /** For Jacobi: the number of sweeps to which both times refer, those of the program that the iteration repeats. */
   readonly sweeps?: number
 }
 
@@ -23,14 +21,11 @@ export interface Report {
   readonly backend: string
   /** Name of the adapter; several different ones are joined with ` + `. */
   readonly adapter: string
-  /** True where the "GPU" is the CPU: the figures say nothing about hardware. */
+  /** True if the "GPU" is the CPU; the figures then say nothing about hardware. */
   readonly software: boolean
   readonly devices: number
   readonly deviceNames: readonly string[]
-  /**
-   * Where the devices are those of several processes: how many, how data moves between them, and why in no
-   * quicker way.
-   */
+  /** If the devices belong to several processes: how many, how data moves between them, and why no faster way is used. */
   readonly processes?: {
     readonly count: number
     readonly transport: string
@@ -38,13 +33,13 @@ export interface Report {
   }
   readonly schedule: Schedule
   readonly shape: Readonly<Record<string, number>>
-  /** False when the caller asked for no check. Then `verified` is false and has no meaning. */
+  /** False if the caller requested no check. Then `verified` is false and has no meaning. */
   readonly checked: boolean
-  /** True if and only if the result was checked and is right. */
+  /** True if and only if the result was checked and is correct. */
   readonly verified: boolean
-  /** How it was checked and what was allowed, in words. */
+  /** The check and the allowed error, in words. */
   readonly verification: string
-  /** Largest absolute difference from the reference; 0 where the check is exact and passes. */
+  /** Largest absolute difference from the reference; 0 if the check is exact and passes. */
   readonly maxError: number
   /**
    * Duration of one run of the recorded program, or of the two of a sort over messages: the median of the
@@ -55,12 +50,12 @@ export interface Report {
   /** Bytes moved or operations done in one run, whichever limits the algorithm. */
   readonly bytes?: number
   readonly flops?: number
-  /** `bytes`, `flops` or the elements over `seconds`, in `unit`; 0 when nothing was timed. */
+  /** `bytes`, `flops` or the elements divided by `seconds`, in `unit`; 0 if nothing was timed. */
   readonly rate: number
   readonly unit: 'GB/s' | 'GFLOP/s' | 'Gelements/s'
-  /** Both schedules, where `compareSchedules` asks for them. */
+  /** Both schedules, if `compareSchedules` is true. */
   readonly comparison?: ScheduleComparison
-  /** Sentences for the user, such as a choice that was made, or one that would be faster. */
+  /** Notes for the user, such as a choice that was made, or one that would be faster. */
   readonly notes: readonly string[]
 }
 
@@ -72,7 +67,7 @@ export interface Verification {
   readonly maxError: number
 }
 
-/** For reports where the caller asked for no check. */
+/** For reports without a check. */
 export const notVerified: Verification = {
   checked: false,
   verified: false,
@@ -80,7 +75,7 @@ export const notVerified: Verification = {
   maxError: 0,
 }
 
-/** The fields that say where something ran; `devices` are those of the group that were used. */
+/** The fields that describe where something ran; `devices` are the devices of the group that were used. */
 export function describeGroup(
   group: DeviceGroup,
   devices: readonly Device[] = group.devices,

@@ -23,21 +23,21 @@ export interface RunMeasuredOptions extends Omit<AlgorithmOptions, 'verify'> {
   readonly label?: string | undefined
 }
 
-/** What `runMeasured` found. */
+/** The result of `runMeasured`. */
 export interface MeasuredRun {
   readonly schedule: Schedule
   readonly measurement: Measurement
-  /** Present where `compareSchedules` asks for it. */
+  /** Present if `compareSchedules` is true. */
   readonly comparison?: ScheduleComparison
 }
 
-/** Samples of each schedule in a comparison, at least: fewer say nothing where times vary. */
+/** The minimum number of samples of each schedule in a comparison: fewer are meaningless if times vary. */
 const comparedSamples = 5
 
 /**
- * Records a program, shows it to `onProgram`, runs and times it, and destroys it: what is between an algorithm's allocations and its check.
+ * Records a program, passes it to `onProgram`, runs and times it, and destroys it: the part between an algorithm's allocations and its check.
  * With `compareSchedules`, `record` is called once for each schedule; both are warmed up, and their samples alternate, at least five of
- * each, so that a machine that slows down does not favour one. Rejects with `validation` for wrong options, before anything is recorded.
+ * each, so that a machine that slows down does not favour one of them. Rejects with `validation` for wrong options, before anything is recorded.
  */
 export async function runMeasured(
   group: DeviceGroup,
@@ -54,7 +54,7 @@ export async function runMeasured(
   )
 }
 
-/** The same for programs that run one after another; `keep` has a program destroyed at the end. The second may depend on what the first has computed. */
+/** The same for programs that run one after another; programs passed to `keep` are destroyed at the end. The second may depend on results of the first. */
 export async function measurePrograms(
   group: DeviceGroup,
   record: (schedule: Schedule, keep: (program: Program) => Program) => Promise<readonly Program[]>,
@@ -84,7 +84,7 @@ export async function measurePrograms(
   }
 }
 
-/** The fields of a report that say where the program ran and how fast: `bytes`, `flops` or elements of one run, and the rate per second. */
+/** The fields of a report that describe where the program ran and how fast: `bytes`, `flops` or elements of one run, and the rate per second. */
 export function describeRun(
   group: DeviceGroup,
   { schedule, measurement: { seconds, clock }, comparison }: MeasuredRun,
@@ -108,14 +108,14 @@ function rateOf(work: Parameters<typeof describeRun>[2], seconds: number): Pick<
   return { rate: gigaRate(work.elements, seconds), unit: 'Gelements/s' }
 }
 
-/** What `comparePrograms` found. */
+/** The result of `comparePrograms`. */
 interface ComparedPrograms {
   readonly comparison: ScheduleComparison
   /** Seconds of each run. */
   readonly samples: ReadonlyMap<readonly Program[], readonly number[]>
 }
 
-/** Times programs, and others that differ from them in their schedule alone; which of them come first alternates too. */
+/** Times programs, and others that differ only in their schedule; which of them come first alternates. */
 export async function comparePrograms(
   group: DeviceGroup,
   one: readonly Program[],

@@ -49,13 +49,13 @@ export interface MatrixSlice<T extends ElementType = ElementType> extends RowRan
   readonly view: BufferView<T>
 }
 
-/** A row-major matrix cut into one slice of consecutive rows per device, in device order. A vector of n elements is n × 1. */
+/** A row-major matrix divided into one slice of consecutive rows per device, in device order. A vector of n elements is n × 1. */
 export interface ShardedMatrix<T extends ElementType = ElementType> {
   readonly type: T
   readonly rows: number
   readonly columns: number
   readonly slices: readonly MatrixSlice<T>[]
-  /** Frees the slices' buffers, where the matrix owns them. */
+  /** Frees the buffers of the slices, if the matrix owns them. */
   destroy(): void
 }
 
@@ -134,8 +134,8 @@ export function shardedFromViews<T extends ElementType>(
 }
 
 /**
- * Fills the matrix from the host, slice by slice, in pieces of at most 16 MiB (or one row, where the slice is strided). Asks the source for
- * the rows of this process's devices only.
+ * Fills the matrix from the host, slice by slice, in pieces of at most 16 MiB (or one row, if the slice is strided). Reads from the source
+ * only the rows of this process's devices.
  */
 export async function writeSharded<T extends ElementType>(
   group: DeviceGroup,

@@ -1,4 +1,5 @@
-// Functions of the caller that give and take elements: they may use the group, and whatever they do, nothing waits forever.
+// Functions of the caller that give and take elements: they may use the group, and whatever they do, nothing
+// waits forever.
 import { type DeviceGroup, openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { expect, it } from 'vitest'

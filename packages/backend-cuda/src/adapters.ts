@@ -16,7 +16,10 @@ export function normalPciBusId(text: string): string {
   return `${domain.slice(-4).padStart(4, '0')}:${bus}:${device}`
 }
 
-/** The same devices as CUDA and NVML name them; CUDA's order and number follow CUDA_VISIBLE_DEVICES, NVML's do not. */
+/**
+ * The same devices as CUDA and NVML name them; CUDA's order and number follow CUDA_VISIBLE_DEVICES, NVML's do
+ * not.
+ */
 export interface DeviceIdentity {
   readonly pciBusId: string
   /** As NVML writes it (`GPU-…`, or `MIG-…` for a slice of a GPU), also where NVML is missing. */
@@ -44,7 +47,10 @@ export interface FoundAdapters extends AdapterReport {
   readonly probe?: NativeProbe
 }
 
-/** Every CUDA device of this process. A missing driver is an `absence`, missing NVML a note; a broken installation throws (`addonAbsence`). */
+/**
+ * Every CUDA device of this process. A missing driver is an `absence`, missing NVML a note; a broken
+ * installation throws (`addonAbsence`).
+ */
 export async function findAdapters(addon: NativeAddon | Error, libraries: Libraries): Promise<FoundAdapters> {
   if (addon instanceof Error) return { adapters: [], absence: addonAbsence(addon) }
   let probe: NativeProbe

@@ -19,8 +19,9 @@ interface Layout {
 }
 
 /**
- * Memory that an executable allocates on each of its GPUs for the uniform block, trap records, time stamps, synchronisation flags and messages; and
- * page-locked host memory for copies between GPUs that cannot reach each other.
+ * Memory that an executable allocates on each of its GPUs for the uniform block, trap records, time stamps,
+ * synchronisation flags and messages; and page-locked host memory for copies between GPUs that cannot reach
+ * each other.
  */
 export class Arena {
   readonly #physical: PhysicalGpus
@@ -34,7 +35,10 @@ export class Arena {
   /** By command. */
   readonly #bounces = new Map<number, CudaHostAllocation>()
 
-  /** `syncs`: sets of graphs that synchronise at the same time, each with `flags` flags on a GPU. `staging`: bytes for messages. */
+  /**
+   * `syncs`: sets of graphs that synchronise at the same time, each with `flags` flags on a GPU. `staging`:
+   * bytes for messages.
+   */
   static async allocate(
     physical: PhysicalGpus,
     plan: CudaPlan,
@@ -110,7 +114,10 @@ export class Arena {
     this.#peers.set(gpu, address)
   }
 
-  /** Clears the flags that earlier graphs with this `slot` have left. Takes effect before whatever is queued next. */
+  /**
+   * Clears the flags that earlier graphs with this `slot` have left. Takes effect before whatever is queued
+   * next.
+   */
   clearSync(slot: number): void {
     for (const gpu of this.#addresses.keys())
       this.#physical.native

@@ -11,7 +11,10 @@ export type ClockOffsets = ReadonlyMap<number, number>
 /** Turns of the ping-pong; the quickest decides. */
 const calibrationRounds = 64
 
-/** Offsets of every GPU's clock against GPU 0's. GPUs that GPU 0 cannot reach keep offset 0: their spans are off by up to 0.1 ms. */
+/**
+ * Offsets of every GPU's clock against GPU 0's. GPUs that GPU 0 cannot reach keep offset 0: their spans are
+ * off by up to 0.1 ms.
+ */
 export async function measureClocks(physical: PhysicalGpus): Promise<ClockOffsets> {
   const offsets = new Map<number, number>([[0, 0]])
   for (let gpu = 1; gpu < physical.count; gpu += 1) {
@@ -58,8 +61,9 @@ export function stampWords(bytes: Uint8Array<ArrayBuffer>): BigUint64Array {
 }
 
 /**
- * The offset between two GPUs' clocks from a ping-pong: of each round, the reference GPU stamps sending and arrival, the other one
- * stamps its turn. The round with the shortest way there and back bounds the error by half of it (D. Mills, RFC 5905, section 8).
+ * The offset between two GPUs' clocks from a ping-pong: of each round, the reference GPU stamps sending and
+ * arrival, the other one stamps its turn. The round with the shortest way there and back bounds the error by
+ * half of it (D. Mills, RFC 5905, section 8).
  */
 export function clockOffset(reference: BigUint64Array, other: BigUint64Array): number {
   let best = { roundTrip: Number.POSITIVE_INFINITY, offset: 0 }
@@ -75,7 +79,10 @@ export function clockOffset(reference: BigUint64Array, other: BigUint64Array): n
   return best.offset
 }
 
-/** One span for each command of the last repetition on a GPU with stamps, on the clock of the GPU that stamped the start. */
+/**
+ * One span for each command of the last repetition on a GPU with stamps, on the clock of the GPU that stamped
+ * the start.
+ */
 export function spansFrom(
   plan: CudaPlan,
   repetition: number,

@@ -26,11 +26,14 @@ export interface PlanAddresses extends Links {
 }
 
 /**
- * Copies inside one GPU: from here on a kernel is quicker than the driver's copy node (H200, 1 GiB: 2,770 GB/s by the node, 4,260 GB/s by
- * a kernel); below, both take a microsecond.
+ * Copies inside one GPU: from here on a kernel is quicker than the driver's copy node (H200, 1 GiB: 2,770
+ * GB/s by the node, 4,260 GB/s by a kernel); below, both take a microsecond.
  */
 const localKernelByteLength = 256 * 1024
-/** Copies between GPUs: up to here a kernel that reads the peer starts sooner than a copy engine; above, the engine is quicker. */
+/**
+ * Copies between GPUs: up to here a kernel that reads the peer starts sooner than a copy engine; above, the
+ * engine is quicker.
+ */
 export const peerKernelByteLength = 512 * 1024
 
 /** Largest distance between rows that the driver takes in a 2-D copy. */
@@ -110,7 +113,10 @@ export function commandNodes(
   }
 }
 
-/** Size of the page-locked memory that a command needs as a copy between GPUs that cannot reach each other; 0 for all other commands. */
+/**
+ * Size of the page-locked memory that a command needs as a copy between GPUs that cannot reach each other; 0
+ * for all other commands.
+ */
 export function bounceByteLength(command: CudaCommand, memory: PlanAddresses): number {
   if (command.kind !== 'copy') return 0
   const source = memory.addressOf(command.source.buffer)

@@ -55,7 +55,10 @@ export abstract class CudaExecutable implements Executable {
   protected readonly lowered: LoweredPlan
   protected readonly memory: PlanAddresses
   protected readonly cache: GraphCache
-  /** The contents of the uniform block on the GPUs; undefined before the first run, and after a run that failed. */
+  /**
+   * The contents of the uniform block on the GPUs; undefined before the first run, and after a run that
+   * failed.
+   */
   #uniformsHeld: Uint8Array<ArrayBuffer> | undefined
 
   protected constructor({ physical, lowered, arena }: ExecutableParts) {
@@ -121,8 +124,9 @@ export abstract class CudaExecutable implements Executable {
   }
 
   /**
-   * Across processes, what none of their GPUs goes beyond before all have come there: it stands before each run, so that the clock begins for
-   * all alike, and between graphs of two lengths, of which one's waits do not know what the other has done.
+   * Across processes, what none of their GPUs goes beyond before all have come there: it stands before each
+   * run, so that the clock begins for all alike, and between graphs of two lengths, of which one's waits do
+   * not know what the other has done.
    */
   barrier(): GraphHandles | undefined {
     return undefined
@@ -147,7 +151,9 @@ export abstract class CudaExecutable implements Executable {
     return this.plan.commands.length * 2
   }
 
-  /** Where the uniform block must be copied before a run with `wanted`; none when the GPUs hold it already. */
+  /**
+   * Where the uniform block must be copied before a run with `wanted`; none when the GPUs hold it already.
+   */
   uniformTargets(wanted: Uint8Array<ArrayBuffer>): { gpu: number; address: number }[] {
     if (this.holds(wanted)) return []
     this.#uniformsHeld = wanted.slice()
@@ -159,7 +165,10 @@ export abstract class CudaExecutable implements Executable {
     return this.#uniformsHeld !== undefined && Buffer.compare(this.#uniformsHeld, uniforms) === 0
   }
 
-  /** After a run that failed: it may not have copied the uniforms, nor, unless it was `ended` on purpose, launched on every GPU as often. */
+  /**
+   * After a run that failed: it may not have copied the uniforms, nor, unless it was `ended` on purpose,
+   * launched on every GPU as often.
+   */
   recover(ended: boolean): void {
     this.#uniformsHeld = undefined
     if (!ended) this.cache.forgetSynchronised()
@@ -186,8 +195,8 @@ export abstract class CudaExecutable implements Executable {
   }
 
   /**
-   * Allocates what copies go through between GPUs that do not reach each other, and instantiates one repetition, so that an error of the
-   * driver is known before the first run.
+   * Allocates what copies go through between GPUs that do not reach each other, and instantiates one
+   * repetition, so that an error of the driver is known before the first run.
    */
   protected async readyHere(): Promise<this> {
     try {

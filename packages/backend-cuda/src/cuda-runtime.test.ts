@@ -338,8 +338,9 @@ describe('programs', () => {
     const calls = readFileSync(trace, 'utf8').split('\n')
     expect(calls.filter((name) => name === 'cuGraphLaunch')).toHaveLength(4)
     const looks = calls.filter((name) => name === 'cuEventQuery').length
-    // 1000 ln (1.6 s / 0.8 s) for the end, at which nothing is looked at before the second launch has ended, 8 ln (400 ms / 160 µs) before each of two launches and what fits into 160 µs; every
-    // 50 µs it would be 15,000.
+    // 1000 ln (1.6 s / 0.8 s) for the end, at which nothing is looked at before the second launch has ended,
+    // 8 ln (400 ms / 160 µs) before each of two launches and what fits into 160 µs; every 50 µs it would be
+    // 15,000.
     expect(looks).toBeLessThan(6000)
   })
 
@@ -365,7 +366,8 @@ describe('programs', () => {
       { command: 1, device: 1, repetition: 3 },
       { command: 2, device: 0, repetition: 3 },
     ])
-    // The fake's clocks are 100 s apart: without calibration the second span would lie far outside its neighbours.
+    // The fake's clocks are 100 s apart: without calibration the second span would lie far outside its
+    // neighbours.
     for (const [index, span] of spans!.entries()) {
       expect(span.endSeconds).toBeGreaterThanOrEqual(span.startSeconds)
       if (index > 0) expect(span.startSeconds).toBeGreaterThan(spans![index - 1]!.endSeconds - 1)

@@ -54,8 +54,8 @@ export interface RuntimeHandles<E extends CudaExecutable> extends CudaHandles {
 }
 
 /**
- * Open CUDA devices: contract in core's `Runtime`. Everything the driver does happens on the group's native thread, in call order.
- * `LocalRuntime` is of one process; the runtimes of links are in `linked-runtimes.ts`.
+ * Open CUDA devices: contract in core's `Runtime`. Everything the driver does happens on the group's native
+ * thread, in call order. `LocalRuntime` is of one process; the runtimes of links are in `linked-runtimes.ts`.
  */
 export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart = PlanCommand>
   implements Runtime<RuntimeHandles<E>, C>
@@ -233,8 +233,8 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
   }
 
   /**
-   * `seconds` is what CUDA events on the first GPU's stream measure; across processes they begin when the GPUs of all have come to the run. Profiling
-   * adds time stamps, so its rates mean nothing.
+   * `seconds` is what CUDA events on the first GPU's stream measure; across processes they begin when the
+   * GPUs of all have come to the run. Profiling adds time stamps, so its rates mean nothing.
    */
   async run(executable: E, options: ExecutionOptions): Promise<ExecutionResult> {
     const { plan } = executable
@@ -397,7 +397,10 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
     }
   }
 
-  /** Turns native errors into GpuErrors. A fault destroys the contexts of the process, so it loses every runtime; any other loss is this one's. */
+  /**
+   * Turns native errors into GpuErrors. A fault destroys the contexts of the process, so it loses every
+   * runtime; any other loss is this one's.
+   */
   protected translated(error: unknown, doing: string): unknown {
     const translated = toGpuError(error, doing)
     if (isGpuError(translated, 'device-lost')) {

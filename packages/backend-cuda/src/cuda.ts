@@ -23,13 +23,22 @@ export interface CudaOptions {
   readonly kernelCache?: false | KernelCacheOptions | undefined
   /** Fuse a·b+c into one rounding (default true). One choice holds for all kernels of the backend. */
   readonly fmad?: boolean | undefined
-  /** False denies kernels other devices' memory, virtual devices' too: for testing what needs no peer access. */
+  /**
+   * False denies kernels other devices' memory, virtual devices' too: for testing what needs no peer access.
+   */
   readonly peerAccess?: boolean | undefined
-  /** How programs over several GPUs become CUDA graphs; default `auto`: one graph where GPUs copy megabytes to each other, else one for each GPU. */
+  /**
+   * How programs over several GPUs become CUDA graphs; default `auto`: one graph where GPUs copy megabytes to
+   * each other, else one for each GPU.
+   */
   readonly lowering?: Lowering | undefined
-  /** Names or paths of the NVIDIA libraries, tried in order; default: the loader's, then the usual folders. */
+  /**
+   * Names or paths of the NVIDIA libraries, tried in order; default: the loader's, then the usual folders.
+   */
   readonly libraries?: Partial<Libraries> | undefined
-  /** PTX for machines without NVRTC; default: the kernels of @tandem-gpu/algorithms, packed with this package. */
+  /**
+   * PTX for machines without NVRTC; default: the kernels of @tandem-gpu/algorithms, packed with this package.
+   */
   readonly shippedKernels?: ShippedKernels | undefined
 }
 

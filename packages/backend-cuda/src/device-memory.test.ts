@@ -1,4 +1,5 @@
-// Device memory for native code of another package. That an MPI can use it, jobs of backend-mpi show, with a fake MPI that looks at each address.
+// Device memory for native code of another package. That an MPI can use it, jobs of backend-mpi show, with a
+// fake MPI that looks at each address.
 import { types } from 'node:util'
 import { type Adapter, isGpuError } from '@tandem-gpu/core'
 import type { LinkedProcesses } from '@tandem-gpu/core/backend'

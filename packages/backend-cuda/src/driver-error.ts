@@ -3,8 +3,9 @@ import { GpuError, type GpuErrorCode } from '@tandem-gpu/core'
 /** Properties that the addon sets on its errors. */
 interface NativeErrorFields {
   /**
-   * A GpuErrorCode, where `device-lost` is a fault that destroys the contexts of the process; `cuda` where the code follows from `result`; `peer-lost` where
-   * another process cannot go on; `group-lost` where this group alone cannot.
+   * A GpuErrorCode, where `device-lost` is a fault that destroys the contexts of the process; `cuda` where
+   * the code follows from `result`; `peer-lost` where another process cannot go on; `group-lost` where this
+   * group alone cannot.
    */
   readonly nativeCode: string
   readonly result: number
@@ -35,7 +36,10 @@ export function isNativeError(error: unknown): error is Error & NativeErrorField
   return error instanceof Error && 'nativeCode' in error
 }
 
-/** Turns an error of the addon into a GpuError; other errors pass through. `doing` names the failed operation: "Allocating 'a'". */
+/**
+ * Turns an error of the addon into a GpuError; other errors pass through. `doing` names the failed operation:
+ * "Allocating 'a'".
+ */
 export function toGpuError(error: unknown, doing: string): unknown {
   if (!isNativeError(error)) return error
   if (error.nativeCode === 'device-lost') {

@@ -1,4 +1,5 @@
-// Kernels that never end on real GPUs: a time limit ends them whatever their loops do, and their group and another one compute on.
+// Kernels that never end on real GPUs: a time limit ends them whatever their loops do, and their group and
+// another one compute on.
 import {
   type DeviceBuffer,
   type DeviceGroup,

@@ -1,6 +1,6 @@
-// Every function of libcuda, NVRTC, NVML and NCCL that the addon calls fails in every way that differs, at its first, a middle and its last call.
-// The outcomes are in testdata/failures.txt, which the long form writes (npm run test:long); a function that is new has no lines there,
-// and fails the test.
+// Every function of libcuda, NVRTC, NVML and NCCL that the addon calls fails in every way that differs, at
+// its first, a middle and its last call. The outcomes are in testdata/failures.txt, which the long form
+// writes (npm run test:long); a function that is new has no lines there, and fails the test.
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -29,7 +29,10 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Results of each sort that a library has, and the codes that may come of them. A fault takes all that follows with it. */
+/**
+ * Results of each sort that a library has, and the codes that may come of them. A fault takes all that
+ * follows with it.
+ */
 const driverClasses = [
   { name: 'out of memory', result: 2, codes: ['out-of-memory'] },
   { name: 'fault', result: 700, codes: ['device-lost'] },
@@ -114,13 +117,19 @@ const capturing = ['cuStreamBeginCapture', 'cuStreamEndCapture', 'cuGraphAddChil
 /** Calls of the driver that only command queues lead to. */
 const queued = ['cuMemcpyAsync', 'cuLaunchKernel']
 
-/** Called until the work is done: how often depends on the machine's load, so that only the first call is the same in every run. */
+/**
+ * Called until the work is done: how often depends on the machine's load, so that only the first call is the
+ * same in every run.
+ */
 const polled = new Set(['cuEventQuery', 'ncclCommGetAsyncError'])
 
 const table = `${packageFolder}testdata/failures.txt`
 const long = process.env.TANDEM_LONG === '1'
 
-/** GPUs 0 to 2 have links, GPU 3 has none. Where one side of a ping-pong is not launched, the other soon gives up, as on GPUs. */
+/**
+ * GPUs 0 to 2 have links, GPU 3 has none. Where one side of a ping-pong is not launched, the other soon gives
+ * up, as on GPUs.
+ */
 const machineSettings = { FAKE_CUDA_DEVICES: 4, FAKE_CUDA_IPC: 'own', FAKE_CUDA_PING_PONG_SECONDS: 1 }
 
 let copies = 0
@@ -227,7 +236,8 @@ it('reports every failure of every call as an error with a code, and frees what 
       }
       for (const [turn, [place, position]] of positions.entries()) {
         for (const [sort, { name, result, codes }] of classes.entries()) {
-          // All of them take minutes: the short form takes one sort of failure for each call, which over all calls are all sorts.
+          // All of them take minutes: the short form takes one sort of failure for each call, which over all
+          // calls are all sorts.
           if (!long && sort !== (index + turn) % classes.length) continue
           const row = `${symbol}, ${name}, ${place}`
           const machine = freshMachine(symbols === nvrtc)

@@ -2,14 +2,20 @@ import { GpuError } from '@tandem-gpu/core'
 import type { HostAllocation } from '@tandem-gpu/core/backend'
 import type { NativeGroup } from './native-addon.ts'
 
-/** Host memory, page-locked on the group's native thread, or locked still for one of its size that was freed: unlocking waits for the GPU. */
+/**
+ * Host memory, page-locked on the group's native thread, or locked still for one of its size that was freed:
+ * unlocking waits for the GPU.
+ */
 export interface CudaHostAllocation extends HostAllocation {
   readonly locked: Promise<void>
   readonly mapped: boolean
   readonly address: number
 }
 
-/** Above this, host memory is an ordinary ArrayBuffer: Node 20 makes no external ones above 4 GiB, and its allocator gives it pages of its own. */
+/**
+ * Above this, host memory is an ordinary ArrayBuffer: Node 20 makes no external ones above 4 GiB, and its
+ * allocator gives it pages of its own.
+ */
 const largestMappedByteLength = 2 ** 30
 
 /** `guarded` wraps the locking: it turns native errors into `GpuError`s. Throws `out-of-memory`. */
@@ -41,10 +47,13 @@ export function allocateHost(
   return { arrayBuffer, locked, mapped: mapping !== undefined, address }
 }
 
-/** Detaches the ArrayBuffer at once; its pages go, or are for the next who asks for their size, when what is queued so far is done. */
+/**
+ * Detaches the ArrayBuffer at once; its pages go, or are for the next who asks for their size, when what is
+ * queued so far is done.
+ */
 export function freeHost(native: NativeGroup, { arrayBuffer, mapped, address }: CudaHostAllocation): void {
-  // The pages must stay until unlocked: a mapped buffer's do, an ordinary one's move to an array that only the native job holds. The caller
-  // may have detached it.
+  // The pages must stay until unlocked: a mapped buffer's do, an ordinary one's move to an array that only
+  // the native job holds. The caller may have detached it.
   const moves = !mapped && arrayBuffer.byteLength > 0
   const held = moves ? structuredClone(arrayBuffer, { transfer: [arrayBuffer] }) : arrayBuffer
   void native.unlockHost(address, held, mapped).catch(() => {})

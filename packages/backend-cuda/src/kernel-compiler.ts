@@ -21,7 +21,10 @@ const cacheFormat = '1'
 /** Newest virtual architecture that every NVRTC since 11.1 knows: for GPUs newer than the NVRTC at hand. */
 const fallbackArchitecture = 'compute_80'
 
-/** CUDA C++ → machine code for one architecture, through the disk cache, NVRTC, or PTX shipped with the package. */
+/**
+ * CUDA C++ → machine code for one architecture, through the disk cache, NVRTC, or PTX shipped with the
+ * package.
+ */
 export class KernelCompiler {
   readonly #options: KernelCompilerOptions
   readonly #nvrtc: readonly string[]
@@ -32,12 +35,18 @@ export class KernelCompiler {
     this.#nvrtc = nvrtcFor(options.nvrtc, options.driverVersion)
   }
 
-  /** Loads NVRTC, by whose version cached kernels are known: the first kernel need not wait for that. Failures are those of `compile`. */
+  /**
+   * Loads NVRTC, by whose version cached kernels are known: the first kernel need not wait for that. Failures
+   * are those of `compile`.
+   */
   prepare(): void {
     this.#nvrtcVersion().catch(() => {})
   }
 
-  /** Rejects with `compilation` (line of the WGSL where the log tells it) or `unsupported`. `label` names the kernel. */
+  /**
+   * Rejects with `compilation` (line of the WGSL where the log tells it) or `unsupported`. `label` names the
+   * kernel.
+   */
   async compile(
     kernel: Pick<CudaKernel, 'source' | 'lineMap'>,
     architecture: string,
@@ -74,7 +83,8 @@ export class KernelCompiler {
       '--std=c++17',
       '-default-device',
       `--fmad=${this.#options.fmad ? 'true' : 'false'}`,
-      // Without declarations that kernels do not use: textures, and the runtime's functions and types. The machine code is the same.
+      // Without declarations that kernels do not use: textures, and the runtime's functions and types. The
+      // machine code is the same.
       ...(knowsMinimal ? ['-minimal'] : []),
     ]
   }
@@ -119,7 +129,10 @@ export class KernelCompiler {
   }
 }
 
-/** What NVRTC's log calls the CUDA source. Not the label: NVRTC takes a name that begins with '-' for an option. */
+/**
+ * What NVRTC's log calls the CUDA source. Not the label: NVRTC takes a name that begins with '-' for an
+ * option.
+ */
 const programName = 'translated.cu'
 const logLine = /^(.*?)\((\d+)\): (?:catastrophic )?error(?: #\d+)?: (.*)$/m
 
@@ -128,7 +141,8 @@ function compilationError(log: string, kernel: Pick<CudaKernel, 'lineMap'>, labe
   const match = logLine.exec(log)
   const file = match?.[1] ?? ''
   const reported = Number(match?.[2])
-  // `#line` makes the log speak of WGSL lines already; lines of the CUDA source itself go through the line map.
+  // `#line` makes the log speak of WGSL lines already; lines of the CUDA source itself go through the line
+  // map.
   const line = match === null ? undefined : file === programName ? kernel.lineMap[reported - 1] : reported
   const where = line === undefined ? '' : ` at line ${line}`
   return new GpuError(

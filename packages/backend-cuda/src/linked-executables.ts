@@ -40,7 +40,10 @@ export abstract class LinkedExecutable extends CudaExecutable {
     this.processes = processes
   }
 
-  /** Makes what a run needs of the other processes, and the graphs of its lengths. All processes call it before each run; it rejects alike on all. */
+  /**
+   * Makes what a run needs of the other processes, and the graphs of its lengths. All processes call it
+   * before each run; it rejects alike on all.
+   */
   async connect(run: Pick<ExecutionOptions, 'times' | 'profile'>): Promise<void> {
     if (await this.meet()) await this.#agreeOnGraphs(run)
   }
@@ -49,8 +52,9 @@ export abstract class LinkedExecutable extends CudaExecutable {
   protected abstract meet(): Promise<boolean>
 
   /**
-   * The processes speak about new lengths alone: those that all have change here and nowhere else, so that all have the same. (A run that native code repeats, on some of
-   * the processes, comes by here on the others.)
+   * The processes speak about new lengths alone: those that all have change here and nowhere else, so that
+   * all have the same. (A run that native code repeats, on some of the processes, comes by here on the
+   * others.)
    */
   async #agreeOnGraphs({
     times,
@@ -92,7 +96,10 @@ export abstract class LinkedExecutable extends CudaExecutable {
       this.#last = { times, run, destroyed: this.cache.destroyed }
   }
 
-  /** What starts the last run again; undefined where one of `times` repetitions with these uniforms would differ, or one of its graphs is gone. */
+  /**
+   * What starts the last run again; undefined where one of `times` repetitions with these uniforms would
+   * differ, or one of its graphs is gone.
+   */
   runLauncher(times: number, uniforms: Uint8Array<ArrayBuffer>): unknown {
     const last = this.#last
     if (last === undefined || last.times !== times || last.destroyed !== this.cache.destroyed)
@@ -125,7 +132,8 @@ export class SharedExecutable extends LinkedExecutable {
     recorded: RecordedPlan,
   ): Promise<SharedExecutable> {
     const lowered = lowerShared(recorded, physical)
-    // Flags are never cleared, which all would have to wait for: each length has flags of its own, and so have profiling and the barrier.
+    // Flags are never cleared, which all would have to wait for: each length has flags of its own, and so
+    // have profiling and the barrier.
     const arena = await arenaOf(physical, lowered, longestUnroll(lowered.plan.commands.length) + 2)
     return new SharedExecutable({ physical, lowered, arena }, shared)
   }
@@ -251,7 +259,10 @@ export class ConnectedExecutable extends LinkedExecutable {
     return this.lowerHere(repetitions, slot)
   }
 
-  /** In round k each tells the one 2^k places on what it knows (Hensgen, Finkel and Manber, Two algorithms for barrier synchronization, 1988). */
+  /**
+   * In round k each tells the one 2^k places on what it knows (Hensgen, Finkel and Manber, Two algorithms for
+   * barrier synchronization, 1988).
+   */
   override startLine(): GraphHandles | undefined {
     if (this.#meeting === undefined) return undefined
     const { ranks, own } = this.#meeting

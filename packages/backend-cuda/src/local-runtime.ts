@@ -24,7 +24,10 @@ export class LocalRuntime extends CudaRuntime<LocalExecutable> {
     return LocalExecutable.create(this.gpus, lowering, plan)
   }
 
-  /** What runs over processes knows how many share the cores, and does it itself. This one sees only to which cores it is bound. */
+  /**
+   * What runs over processes knows how many share the cores, and does it itself. This one sees only to which
+   * cores it is bound.
+   */
   protected override began(outcome: Promise<unknown>): void {
     keepAwake(outcome, awakeMilliseconds, availableParallelism(), () => this.group.yieldCore())
   }

@@ -293,7 +293,9 @@ describe(`${seeds} random programs over ${rankCount} ranks, in any order that th
   })
 })
 
-/** Each rank's second exchange takes the messages of its first one, and whatever waited for that waits for it. */
+/**
+ * Each rank's second exchange takes the messages of its first one, and whatever waited for that waits for it.
+ */
 function uniteTwo({ plan, ...rest }: PlanOfExchanges): PlanOfExchanges {
   const [first, second] = plan.commands.filter((command) => command.kind === 'exchange')
   if (first === undefined || second === undefined) return { plan, ...rest }

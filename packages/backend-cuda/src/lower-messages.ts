@@ -1,4 +1,10 @@
-import { type ByteRegion, isMessage, type PlanMessage, type PlanPart } from '@tandem-gpu/core/backend'
+import {
+  type ByteRegion,
+  isContiguous,
+  isMessage,
+  type PlanMessage,
+  type PlanPart,
+} from '@tandem-gpu/core/backend'
 import type { CudaCommand, CudaPlan, ExchangedMessage, RecordedPlan } from './cuda-plan.ts'
 
 /** A plan without messages but with exchanges. */
@@ -119,9 +125,8 @@ export function lowerMessages(plan: RecordedPlan<PlanPart>): PlanOfExchanges {
   function placeOf({ region }: PlanMessage): Place {
     const buffer = region && buffers[region.buffer]!
     const byteLength = region === undefined ? 0 : region.rows * region.rowByteLength
-    const dense = region?.rows === 1 || region?.rowByteStride === region?.rowByteLength
-    if (buffer?.kind === 'device' && dense)
-      return { buffer: region!.buffer, byteOffset: region!.byteOffset, byteLength }
+    if (region !== undefined && buffer?.kind === 'device' && isContiguous(region))
+      return { buffer: region.buffer, byteOffset: region.byteOffset, byteLength }
     const place = stage(Math.max(byteLength, tokenByteLength))
     return region === undefined ? place : { ...place, copied: region }
   }

@@ -1,4 +1,5 @@
-// Messages between GPUs of several ranks, by a fake NCCL. The ranks are in one process here; @tandem-gpu/backend-mpi tests processes.
+// Messages between GPUs of several ranks, by a fake NCCL. The ranks are in one process here;
+// @tandem-gpu/backend-mpi tests processes.
 import { isGpuError } from '@tandem-gpu/core'
 import type { Handles, LinkedRuntime, PlanPart } from '@tandem-gpu/core/backend'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -38,8 +39,9 @@ const rowByteLength = rowWords * 4
 const rows = 6
 
 /**
- * Each rank sends what it has to the next one, as rows with gaps, and takes what comes as one block, through its host memory where it has an odd rank;
- * then what has come is what it has. A rank has as many commands more as its number, so that the ranks' graphs differ.
+ * Each rank sends what it has to the next one, as rows with gaps, and takes what comes as one block, through
+ * its host memory where it has an odd rank; then what has come is what it has. A rank has as many commands
+ * more as its number, so that the ranks' graphs differ.
  */
 async function ring(runtimes: readonly LinkedRuntime<Handles, PlanPart>[]) {
   const count = runtimes.length

@@ -1,4 +1,5 @@
-// The table "What you see when something is missing" of README.md, made by hiding each library from the loader.
+// The table "What you see when something is missing" of README.md, made by hiding each library from the
+// loader.
 import { readFileSync } from 'node:fs'
 import { openGroup } from '@tandem-gpu/core'
 import { beforeEach, expect, it } from 'vitest'

@@ -1,12 +1,15 @@
 import { type Absence, GpuError, type Telemetry } from '@tandem-gpu/core'
 import { type AddonPackage, addonFailure, addonLoader } from '@tandem-gpu/core/native'
 
-/** The exports of native/src. Libraries are lists of names or paths to try in order; errors carry `nativeCode` (see driver-error.ts). */
+/**
+ * The exports of native/src. Libraries are lists of names or paths to try in order; errors carry `nativeCode`
+ * (see driver-error.ts).
+ */
 export interface NativeAddon {
   probe(cuda: readonly string[]): Promise<NativeProbe>
   /**
-   * `ordinals` are distinct CUDA devices; index i of the group's `gpu` arguments is `ordinals[i]`. `shareable`: other processes may map the
-   * memory of the group's one GPU.
+   * `ordinals` are distinct CUDA devices; index i of the group's `gpu` arguments is `ordinals[i]`.
+   * `shareable`: other processes may map the memory of the group's one GPU.
    */
   openGroup(cuda: readonly string[], ordinals: readonly number[], shareable?: boolean): Promise<NativeGroup>
   /** 22803 for NCCL 2.28.3. Rejects with `unsupported` where NCCL does not load, or is too old. */
@@ -72,7 +75,10 @@ export interface NvmlLinks {
   readonly toSwitch: number
 }
 
-/** Calls are carried out in the order they are made, one after another, on the group's own thread. Addresses are exact as numbers. */
+/**
+ * Calls are carried out in the order they are made, one after another, on the group's own thread. Addresses
+ * are exact as numbers.
+ */
 export interface NativeGroup {
   /** Reader × owner, row-major. */
   readonly peers: readonly boolean[]
@@ -87,17 +93,24 @@ export interface NativeGroup {
   importMemory(gpu: number, handle: Uint8Array): Promise<number>
   closeMemory(address: number): void
   /**
-   * Of a shareable group: an external value that holds a TandemDeviceMemory (core's native/tandem_device_memory.h). What gets it may keep handles
-   * in the GPU's context, which stays until the process ends.
+   * Of a shareable group: an external value that holds a TandemDeviceMemory (core's
+   * native/tandem_device_memory.h). What gets it may keep handles in the GPU's context, which stays until the
+   * process ends.
    */
   deviceMemory(address: number, byteLength: number): Promise<unknown>
-  /** Lets the graphs of a group of one GPU exchange messages with those of other ranks, each of which calls it with the same name. Waits for all. */
+  /**
+   * Lets the graphs of a group of one GPU exchange messages with those of other ranks, each of which calls it
+   * with the same name. Waits for all.
+   */
   joinRanks(nccl: readonly string[], name: Uint8Array, rank: number, count: number): Promise<void>
   /** Takes effect at once: kernels that wait for another process end, and runs reject. */
   breakOff(): void
   /** Lets other threads go first that wait for this core. */
   yieldCore(): void
-  /** A page-locked word at the same address on every GPU; not zero where kernels that wait for other GPUs are to leave. */
+  /**
+   * A page-locked word at the same address on every GPU; not zero where kernels that wait for other GPUs are
+   * to leave.
+   */
   readonly stopAddress: number
   /** Words in the memory of each GPU; not zero where its kernels that look at them are to leave. */
   readonly leaveAddresses: readonly number[]
@@ -118,14 +131,17 @@ export interface NativeGroup {
   createGraph(id: number, mainGpu: number, words: Float64Array<ArrayBuffer>): Promise<void>
   destroyGraph(id: number): void
   run(request: NativeRunRequest): Promise<NativeRunOutcome>
-  /** An external value that holds a TandemLauncher (core's native/tandem_launcher.h), which starts these graphs together. Ids as for graphs. */
+  /**
+   * An external value that holds a TandemLauncher (core's native/tandem_launcher.h), which starts these
+   * graphs together. Ids as for graphs.
+   */
   /** What starts such a run from native code: an external value that holds a TandemLauncher. */
   createRunLauncher(before: NativeRunRequest['before'], steps: NativeRunRequest['steps']): unknown
   createLauncher(id: number, graphs: readonly number[]): Promise<unknown>
   destroyLauncher(id: number): void
   /**
-   * A command queue on a GPU (core's `CommandQueue`), with an id that no other has had. `internalKernels` are the ids of `copy16`, `scatter` and
-   * `stamp` there. `timeoutSeconds` is 0 for no limit.
+   * A command queue on a GPU (core's `CommandQueue`), with an id that no other has had. `internalKernels` are
+   * the ids of `copy16`, `scatter` and `stamp` there. `timeoutSeconds` is 0 for no limit.
    */
   openQueue(
     id: number,
@@ -138,7 +154,10 @@ export interface NativeGroup {
   read(region: NativeRegion, into: Uint8Array<ArrayBuffer>): Promise<void>
   /** From now on nothing waits for what is queued, not even the end of the process. */
   abandon(): void
-  /** Waits for what is queued, frees everything and ends the thread; resolves with a sentence for each call that fails to give something back. */
+  /**
+   * Waits for what is queued, frees everything and ends the thread; resolves with a sentence for each call
+   * that fails to give something back.
+   */
   close(): Promise<string[]>
 }
 
@@ -156,8 +175,8 @@ export type NativeQueueListener = (
 export interface NativeQueue {
   loadKernel(kernel: number, description: NativeQueueKernel): Promise<void>
   /**
-   * `host`: in page-locked memory, which `mappedRange` gives. Buffers are created, adopted and destroyed with the next call of another
-   * kind, or with `flush`.
+   * `host`: in page-locked memory, which `mappedRange` gives. Buffers are created, adopted and destroyed with
+   * the next call of another kind, or with `flush`.
    */
   createBuffer(buffer: number, byteLength: number, host: boolean): void
   adoptBuffer(buffer: number, address: number, byteLength: number): void
@@ -180,8 +199,9 @@ export interface NativeQueueKernel {
   readonly block: readonly [number, number, number]
   readonly dynamicSharedByteLength: number
   /**
-   * For each parameter the position of its binding, twice, and 1 more where it is the binding's length in place of its address; twice `bindings`
-   * for the address of the queue's stop word, 1 more for that of the numbers of workgroups, and 2 more for the largest number allowed.
+   * For each parameter the position of its binding, twice, and 1 more where it is the binding's length in
+   * place of its address; twice `bindings` for the address of the queue's stop word, 1 more for that of the
+   * numbers of workgroups, and 2 more for the largest number allowed.
    */
   readonly parameters: readonly number[]
   readonly bindings: number
@@ -216,7 +236,10 @@ export interface NativeRunRequest {
   readonly collect: readonly CollectedRange[]
   /** One word; 1 ends the run after the launches in flight, 2 also tells their kernels to leave. */
   readonly abortWord: Int32Array<ArrayBuffer>
-  /** So long after the first launch the kernels are told to leave, and the run rejects with `timeout` once they have. */
+  /**
+   * So long after the first launch the kernels are told to leave, and the run rejects with `timeout` once
+   * they have.
+   */
   readonly limitSeconds?: number | undefined
 }
 
@@ -235,7 +258,10 @@ const cudaPackage: AddonPackage = {
 /** The addon, or why it does not load here. Loads at the first call; never throws. */
 export const nativeAddon = addonLoader<NativeAddon>(cudaPackage)
 
-/** What it means that the addon does not load. Throws `unsupported` for a broken installation: a group that asked for CUDA must not go on without it unnoticed. */
+/**
+ * What it means that the addon does not load. Throws `unsupported` for a broken installation: a group that
+ * asked for CUDA must not go on without it unnoticed.
+ */
 export function addonAbsence(error: Error, platform?: string): Absence {
   const { kind, reason, remedy } = addonFailure(cudaPackage, error, platform)
   if (kind !== 'broken') return { code: 'unsupported', reason, remedy }

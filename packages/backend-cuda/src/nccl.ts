@@ -9,9 +9,10 @@ const remedy =
 const takesGraphUsage = 22_900
 
 /**
- * Loads NCCL, with settings that it takes from the environment alone, when its first communicator is made. What the user has set stays. NVLS is
- * for collectives, and reserves multicast memory. Mixing lets graphs run beside each other and beside operations outside graphs: each exchange would
- * wait for an event and record one. Rejects with `unsupported`.
+ * Loads NCCL, with settings that it takes from the environment alone, when its first communicator is made.
+ * What the user has set stays. NVLS is for collectives, and reserves multicast memory. Mixing lets graphs run
+ * beside each other and beside operations outside graphs: each exchange would wait for an event and record
+ * one. Rejects with `unsupported`.
  */
 export async function loadNccl(addon: NativeAddon, libraries: readonly string[]): Promise<void> {
   process.env.NCCL_NVLS_ENABLE ??= '0'

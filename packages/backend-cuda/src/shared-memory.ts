@@ -48,10 +48,10 @@ export class SharedMemory implements FreedMemory {
   }
 
   /**
-   * Frees memory that other processes may still map, later. They unmap it at the same point of the program as this one
-   * lets go of it, so all have done so when the run after that has ended, on which all agree. It is freed when the third
-   * run begins, not the second, because one run may count twice: where native code was to start it, the ranks turned
-   * out to differ, and JavaScript begins it again.
+   * Frees memory that other processes may still map, later. They unmap it at the same point of the program as
+   * this one lets go of it, so all have done so when the run after that has ended, on which all agree. It is
+   * freed when the third run begins, not the second, because one run may count twice: where native code was
+   * to start it, the ranks turned out to differ, and JavaScript begins it again.
    */
   free(address: number): void {
     this.#resting.push({ address, run: this.#runs })
@@ -122,8 +122,9 @@ export class SharedMemory implements FreedMemory {
 }
 
 /**
- * What `work` gives on each process, by rank; where it fails on one, rejects on all. `doing` names the work. Work that itself waits for the
- * other processes comes with `giveUp`, which makes it end: called where it has failed on another.
+ * What `work` gives on each process, by rank; where it fails on one, rejects on all. `doing` names the work.
+ * Work that itself waits for the other processes comes with `giveUp`, which makes it end: called where it has
+ * failed on another.
  */
 export async function agree<T>(
   processes: LinkedProcesses,
@@ -140,7 +141,10 @@ export async function agree<T>(
   return (await allOrNone(translated, { say, giveUp })).map(({ result }) => result)
 }
 
-/** Maps a word of each other process and reads it: the driver may refuse, and a container may hide the processes from each other. */
+/**
+ * Maps a word of each other process and reads it: the driver may refuse, and a container may hide the
+ * processes from each other.
+ */
 export async function tryShared(shared: SharedMemory): Promise<void> {
   const { native, processes } = shared
   const { rank } = processes

@@ -1,10 +1,16 @@
 import { GpuError } from '@tandem-gpu/core'
 import type { CudaPlan } from './cuda-plan.ts'
 
-/** Sixteen words a command: flag, binding in reflection order, element index (low, high), workgroup id, local id. */
+/**
+ * Sixteen words a command: flag, binding in reflection order, element index (low, high), workgroup id, local
+ * id.
+ */
 export const trapRecordByteLength = 64
 
-/** The error of the first access outside a declared view, or undefined. `records` holds one record for each command of the plan. */
+/**
+ * The error of the first access outside a declared view, or undefined. `records` holds one record for each
+ * command of the plan.
+ */
 export function trapError(plan: CudaPlan, records: Uint8Array<ArrayBuffer>): GpuError | undefined {
   const words = new DataView(records.buffer, records.byteOffset, records.byteLength)
   for (const command of plan.commands) {

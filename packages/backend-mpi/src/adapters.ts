@@ -98,9 +98,9 @@ export async function gatherAdapters(
 }
 
 /**
- * Which of the adapters that `rank` sees are its own. Software adapters all are. GPUs that the ranks of one host see alike are dealt in
- * rank order, in shares as equal as they can be; where ranks see different ones (a launcher that binds them), the lowest rank
- * that sees a GPU has it.
+ * Which of the adapters that `rank` sees are its own. Software adapters all are. GPUs that the ranks of one
+ * host see alike are dealt in rank order, in shares as equal as they can be; where ranks see different ones
+ * (a launcher that binds them), the lowest rank that sees a GPU has it.
  */
 export function dealt(
   rank: number,

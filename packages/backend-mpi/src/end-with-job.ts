@@ -1,9 +1,9 @@
 import type { NativeAddon } from './native-addon.ts'
 
 /**
- * Ends MPI with the process. A process that has nothing left to do, or ends with exit code 0, waits for the other ranks in
- * MPI_Finalize; one that ends with another code, or with an uncaught exception, ends all ranks (MPI_Abort). After a rank is
- * lost, MPI is not called any more: it would wait for that rank forever.
+ * Ends MPI with the process. A process that has nothing left to do, or ends with exit code 0, waits for the
+ * other ranks in MPI_Finalize; one that ends with another code, or with an uncaught exception, ends all ranks
+ * (MPI_Abort). After a rank is lost, MPI is not called any more: it would wait for that rank forever.
  */
 export function endWithJob(addon: NativeAddon, rank: number, failed: () => boolean): void {
   let ended = false

@@ -9,7 +9,9 @@ import { fakeGpuAwareMpi } from './testing/fake-gpu-aware-mpi.ts'
 import { type JobOptions, type MpiInstallation, mpich, openMpi, whereInstalled } from './testing/launchers.ts'
 import { preloadedLibrary } from './testing/preloaded-library.ts'
 
-/** Runs a job of three ranks and calls `act` with the process of rank 1 once all three have said who they are. */
+/**
+ * Runs a job of three ranks and calls `act` with the process of rank 1 once all three have said who they are.
+ */
 async function disturbed(
   mpi: MpiInstallation,
   act: (process: number) => void,
@@ -34,8 +36,8 @@ async function disturbed(
 }
 
 /**
- * By how much a busy machine may exceed the seconds in which a failure is noticed. `npm run test:long`, which runs these tests alone, asserts
- * the seconds themselves.
+ * By how much a busy machine may exceed the seconds in which a failure is noticed. `npm run test:long`, which
+ * runs these tests alone, asserts the seconds themselves.
  */
 const patience = process.env.TANDEM_LONG === '1' ? 1 : 12
 
@@ -57,7 +59,8 @@ describe.each([openMpi, mpich])('$name', (mpi) => {
       const linesOf = ({ stderr }: { stderr: string }) =>
         stderr.match(/^.*\brank 1 .*$/gm)?.filter((line) => !line.includes(' has waited 5 s for '))
       let outcome = await killed()
-      // On a busy machine the launcher may come after the 2 s that Tandem leaves it, or end the others before they say anything.
+      // On a busy machine the launcher may come after the 2 s that Tandem leaves it, or end the others before
+      // they say anything.
       for (let turn = 1; linesOf(outcome)?.length !== 1 && turn < 10; turn++) outcome = await killed()
       const { exitCode, stderr, secondsAfter, processes } = outcome
       expect(exitCode).not.toBe(0)
@@ -273,10 +276,12 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
 describe.skipIf(!mpich.installed)(whereInstalled(mpich), () => {
   const withoutCleanup = ['-disable-auto-cleanup']
 
-  // Whatever its options, MPICH's launcher kills all others once it notices that a signal has ended one of its processes. Its processes are
-  // shells here, which end by themselves; without cleanup it sends SIGUSR1 to the others, which the shells outlive.
+  // Whatever its options, MPICH's launcher kills all others once it notices that a signal has ended one of
+  // its processes. Its processes are shells here, which end by themselves; without cleanup it sends SIGUSR1
+  // to the others, which the shells outlive.
   const starter = ['bash', '-c', 'trap : USR1; "$@"', 'bash']
-  // In one of some 120 jobs nothing that the survivor says came out all the same, presumably because the launcher had ended it.
+  // In one of some 120 jobs nothing that the survivor says came out all the same, presumably because the
+  // launcher had ended it.
   const launcherMayKill = { retry: 2 }
 
   it.each([

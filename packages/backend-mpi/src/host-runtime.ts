@@ -19,7 +19,10 @@ interface HostHandles extends Handles {
   readonly executable: HostExecutable
 }
 
-/** What a rank without devices runs: copies between its host memory. It has no device memory, and its kernels are names. */
+/**
+ * What a rank without devices runs: copies between its host memory. It has no device memory, and its kernels
+ * are names.
+ */
 export class HostRuntime implements Runtime<HostHandles> {
   readonly devices: readonly Adapter[] = []
   readonly lost: Promise<LostInfo>

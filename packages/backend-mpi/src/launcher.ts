@@ -29,7 +29,10 @@ const launchers: readonly {
   { launcher: 'srun of Slurm', size: 'SLURM_STEP_NUM_TASKS', rank: 'SLURM_PROCID' },
 ]
 
-/** Undefined where no launcher started this process: a job of one rank. Throws `validation` where its variables do not say which rank of how many this is. */
+/**
+ * Undefined where no launcher started this process: a job of one rank. Throws `validation` where its
+ * variables do not say which rank of how many this is.
+ */
 export function detectLaunch(environment: Readonly<Record<string, string | undefined>>): Launch | undefined {
   for (const { launcher, family, size, rank } of launchers) {
     const [count, own] = [environment[size], environment[rank]]

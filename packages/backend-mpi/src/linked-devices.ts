@@ -30,7 +30,10 @@ interface JobProcesses extends LinkedProcesses {
   readonly close: () => void
 }
 
-/** Devices that need no message of the host's: they map the memory of those of other ranks, or send each other messages. */
+/**
+ * Devices that need no message of the host's: they map the memory of those of other ranks, or send each other
+ * messages.
+ */
 export class LinkedDevices implements RankDevices {
   readonly transport: Transport
   readonly throughHost = false
@@ -40,8 +43,8 @@ export class LinkedDevices implements RankDevices {
   readonly #processes: JobProcesses
 
   /**
-   * Opens this rank's devices so that they reach those of all ranks. Throws `unsupported` on all ranks alike, with the reason, where that
-   * cannot be.
+   * Opens this rank's devices so that they reach those of all ranks. Throws `unsupported` on all ranks alike,
+   * with the reason, where that cannot be.
    */
   static async open(
     session: MpiSession,

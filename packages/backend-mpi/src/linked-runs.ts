@@ -11,7 +11,10 @@ import type { MpiExecutable } from './mpi-executable.ts'
 import { MpiRuns, type RunningRank, type Schedule } from './mpi-runs.ts'
 import { settled } from './native-addon.ts'
 
-/** Runs on devices that need no message of the host's: a program is one segment, and before each run the ranks connect it. */
+/**
+ * Runs on devices that need no message of the host's: a program is one segment, and before each run the ranks
+ * connect it.
+ */
 export class LinkedRuns extends MpiRuns {
   protected readonly clock = 'device'
   readonly #runtime: Pick<LinkedRuntime, 'connect' | 'repeat' | 'run'>

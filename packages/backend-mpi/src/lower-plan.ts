@@ -2,6 +2,7 @@ import type { Plan } from '@tandem-gpu/core'
 import {
   type ByteRegion,
   type Handles,
+  isContiguous,
   isMessage,
   type PlanBuffer,
   type PlanCommand,
@@ -83,7 +84,7 @@ export async function lowerPlan(
       doneAt.push([step])
       continue
     }
-    const inPlace = isDense(region) ? await memory.addressed(buffer.allocation) : undefined
+    const inPlace = isContiguous(region) ? await memory.addressed(buffer.allocation) : undefined
     if (inPlace !== undefined) {
       const step = add(message(index, part, inPlace, region))
       startsAt.push([step])
@@ -160,10 +161,6 @@ export async function lowerPlan(
         else steps[step]!.afterPrevious.push(...last(sameSlot.at(-1)!))
     }
   }
-}
-
-function isDense({ rows, rowByteLength, rowByteStride }: ByteRegion): boolean {
-  return rows <= 1 || rowByteStride === rowByteLength
 }
 
 type Extent = Pick<NativeMessage, 'byteOffset' | 'rows' | 'rowByteLength' | 'rowByteStride'>

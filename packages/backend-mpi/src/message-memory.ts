@@ -21,7 +21,10 @@ export interface MessageMemory {
   stage(device: number, byteLength: number, label: string): Promise<Staging>
 }
 
-/** Messages go through host memory, or, where MPI takes device memory, from and to where they are; rows with gaps go through device memory without. */
+/**
+ * Messages go through host memory, or, where MPI takes device memory, from and to where they are; rows with
+ * gaps go through device memory without.
+ */
 export class ProgramMemory implements MessageMemory {
   readonly #inner: InnerRuntime
   readonly #native: NativeAccess | undefined

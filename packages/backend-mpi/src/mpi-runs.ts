@@ -15,7 +15,10 @@ import { type PreparedNodes, toGpuError } from './native-addon.ts'
 import { RunLimit } from './run-limit.ts'
 import type { MpiSession } from './session.ts'
 
-/** How long threads do not sleep, where there are cores to spare: what waking one adds to longer waits is little. */
+/**
+ * How long threads do not sleep, where there are cores to spare: what waking one adds to longer waits is
+ * little.
+ */
 const awakeMilliseconds = { run: 50, afterRun: 1 }
 
 /** What the runs of a group need of its rank. */
@@ -41,8 +44,9 @@ export interface Schedule {
 }
 
 /**
- * The runs of one rank, one after another in the order of the calls. A program runs as a native schedule: messages are posted and completed by the
- * progress thread, device work is submitted here when that thread says so. A program without messages is one run of the inner backend.
+ * The runs of one rank, one after another in the order of the calls. A program runs as a native schedule:
+ * messages are posted and completed by the progress thread, device work is submitted here when that thread
+ * says so. A program without messages is one run of the inner backend.
  */
 export abstract class MpiRuns {
   /** Why another rank cannot go on, once that is known. */
@@ -104,7 +108,10 @@ export abstract class MpiRuns {
     return this.#lastRun.then(transfer)
   }
 
-  /** A run like the last of its program, from one agreement of the ranks to the other in native code; undefined where this rank cannot. */
+  /**
+   * A run like the last of its program, from one agreement of the ranks to the other in native code;
+   * undefined where this rank cannot.
+   */
   runAgreed(
     _executable: MpiExecutable,
     _options: RepeatedOptions,
@@ -125,7 +132,10 @@ export abstract class MpiRuns {
     return result
   }
 
-  /** A program that the inner backend repeats, in one call: as no rank can abort it, no repetition need be agreed on. */
+  /**
+   * A program that the inner backend repeats, in one call: as no rank can abort it, no repetition need be
+   * agreed on.
+   */
   protected async repeat(
     { made, segments }: MpiExecutable,
     { times, profile = false, uniformBlock, timeoutSeconds }: ExecutionOptions,
@@ -150,7 +160,10 @@ export abstract class MpiRuns {
 
   /** Which clock times a program of one segment. */
   protected abstract readonly clock: ExecutionResult['clock']
-  /** The time limit that this rank keeps together with the others; undefined where there is none, or the devices keep it. */
+  /**
+   * The time limit that this rank keeps together with the others; undefined where there is none, or the
+   * devices keep it.
+   */
   protected abstract limitOf(options: ExecutionOptions): number | undefined
   protected abstract begin(executable: MpiExecutable, options: ExecutionOptions): Promise<Schedule>
   /** Whether the other ranks go on, and this one with them, where device work has failed here. */

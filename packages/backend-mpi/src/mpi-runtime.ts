@@ -26,7 +26,10 @@ import type { MpiSession } from './session.ts'
 /** How long JavaScript's thread does not sleep while it waits for calls of other ranks. */
 const awakeMilliseconds = 1
 
-/** One rank's part of a group over all ranks. Allocations, kernels and host memory are the inner backend's; `MpiRuns` runs programs. */
+/**
+ * One rank's part of a group over all ranks. Allocations, kernels and host memory are the inner backend's;
+ * `MpiRuns` runs programs.
+ */
 export class MpiRuntime implements RankedRuntime {
   readonly devices: readonly Adapter[]
   readonly lost: Promise<LostInfo>

@@ -14,14 +14,15 @@ import { openForTransport, type TransportName, transportNames } from './transpor
 
 export interface MpiOptions {
   /**
-   * Where a host has fewer GPUs than ranks: true lets ranks share a GPU, as virtual devices; false leaves ranks without. Default false.
-   * Software adapters belong to every rank.
+   * Where a host has fewer GPUs than ranks: true lets ranks share a GPU, as virtual devices; false leaves
+   * ranks without. Default false. Software adapters belong to every rank.
    */
   readonly virtual?: boolean | undefined
   /**
-   * How data moves between ranks; default `auto`: the first of these that works, agreed by all ranks. `ipc`: the ranks of one machine map each
-   * other's GPU memory, so that kernels and copies reach it as within one process. `nccl`: GPUs send each other messages by NVIDIA's library, in
-   * the middle of their programs, on one machine or several. `gpu-aware`: messages of an MPI that takes them from GPU memory itself. `staged`:
+   * How data moves between ranks; default `auto`: the first of these that works, agreed by all ranks. `ipc`:
+   * the ranks of one machine map each other's GPU memory, so that kernels and copies reach it as within one
+   * process. `nccl`: GPUs send each other messages by NVIDIA's library, in the middle of their programs, on
+   * one machine or several. `gpu-aware`: messages of an MPI that takes them from GPU memory itself. `staged`:
    * messages through host memory, which always works. One that is named and does not work is `unsupported`.
    */
   readonly transport?: TransportName | undefined
@@ -30,8 +31,9 @@ export interface MpiOptions {
 }
 
 /**
- * The devices of all ranks of an MPI job as one backend, each rank's through `inner`. Every rank makes the same calls in the same order.
- * Nothing is loaded before the first call; then MPI is started once for the process, and ended with it.
+ * The devices of all ranks of an MPI job as one backend, each rank's through `inner`. Every rank makes the
+ * same calls in the same order. Nothing is loaded before the first call; then MPI is started once for the
+ * process, and ended with it.
  */
 export function mpi(inner: Backend<Runtime>, options: MpiOptions = {}): Backend<RankedRuntime> {
   if (typeof inner !== 'object' || inner === null || !('adapters' in inner && 'open' in inner))

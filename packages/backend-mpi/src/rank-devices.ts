@@ -5,7 +5,8 @@ import type { MpiExecutable } from './mpi-executable.ts'
 import type { MpiRuns, RunningRank } from './mpi-runs.ts'
 
 /**
- * This rank's devices, and how they reach those of the other ranks: `LinkedDevices` do so by themselves, `ScheduledDevices` by messages of MPI.
+ * This rank's devices, and how they reach those of the other ranks: `LinkedDevices` do so by themselves,
+ * `ScheduledDevices` by messages of MPI.
  */
 export interface RankDevices {
   readonly inner: InnerRuntime

@@ -1,5 +1,6 @@
-// What becomes of a job when one of its ranks fails: it ends with the rank named or a reason, no process is left, GPUs are as before, and the next
-// job is right. On the fake driver those cases that concern memory which ranks map; with TANDEM_TEST_BACKEND=cuda, on a machine with GPUs, all.
+// What becomes of a job when one of its ranks fails: it ends with the rank named or a reason, no process is
+// left, GPUs are as before, and the next job is right. On the fake driver those cases that concern memory
+// which ranks map; with TANDEM_TEST_BACKEND=cuda, on a machine with GPUs, all.
 import { afterEach, describe, expect, it } from 'vitest'
 import { openMpi, whereInstalled } from './testing/launchers.ts'
 import { preloadedLibrary } from './testing/preloaded-library.ts'

@@ -21,7 +21,10 @@ import type { MpiSession } from './session.ts'
 
 type AddressingLink = Extract<Link, { plans: 'segments' }>
 
-/** Devices that reach those of other ranks by messages of MPI, through host memory or, with a link, from where they are. */
+/**
+ * Devices that reach those of other ranks by messages of MPI, through host memory or, with a link, from where
+ * they are.
+ */
 export class ScheduledDevices implements RankDevices {
   readonly inner: Runtime
   readonly transport: Transport
@@ -45,8 +48,8 @@ export class ScheduledDevices implements RankDevices {
   }
 
   /**
-   * Opens this rank's devices so that MPI takes messages from their memory and puts them there. Throws `unsupported` on all ranks alike, with the
-   * reason, where that cannot be on one of them.
+   * Opens this rank's devices so that MPI takes messages from their memory and puts them there. Throws
+   * `unsupported` on all ranks alike, with the reason, where that cannot be on one of them.
    */
   static async openAddressed(
     session: MpiSession,

@@ -53,10 +53,10 @@ export function placeInSegments(steps: readonly Step[], plan: Plan): SegmentedPl
   const firstAfter = steps.map(() => none)
   for (const [index, { after }] of steps.entries())
     for (const from of after)
-      lastBefore[index] = Math.max(lastBefore[index]!, isMessage(steps, from) ? from : lastBefore[from]!)
+      lastBefore[index] = Math.max(lastBefore[index]!, isMessageStep(steps, from) ? from : lastBefore[from]!)
   for (let index = steps.length - 1; index >= 0; index--)
     for (const from of steps[index]!.after)
-      firstAfter[from] = Math.min(firstAfter[from]!, isMessage(steps, index) ? index : firstAfter[index]!)
+      firstAfter[from] = Math.min(firstAfter[from]!, isMessageStep(steps, index) ? index : firstAfter[index]!)
 
   const groups = new Map<string, number[]>()
   for (const [index, step] of steps.entries()) {
@@ -92,7 +92,7 @@ export function placeInSegments(steps: readonly Step[], plan: Plan): SegmentedPl
   }
 }
 
-function isMessage(steps: readonly Step[], index: number): boolean {
+function isMessageStep(steps: readonly Step[], index: number): boolean {
   return steps[index]!.kind === 'message'
 }
 

@@ -54,7 +54,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     })
     expect(exitCode).toBe(2)
     expect(stdout).toMatch(
-      /^unsupported: This process was started by srun of Slurm as one of 4, but Open MPI \(.*\) finds 1: /,
+      /^unsupported: This process was started by srun of Slurm as one of 4, but Open MPI \(.*\) found 1: /,
     )
   })
 })

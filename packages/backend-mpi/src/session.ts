@@ -36,7 +36,10 @@ export interface RankInfo {
 /** Number of the gathers that belong to no group: those of the session itself. */
 const sessionGroup = 0
 
-/** After so long ranks that wait for each other are told so: a rank may have work of its own between two calls, but not both. */
+/**
+ * After so long ranks that wait for each other are told so: a rank may have work of its own between two
+ * calls, but not both.
+ */
 const mutualWaitMilliseconds = 20_000
 
 /** MPI in this process: it is started once, with the first call that needs it, and ended with the process. */
@@ -88,7 +91,10 @@ export class MpiSession {
     return rankName(this.ranks[rank]!)
   }
 
-  /** Gives to every rank what all ranks say, each message once, by rank. All ranks make these calls in the same order. */
+  /**
+   * Gives to every rank what all ranks say, each message once, by rank. All ranks make these calls in the
+   * same order.
+   */
   gather(message: string): Promise<readonly RankMessage[]> {
     return this.gatherIn(sessionGroup, this.#keys++, message, 'speaks with all ranks')
   }
@@ -133,7 +139,10 @@ export class MpiSession {
     this.forget(group)
   }
 
-  /** The report of another rank that has waited for long. If it waits for this rank and this rank waits for it, neither call can complete. */
+  /**
+   * The report of another rank that has waited for long. If it waits for this rank and this rank waits for
+   * it, neither call can complete.
+   */
   heardWaiting(rank: number, text: string): void {
     const conflict = this.#waits.conflict(JSON.parse(text) as WaitReport)
     if (conflict === undefined) return
@@ -161,7 +170,10 @@ export class MpiSession {
 
 let started: Promise<MpiSession> | undefined
 
-/** The session of this process. Rejects with `no-driver`, `unsupported` or `device-lost`, the same way at each call. */
+/**
+ * The session of this process. Rejects with `no-driver`, `unsupported` or `device-lost`, the same way at each
+ * call.
+ */
 export function mpiSession(libraries?: readonly string[]): Promise<MpiSession> {
   started ??= startSession(libraries)
   return started
@@ -192,7 +204,8 @@ function openLibrary(libraries: readonly string[] | undefined) {
       'unsupported',
       'MPI runs only in the main thread of a process; this is a worker thread.',
     )
-  // A launcher tells a process its rank in the environment: MPI has no other way, and needs it to know which library fits.
+  // A launcher tells a process its rank in the environment: MPI has no other way, and needs it to know which
+  // library fits.
   const launch = detectLaunch(process.env)
   const candidates = [...(libraries ?? []), ...libraryCandidates(launch?.family)]
   let library: MpiLibrary
@@ -318,7 +331,9 @@ function rankName({ rank, process, host }: RankInfo): string {
   return `rank ${rank} (process ${process} on ${host})`
 }
 
-/** Host, boot and network namespace: containers and namespaces of one machine are machines of their own here. */
+/**
+ * Host, boot and network namespace: containers and namespaces of one machine are machines of their own here.
+ */
 function machineName(): string {
   const parts = [hostname()]
   try {

@@ -17,8 +17,8 @@ const knownLinks = {
  * Ways in which data moves between ranks: the links of the inner backend, or `staged` (messages of MPI from host memory), which always works. `auto`
  * takes the first that works.
  */
-export const transportNames = ['auto', 'ipc', 'nccl', 'gpu-aware', 'staged'] as const
-export type TransportName = (typeof transportNames)[number]
+export type TransportName = 'auto' | keyof typeof knownLinks | 'staged'
+export const transportNames: readonly string[] = ['auto', ...Object.keys(knownLinks), 'staged']
 
 /**
  * Opens devices for the transport of that name, or with `auto` for the quickest one that works. All ranks choose alike. Throws `unsupported` on all ranks where

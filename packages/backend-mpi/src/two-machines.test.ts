@@ -7,8 +7,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { runBundledJob } from './testing/bundled-job.ts'
 import { openMpi, whereInstalled } from './testing/launchers.ts'
 
-// Two network namespaces with host names of their own and a link between them are two machines to MPI and to Tandem: ranks 0 and 1 are on
-// the first, rank 2 is on the second, and their messages go over TCP. Another run may have machines of its own at the same time.
+// Two network namespaces with host names of their own and a link between them are two machines to MPI and to
+// Tandem: ranks 0 and 1 are on the first, rank 2 is on the second, and their messages go over TCP. Another
+// run may have machines of its own at the same time.
 const names = [`tandem-a-${process.pid}`, `tandem-b-${process.pid}`] as const
 const addresses = ['10.77.0.1', '10.77.0.2'] as const
 
@@ -19,12 +20,15 @@ ip('netns', 'del', probe)
 const missing = allowed ? '' : ' (skipped: this user may not make network namespaces)'
 
 /**
- * By how much a busy machine may exceed the seconds in which a cut is noticed. `npm run test:long`, which runs these tests alone, asserts the
- * seconds themselves.
+ * By how much a busy machine may exceed the seconds in which a cut is noticed. `npm run test:long`, which
+ * runs these tests alone, asserts the seconds themselves.
  */
 const patience = process.env.TANDEM_LONG === '1' ? 1 : 8
 
-/** Linux tells the other end of a link up to a second later, and a launcher that starts before finds no way there. */
+/**
+ * Linux tells the other end of a link up to a second later, and a launcher that starts before finds no way
+ * there.
+ */
 async function linkIsUp(): Promise<void> {
   const isUp = (name: string, i: number) =>
     ip('-n', name, 'link', 'show', `tandem${i}`).stdout.includes(' state UP ')
@@ -36,7 +40,8 @@ describe.skipIf(!openMpi.installed || !allowed)(
   () => {
     let folder: string
 
-    // Each test has machines of its own: right after a cut, Open MPI may find no way over a link that is up again.
+    // Each test has machines of its own: right after a cut, Open MPI may find no way over a link that is up
+    // again.
     beforeEach(async () => {
       folder = await mkdtemp(join(tmpdir(), 'tandem-machines-'))
       for (const name of names) ip('netns', 'add', name)
@@ -82,7 +87,10 @@ describe.skipIf(!openMpi.installed || !allowed)(
       await rm(folder, { recursive: true, force: true })
     })
 
-    /** `keepalive`: the launcher notices a machine that does not answer, after 8 s; without it, it waits forever. */
+    /**
+     * `keepalive`: the launcher notices a machine that does not answer, after 8 s; without it, it waits
+     * forever.
+     */
     const machinesWith = (keepalive: boolean) => ({
       command: 'ip',
       name: openMpi.name,
@@ -101,7 +109,10 @@ describe.skipIf(!openMpi.installed || !allowed)(
       ],
     })
 
-    /** Runs a job, cuts the link once its ranks compute, and gives the seconds from the cut to each line and to the end. */
+    /**
+     * Runs a job, cuts the link once its ranks compute, and gives the seconds from the cut to each line and
+     * to the end.
+     */
     async function cutLink(
       keepalive: boolean,
       onLine: (line: string, killLauncher: () => void) => void = () => {},
@@ -119,7 +130,8 @@ describe.skipIf(!openMpi.installed || !allowed)(
           onLine(line, killLauncher)
           const [, process] = /^rank \d is process (\d+)$/.exec(line) ?? []
           if (process === undefined || processes.push(process) < 3) return
-          // Not while mpirun still speaks to the other machine: it has no time limit for what is not acknowledged.
+          // Not while mpirun still speaks to the other machine: it has no time limit for what is not
+          // acknowledged.
           void setTimeout(3000).then(() => {
             cut = performance.now()
             ip('-n', names[0], 'link', 'set', 'tandem0', 'down')
@@ -128,7 +140,8 @@ describe.skipIf(!openMpi.installed || !allowed)(
       })
       const seconds = since()
       const alive = () => processes.filter((process) => spawnSync('kill', ['-0', process]).status === 0)
-      // The rank on the other machine ends by itself: nobody there hears of the launcher. The program itself waits for 1.5 s after its error.
+      // The rank on the other machine ends by itself: nobody there hears of the launcher. The program itself
+      // waits for 1.5 s after its error.
       while (alive().length > 0) await setTimeout(100)
       const survivors = alive()
       return { exitCode, stderr, seconds, lines, survivors }
@@ -150,7 +163,8 @@ describe.skipIf(!openMpi.installed || !allowed)(
       expect(survivors).toEqual([])
     })
 
-    // A heartbeat goes out every second, and may be on its way unacknowledged for 10 s; 2 s more are the launcher's, to report it first.
+    // A heartbeat goes out every second, and may be on its way unacknowledged for 10 s; 2 s more are the
+    // launcher's, to report it first.
     it('gives the survivors a typed error within 15 s of the cut, where the launcher does not notice it', async ({
       annotate,
     }) => {

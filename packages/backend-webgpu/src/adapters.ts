@@ -60,8 +60,8 @@ function describe(
 }
 
 /**
- * Dawn in Node gives the GPU's name as `device` and the driver's as `description`. Chromium gives a PCI id or nothing as `device`
- * and, where it tells at all, the GPU's name as `description`.
+ * Dawn in Node gives the GPU's name as `device` and the driver's as `description`. Chromium gives a PCI id or
+ * nothing as `device` and, where it tells at all, the GPU's name as `description`.
  */
 function names(info: GPUAdapterInfo | undefined): { name: string; driver: string } {
   if (info === undefined) return { name: '', driver: '' }
@@ -91,7 +91,10 @@ function deviceLimits(limits: GPUSupportedLimits): DeviceLimits {
   }
 }
 
-/** Calls on a device of Dawn's may hang once its adapter is garbage-collected, so each device keeps a reference to its adapter. */
+/**
+ * Calls on a device of Dawn's may hang once its adapter is garbage-collected, so each device keeps a
+ * reference to its adapter.
+ */
 const adapterOf = new WeakMap<GPUDevice, GPUAdapter>()
 
 /** Opens a `GPUDevice` with everything that its adapter can do. Rejects with `no-device` or `driver`. */

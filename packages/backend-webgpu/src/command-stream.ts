@@ -10,8 +10,8 @@ const maxSubmissionsInFlight = 2
 const maxUploadByteLength = 32 * 1024 * 1024
 
 /**
- * Encodes commands for one device in order and submits them in command buffers of bounded length, at most two in flight, so memory
- * stays flat however long a run is. Consecutive dispatches share a compute pass.
+ * Encodes commands for one device in order and submits them in command buffers of bounded length, at most two
+ * in flight, so memory stays flat however long a run is. Consecutive dispatches share a compute pass.
  */
 export class CommandStream {
   readonly physical: PhysicalDevice
@@ -120,7 +120,10 @@ export class CommandStream {
     )
   }
 
-  /** Lets `fill` encode copies into staging memory, submits, and passes its bytes to `use` when they are there. */
+  /**
+   * Lets `fill` encode copies into staging memory, submits, and passes its bytes to `use` when they are
+   * there.
+   */
   async readBack(
     byteLength: number,
     fill: (encoder: GPUCommandEncoder, staging: GPUBuffer) => void,
@@ -160,7 +163,10 @@ export class CommandStream {
     this.#inFlight.push(completed)
   }
 
-  /** Submits, and waits until at most one other command buffer is in flight. Rejects with the first error so far. */
+  /**
+   * Submits, and waits until at most one other command buffer is in flight. Rejects with the first error so
+   * far.
+   */
   async flush(): Promise<void> {
     this.submit()
     this.#commandsSinceFlush = 0
@@ -194,7 +200,10 @@ export class CommandStream {
     this.#pipeline = undefined
   }
 
-  /** Keeps the first failure, and `finished` waiting. Settled checks are dropped, so a long run keeps no list of them. */
+  /**
+   * Keeps the first failure, and `finished` waiting. Settled checks are dropped, so a long run keeps no list
+   * of them.
+   */
   watch(check: Promise<void>): void {
     const watched = check.catch((error: unknown) => {
       this.#failure ??= { error }

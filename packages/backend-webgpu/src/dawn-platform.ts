@@ -11,12 +11,15 @@ type Found = { hardware: GpuSource[]; software: GpuSource[] }
 const softwarePackage = '@tandem-gpu/swiftshader-linux-x64'
 
 /**
- * Every Dawn instance ever made, with what it found. Dawn crashes the process when an instance is collected while anything that came
- * from it lives, so instances are kept for good, one for each set of toggles.
+ * Every Dawn instance ever made, with what it found. Dawn crashes the process when an instance is collected
+ * while anything that came from it lives, so instances are kept for good, one for each set of toggles.
  */
 const instances = new Map<string, Promise<Found>>()
 
-/** Whether the system has Vulkan, asked before a loader of ours is in the process. Without one Dawn finds nothing and warns on stderr. */
+/**
+ * Whether the system has Vulkan, asked before a loader of ours is in the process. Without one Dawn finds
+ * nothing and warns on stderr.
+ */
 let systemVulkan: boolean | undefined
 
 /** One search at a time: the environment of a search is the process's. */

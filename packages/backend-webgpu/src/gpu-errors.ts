@@ -1,6 +1,9 @@
 import { GpuError } from '@tandem-gpu/core'
 
-/** What a WebGPU error scope caught, as a `GpuError`. `action` completes the sentence "The device failed to ...". */
+/**
+ * What a WebGPU error scope caught, as a `GpuError`. `action` completes the sentence "The device failed to
+ * ...".
+ */
 export function toGpuError(error: GPUError, device: string, action: string): GpuError {
   // Dawn adds the places in its own source, which say nothing to users.
   const message = error.message.replace(/\n +at .*/g, '').trim()

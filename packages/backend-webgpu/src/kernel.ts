@@ -102,13 +102,19 @@ function pipelineConstants(source: KernelSource): Record<string, number> {
   return constants
 }
 
-/** Dawn takes pipelines of one module whose constants are 0 and -0 for the same, so the source says by a comment which are -0. */
+/**
+ * Dawn takes pipelines of one module whose constants are 0 and -0 for the same, so the source says by a
+ * comment which are -0.
+ */
 function distinguishingZeros(wgsl: string, constants: Readonly<Record<string, number>>): string {
   const negative = Object.keys(constants).filter((name) => Object.is(constants[name], -0))
   return negative.length === 0 ? wgsl : `${wgsl}\n// -0: ${negative.join(' ')}`
 }
 
-/** A module that is right but a pipeline that is not: mostly a limit of the device that overrides or workgroup memory exceed. */
+/**
+ * A module that is right but a pipeline that is not: mostly a limit of the device that overrides or workgroup
+ * memory exceed.
+ */
 function pipelineError(physical: PhysicalDevice, source: KernelSource, cause: unknown): GpuError {
   const [x, y, z] = source.module.workgroupSize
   const limit = physical.gpu.limits.maxComputeInvocationsPerWorkgroup

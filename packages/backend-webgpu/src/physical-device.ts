@@ -48,8 +48,8 @@ export class PhysicalDevice {
   }
 
   /**
-   * Runs `body`, which must be synchronous, inside error scopes. `action` completes "The device failed to ...". Scopes are a
-   * stack of the whole device, so nothing may be awaited between push and pop.
+   * Runs `body`, which must be synchronous, inside error scopes. `action` completes "The device failed to
+   * ...". Scopes are a stack of the whole device, so nothing may be awaited between push and pop.
    */
   scoped<T>(action: string, body: () => T): Scoped<T> {
     this.check()
@@ -86,7 +86,8 @@ export class PhysicalDevice {
         },
         (error: unknown) => {
           this.#waiting.delete(reject)
-          // A lost device rejects pending calls just before it resolves `lost`; the loss is the error to report.
+          // A lost device rejects pending calls just before it resolves `lost`; the loss is the error to
+          // report.
           setTimeout(() => reject(this.#lostError ?? error), 0)
         },
       )

@@ -1,3 +1,4 @@
+import { isContiguous } from '@tandem-gpu/core/backend'
 /**
  * How copies and fills of strided regions become what WebGPU can do. `copyBufferToBuffer` and `clearBuffer` move whole words only
  * and one row a call; everything else is a kernel of region-kernels.ts. Pure arithmetic: no GPU.
@@ -147,8 +148,7 @@ export function lowerFill(
 
 /** Rows that follow one another without a gap on both sides are one row. */
 function collapse(source: Extent, target: Extent): [Extent, Extent] {
-  const dense = (extent: Extent) => extent.rows === 1 || extent.rowByteStride === extent.rowByteLength
-  if (!dense(source) || !dense(target)) return [source, target]
+  if (!isContiguous(source) || !isContiguous(target)) return [source, target]
   const byteLength = source.rows * source.rowByteLength
   const row = { rows: 1, rowByteLength: byteLength, rowByteStride: byteLength }
   return [

@@ -204,8 +204,8 @@ export class WebGpuRuntime implements Runtime<WebGpuHandles> {
   }
 
   /**
-   * Runs `submit` after the calls before it have submitted, then lets later ones go ahead while the function that `submit`
-   * returned waits for completion.
+   * Runs `submit` after the calls before it have submitted, then lets later ones go ahead while the function
+   * that `submit` returned waits for completion.
    */
   #inOrder<T>(submit: () => Promise<() => Promise<T>>): Promise<T> {
     const submitted = this.#submitting.then(() => submit())

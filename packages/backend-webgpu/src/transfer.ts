@@ -1,4 +1,5 @@
 import { GpuError } from '@tandem-gpu/core'
+import { isContiguous } from '@tandem-gpu/core/backend'
 import type { GpuStep, GpuStepBuilder } from './gpu-step.ts'
 import type { DeviceRegion, PaddedBuffer } from './padded-buffer.ts'
 import { denseRegion, padTo4 } from './padded-buffer.ts'
@@ -132,9 +133,7 @@ function hostBytes(host: HostRegion, byteOffset: number, byteLength: number): Ui
 /** Cuts both sides into pieces of at most `chunkByteLength`: several rows, or part of one. */
 function chunks(host: HostRegion, device: DeviceRegion): [HostRegion, DeviceRegion][] {
   const { rows, rowByteLength } = device
-  const dense = (region: { rows: number; rowByteLength: number; rowByteStride: number }) =>
-    region.rows === 1 || region.rowByteStride === region.rowByteLength
-  if (rows > 1 && dense(host) && dense(device)) {
+  if (rows > 1 && isContiguous(host) && isContiguous(device)) {
     const row = { rows: 1, rowByteLength: rows * rowByteLength, rowByteStride: rows * rowByteLength }
     return chunks({ ...host, ...row }, { ...device, ...row })
   }

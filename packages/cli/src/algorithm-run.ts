@@ -18,7 +18,10 @@ type RunSettings = ReturnType<typeof settingsOf>
 
 /** `Files`: what `prepare` opens. */
 export interface AlgorithmRun<R extends Report, Files> {
-  /** Opens the input and output files. It is called before any device is opened, so that wrong files are reported early. */
+  /**
+   * Opens the input and output files. It is called before any device is opened, so that wrong files are
+   * reported early.
+   */
   prepare(files: RunFiles): Promise<Files>
   compute(group: DeviceGroup, settings: RunSettings, files: Files): Promise<R>
   /** Lines of text besides those that every report has. */

@@ -1,6 +1,7 @@
+import type { TransportName } from '@tandem-gpu/backend-mpi'
 import type { Backend } from '@tandem-gpu/core'
 import type { Runtime } from '@tandem-gpu/core/backend'
-import type { Job, RankTransport } from './job.ts'
+import type { Job } from './job.ts'
 import { isNotInstalled, notInstalled } from './not-installed.ts'
 
 export const backendNames = ['auto', 'cuda', 'webgpu'] as const
@@ -14,7 +15,7 @@ export function backendsNamed(
   name: BackendName,
   job?: Job,
   virtual = false,
-  transport?: RankTransport,
+  transport?: TransportName,
 ): Backend[] {
   const makers = {
     cuda: () =>

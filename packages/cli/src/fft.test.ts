@@ -50,7 +50,9 @@ describe('tandem fft', () => {
 describe.skipIf(pythonWithNumpy === undefined)(
   'NumPy agrees (skipped where Python has no numpy module)',
   () => {
-    /** The relative error in the L2 norm of what `line` makes of `input`, against a NumPy expression of `a`. */
+    /**
+     * The relative error in the L2 norm of what `line` makes of `input`, against a NumPy expression of `a`.
+     */
     async function compared(folder: string, line: string, expected: string) {
       const report = await tandemJson(`fft --input ${folder}/a.npy --output ${folder}/b.npy ${line.trim()}`)
       expect(report.verified).toBe(true)

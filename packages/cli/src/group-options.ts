@@ -1,15 +1,17 @@
+import type { TransportName } from '@tandem-gpu/backend-mpi'
 import {
   type Adapter,
   type DeviceGroup,
   type OpenGroupOptions,
   openGroup,
   type SelectBy,
+  selectBy,
 } from '@tandem-gpu/core'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { type BackendName, backendNames, backendsNamed } from './backends.ts'
 import { UsageError } from './exit-code.ts'
 import { refuseIdleOptions } from './idle-options.ts'
-import { type Job, type RankTransport, rankTransports } from './job.ts'
+import { type Job, rankTransports } from './job.ts'
 import { printable } from './printable.ts'
 import { isBeyondNumbers, parseBytes, parseCount } from './quantity.ts'
 
@@ -22,12 +24,10 @@ export interface GroupOptions {
   readonly verbose?: boolean | undefined
   readonly by: SelectBy
   readonly virtual?: boolean | undefined
-  readonly rankTransport?: RankTransport | undefined
+  readonly rankTransport?: TransportName | undefined
   /** Set for every command where mpirun has started this process. */
   readonly job?: Job | undefined
 }
-
-const selectByNames = ['index', 'utilization', 'memory', 'power', 'temperature', 'score'] as const
 
 /** The most devices that a command opens. Each virtual device takes memory and time, and nobody has more. */
 export const mostDevices = 1024
@@ -92,7 +92,7 @@ export function byOption(usual: SelectBy): Option {
     '--by <reading>',
     'how to rank the devices: in their order (index), by one sensor, or by all of them (score)',
   )
-    .choices(selectByNames)
+    .choices(selectBy)
     .default(usual)
 }
 

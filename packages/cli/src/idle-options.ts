@@ -19,7 +19,10 @@ export function refuseIdleOptions(command: Command, rules: readonly IdleRule[]):
   })
 }
 
-/** Rules for a flag with which a command does many runs of its own choice: these options are for a single run, and change nothing beside it. */
+/**
+ * Rules for a flag with which a command does many runs of its own choice: these options are for a single run,
+ * and change nothing beside it.
+ */
 export function singleRunRules(flag: string, options: readonly string[]): IdleRule[] {
   return options.map((option) => ({
     option,

@@ -3,10 +3,16 @@ import { exitCode } from './exit-code.ts'
 
 /** Milliseconds that the work in flight has to end after a signal. */
 const deadline = 1000
-/** Milliseconds after which the operating system ends the process; a busy machine may give the event loop its turn late. */
+/**
+ * Milliseconds after which the operating system ends the process; a busy machine may give the event loop its
+ * turn late.
+ */
 const lastDeadline = 1750
 
-/** Runs while the main thread may be held up by a call into a driver: the signal, sent again, then ends the process. */
+/**
+ * Runs while the main thread may be held up by a call into a driver: the signal, sent again, then ends the
+ * process.
+ */
 const watchdog = `
 const { workerData: { pid, signal, milliseconds, reason } } = require('node:worker_threads')
 Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
@@ -21,9 +27,10 @@ const reasons = {
 }
 
 /**
- * Returns a signal that Ctrl-C and SIGTERM abort. The work in flight may then end and close its devices. Where it does not within one
- * second, the process exits; where it waits for the operating system, or even the event loop stands still, the signal ends it. Both say why on standard
- * error, unless `speaks` is false. A second signal ends the process at once.
+ * Returns a signal that Ctrl-C and SIGTERM abort. The work in flight may then end and close its devices.
+ * Where it does not within one second, the process exits; where it waits for the operating system, or even
+ * the event loop stands still, the signal ends it. Both say why on standard error, unless `speaks` is false.
+ * A second signal ends the process at once.
  */
 export function interruptionOf(target: NodeJS.Process, speaks = true): AbortSignal {
   const controller = new AbortController()

@@ -118,8 +118,8 @@ describe.skipIf(!installed)(
       }).ended
       expect(job.exit).toBe(2)
       expect(job.stdout).not.toContain('transpose')
-      // The text has no colour either: Open MPI's processes have a terminal of their own, whatever the launcher writes to.
-      // On a busy machine, ranks say that they wait for each other.
+      // The text has no colour either: Open MPI's processes have a terminal of their own, whatever the
+      // launcher writes to. On a busy machine, ranks say that they wait for each other.
       expect(job.stderr.match(/^tandem: (?!rank ).*$/gm)).toEqual([
         'tandem: Rank 1: in.npy cannot be read: no such file or folder.',
       ])
@@ -148,7 +148,8 @@ describe.skipIf(!installed)(
           cwd: folder,
           shell: `echo $$ >launcher.pid; exec ${launcher} -n 3 bash -c 'echo $$ >$OMPI_COMM_WORLD_RANK.pid; exec "$@"' bash "$@"`,
         })
-        // The four files with process numbers, and the output under its temporary name: from then on, rank 0 computes.
+        // The four files with process numbers, and the output under its temporary name: from then on, rank 0
+        // computes.
         while ((await readdir(folder)).length < 5) await setTimeout(50)
         await setTimeout(1000)
         const pid = async (name: string) => (await readFile(join(folder, name), 'utf8')).trim()
@@ -177,7 +178,8 @@ describe.skipIf(!mpichInstalled)(
       const job = startTandem([...sweeping, '--output', 'a.npy'], {
         env,
         cwd: folder,
-        // Hydra passes the signal on to the processes and waits for them; Open MPI's launcher soon kills them.
+        // Hydra passes the signal on to the processes and waits for them; Open MPI's launcher soon kills
+        // them.
         shell: 'exec mpirun.mpich -n 2 "$@"',
       })
       // Once the sweeps run, every process hears the signal.

@@ -1,3 +1,4 @@
+import type { TransportName } from '@tandem-gpu/backend-mpi'
 import { type Backend, isGpuError } from '@tandem-gpu/core'
 import { allOrNone, type RankMessage, type Runtime } from '@tandem-gpu/core/backend'
 import { failureOf, UsageError } from './exit-code.ts'
@@ -13,16 +14,21 @@ export interface Job {
    * The devices of all processes, through this backend in each. `virtual`: processes share a GPU where there are too few. `transport`: how data
    * moves between processes; default: the quickest way that works.
    */
-  around(inner: Backend<Runtime>, virtual: boolean, transport?: RankTransport): Backend
+  around(inner: Backend<Runtime>, virtual: boolean, transport?: TransportName): Backend
   /** Why this process has not joined the others, which then do not speak for it; undefined where it has, or has not tried to. */
   joinFailure(): Promise<unknown>
   /** What each process says, each text once. */
   gather(message: string): Promise<readonly RankMessage[]>
 }
 
-/** The transports of @tandem-gpu/backend-mpi, which is loaded in a job only. */
-export const rankTransports = ['auto', 'ipc', 'nccl', 'gpu-aware', 'staged'] as const
-export type RankTransport = (typeof rankTransports)[number]
+/** The transports of @tandem-gpu/backend-mpi, which is loaded in a job only: the compiler compares them. */
+export const rankTransports = Object.keys({
+  auto: 1,
+  ipc: 1,
+  nccl: 1,
+  'gpu-aware': 1,
+  staged: 1,
+} satisfies Record<TransportName, 1>)
 
 /** Variables such as those of `process.env`. */
 type Environment = Readonly<Record<string, string | undefined>>

@@ -6,7 +6,10 @@ export function notInstalled(packageName: string) {
   }
 }
 
-/** Node's loaders and Yarn's Plug'n'Play name the package that they do not find in the message, under one of two codes. */
+/**
+ * Node's loaders and Yarn's Plug'n'Play name the package that they do not find in the message, under one of
+ * two codes.
+ */
 export function isNotInstalled(error: unknown, packageName: string): boolean {
   const { code, message } = error as NodeJS.ErrnoException
   return (code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND') && message.includes(packageName)

@@ -1,4 +1,5 @@
-// Scans, histograms, sorts and transforms of the shapes at which kernels, tiles and slices end, judged by NumPy: its arrays go in, Tandem's come out.
+// Scans, histograms, sorts and transforms of the shapes at which kernels, tiles and slices end, judged by
+// NumPy: its arrays go in, Tandem's come out.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fft, histogram, scan, sort } from '@tandem-gpu/algorithms'
 import { webgpu } from '@tandem-gpu/backend-webgpu'
@@ -28,7 +29,10 @@ describe.skipIf(pythonWithNumpy === undefined)(
       expect(await group.destroy()).toEqual({ leaks: [] })
     })
 
-    /** Runs `work` on the elements of each count and content, each with a path for its results, and gives what `judge` prints of each. */
+    /**
+     * Runs `work` on the elements of each count and content, each with a path for its results, and gives what
+     * `judge` prints of each.
+     */
     async function judged(
       names: readonly (keyof typeof contents)[],
       work: (input: Float32Array<ArrayBuffer>, path: string) => Promise<void>,

@@ -11,9 +11,10 @@ import { ReplacementFile } from './replacement-file.ts'
 const readerPatience = 2000
 
 /**
- * An output of a command. A regular file appears under its name whole or not at all: it is written under a temporary name in the same
- * folder, flushed to the disk, and renamed over the file that the name, through its symbolic links, stands for, whose permissions it
- * keeps. Anything else (a device, a FIFO, a socket, `/dev/stdout`) is written directly, in ascending order.
+ * An output of a command. A regular file appears under its name whole or not at all: it is written under a
+ * temporary name in the same folder, flushed to the disk, and renamed over the file that the name, through
+ * its symbolic links, stands for, whose permissions it keeps. Anything else (a device, a FIFO, a socket,
+ * `/dev/stdout`) is written directly, in ascending order.
  */
 export class OutputFile {
   /** The path as a message may show it. */
@@ -61,7 +62,10 @@ export class OutputFile {
     }
   }
 
-  /** Writes all bytes at `position`, by default after what was written last. What is not a regular file takes no other position. */
+  /**
+   * Writes all bytes at `position`, by default after what was written last. What is not a regular file takes
+   * no other position.
+   */
   async write(contents: Uint8Array | string, position = this.#written): Promise<void> {
     const bytes = typeof contents === 'string' ? new TextEncoder().encode(contents) : contents
     if (this.#replacement === undefined && position !== this.#written)
@@ -93,7 +97,10 @@ export class OutputFile {
     await this.#replacement?.discard()
   }
 
-  /** A pipe whose reader is slow says EAGAIN; waiting here, and not in the system call, keeps the process interruptible. */
+  /**
+   * A pipe whose reader is slow says EAGAIN; waiting here, and not in the system call, keeps the process
+   * interruptible.
+   */
   async #writeSome(bytes: Uint8Array, offset: number, position: number | null): Promise<number> {
     for (let pause = 1; ; pause = Math.min(50, 2 * pause)) {
       try {
@@ -126,8 +133,9 @@ export async function writeOutputFile(path: string, contents: Uint8Array | strin
 }
 
 /**
- * Without waiting in the system call, so that a FIFO that nobody reads does not hold up the end of the process. A file that the process has open
- * already, such as that of `> file`, is opened again, and goes on at its end.
+ * Without waiting in the system call, so that a FIFO that nobody reads does not hold up the end of the
+ * process. A file that the process has open already, such as that of `> file`, is opened again, and goes on
+ * at its end.
  */
 async function openDirectly(path: string): Promise<FileHandle> {
   const start = performance.now()

@@ -34,8 +34,8 @@ async function appears(folder: string, name: RegExp): Promise<void> {
 }
 
 /**
- * What `attempt` results in, tried again until `isInTime`. A process has limits on the time that it waits, and a machine may be so busy that
- * somebody it waits for comes later.
+ * What `attempt` results in, tried again until `isInTime`. A process has limits on the time that it waits,
+ * and a machine may be so busy that somebody it waits for comes later.
  */
 async function inTime(
   attempt: () => Promise<ProcessResult>,
@@ -277,7 +277,10 @@ describe('a signal', () => {
     },
   )
 
-  /** A process whose event loop stands still from the first signal on, as in a call into a driver that does not return. */
+  /**
+   * A process whose event loop stands still from the first signal on, as in a call into a driver that does
+   * not return.
+   */
   const stuck = (during: string, ...files: string[]) =>
     startProcess(process.execPath, [
       '--disable-warning=ExperimentalWarning',

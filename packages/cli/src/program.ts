@@ -12,8 +12,8 @@ import { silentProgress } from './progress.ts'
 import type { Terminal } from './terminal.ts'
 
 /**
- * Runs `tandem` with these arguments (without `node` and the script), in a job as one of its processes, and returns the exit code. Never
- * throws.
+ * Runs `tandem` with these arguments (without `node` and the script), in a job as one of its processes, and
+ * returns the exit code. Never throws.
  */
 export async function main(argv: readonly string[], processTerminal: Terminal, job?: Job): Promise<ExitCode> {
   const shown = terminalOf(job, processTerminal)

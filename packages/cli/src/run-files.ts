@@ -18,7 +18,10 @@ interface FileOptions {
 
 type Format = 'npy' | 'png' | 'svg'
 
-/** The files of one run. Outputs appear under their names only if the run succeeds; all files are closed at its end. */
+/**
+ * The files of one run. Outputs appear under their names only if the run succeeds; all files are closed at
+ * its end.
+ */
 export class RunFiles {
   readonly #outputs: OutputFile[] = []
   readonly #inputs: NpyReader[] = []
@@ -34,8 +37,9 @@ export class RunFiles {
   }
 
   /**
-   * Opens a file, before any device is opened, so that a wrong file is reported early. Resolves to undefined where `path` is undefined, as
-   * `output` does: the user gives none. Throws `UsageError` as `NpyReader.open` does.
+   * Opens a file, before any device is opened, so that a wrong file is reported early. Resolves to undefined
+   * where `path` is undefined, as `output` does: the user gives none. Throws `UsageError` as `NpyReader.open`
+   * does.
    */
   input<T extends FileElementType>(
     path: string,
@@ -55,8 +59,9 @@ export class RunFiles {
   }
 
   /**
-   * Creates an output, which `commit` makes appear under `path`. Throws `UsageError` where another output of the run is the same file, and where
-   * the name of a file ends as no file of the `format` does (`npy`, say); a name without an ending is taken as it is.
+   * Creates an output, which `commit` makes appear under `path`. Throws `UsageError` where another output of
+   * the run is the same file, and where the name of a file ends as no file of the `format` does (`npy`, say);
+   * a name without an ending is taken as it is.
    */
   output(path: string, format?: Format): Promise<OutputFile>
   output(path: string | undefined, format?: Format): Promise<OutputFile | undefined>

@@ -8,8 +8,9 @@
 
 namespace tandem {
 
-/// The error that a call or a job rejects with. `code` is one of core's GpuErrorCode, or one that the package's TypeScript classifies: backend-cuda has "cuda"
-/// for a driver result, "peer-lost" where another process cannot go on, and "group-lost" where this group alone cannot.
+/// The error that a call or a job rejects with. `code` is one of core's GpuErrorCode, or one that the
+/// package's TypeScript classifies: backend-cuda has "cuda" for a driver result, "peer-lost" where another
+/// process cannot go on, and "group-lost" where this group alone cannot.
 struct NativeError : std::runtime_error {
   NativeError(std::string code, const std::string &message, int result = 0)
       : std::runtime_error(message), code(std::move(code)), result(result) {}
@@ -27,7 +28,8 @@ inline NativeError currentError() {
   } catch (const std::bad_alloc &) {
     return {"out-of-memory", "The host has no memory left."};
   } catch (const std::system_error &error) {
-    // By number: the exception may come from a library that has a C++ library of its own, and so other categories of errors.
+    // By number: the exception may come from a library that has a C++ library of its own, and so other
+    // categories of errors.
     if (error.code().value() != EAGAIN) return {"driver", error.what()};
     return {"out-of-memory", "The operating system cannot start a thread: " + error.code().message() + "."};
   } catch (const std::exception &error) {

@@ -19,3 +19,13 @@ export function counted(n: number, noun: string): string {
 export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
+
+/** The name of a typed array's class, whoever made it; undefined for anything else. */
+export function arrayName(value: unknown): string | undefined {
+  return arrayTag.call(value)
+}
+
+const arrayTag: (this: unknown) => string | undefined = Object.getOwnPropertyDescriptor(
+  Object.getPrototypeOf(Uint8Array.prototype),
+  Symbol.toStringTag,
+)!.get!

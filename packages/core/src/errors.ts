@@ -1,10 +1,11 @@
 /**
- * Stable codes, safe to branch on:
- * `no-driver` a driver or loader is missing · `no-device` too few devices fit · `unsupported` the device or backend cannot do it ·
- * `validation` wrong arguments, found before anything runs · `compilation` a kernel does not compile (line and column are set) ·
- * `out-of-memory` · `too-large` a stated limit is exceeded · `device-lost` nothing can run on the group any more ·
- * `driver` the driver reported an unexpected error · `aborted` the caller's AbortSignal fired · `timeout` a run took longer than its
- * `timeoutSeconds`; the group is lost only if kernels cannot be stopped, and the message says so.
+ * Stable codes, safe to branch on: `no-driver` a driver or loader is missing · `no-device` too few devices
+ * fit · `unsupported` the device or backend cannot do it · `validation` wrong arguments, found before
+ * anything runs · `compilation` a kernel does not compile (line and column are set) · `out-of-memory` ·
+ * `too-large` a stated limit is exceeded · `device-lost` nothing can run on the group any more · `driver` the
+ * driver reported an unexpected error · `aborted` the caller's AbortSignal fired · `timeout` a run took
+ * longer than its `timeoutSeconds`; the group is lost only if kernels cannot be stopped, and the message says
+ * so.
  */
 export type GpuErrorCode =
   | 'no-driver'

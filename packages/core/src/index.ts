@@ -5,7 +5,7 @@ export type { LiveHandles, LostInfo } from './backend/runtime.ts'
 export * from './buffers/element-type.ts'
 export type { HostBuffer, HostView } from './buffers/host-buffer.ts'
 export { type Region, requireCount, type View } from './buffers/view.ts'
-export { describedValue } from './described-value.ts'
+export { arrayName, counted, describedValue, isObject } from './described-value.ts'
 export { GpuError, type GpuErrorCode, type GpuErrorDetails, isGpuError } from './errors.ts'
 export type * from './group/device.ts'
 export {
@@ -16,7 +16,7 @@ export {
   openGroup,
   type RecordOptions,
 } from './group/group.ts'
-export type { SelectBy } from './group/load.ts'
+export { type SelectBy, selectBy } from './group/load.ts'
 export { type Destroyable, OwnedResources } from './group/owned-resources.ts'
 export type * from './group/queue.ts'
 export type { Leak } from './group/resource.ts'

@@ -1,7 +1,9 @@
 import { describedValue, isObject } from './described-value.ts'
 import { type GpuError, invalid } from './errors.ts'
 
-/** What an option must be; a list names the values that it may have, `any` is checked where the value is used. */
+/**
+ * What an option must be; a list names the values that it may have, `any` is checked where the value is used.
+ */
 export type OptionType =
   | 'string'
   | 'number'
@@ -21,8 +23,9 @@ const wanted = {
 } as const
 
 /**
- * Throws `validation` unless `options` is an object whose members are named in `types` and have those types, and which has those of `required`;
- * undefined is as good as absent. `of` names what takes the options, as in "The option label of openGroup".
+ * Throws `validation` unless `options` is an object whose members are named in `types` and have those types,
+ * and which has those of `required`; undefined is as good as absent. `of` names what takes the options, as in
+ * "The option label of openGroup".
  */
 export function requireOptions(
   options: unknown,

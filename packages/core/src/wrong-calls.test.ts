@@ -50,7 +50,10 @@ afterAll(async () => {
   expect(await group.destroy()).toEqual({ leaks: [] })
 })
 
-/** Each call of the public API with arguments that work; a wrong call replaces one of them, or something inside one. */
+/**
+ * Each call of the public API with arguments that work; a wrong call replaces one of them, or something
+ * inside one.
+ */
 const calls = (): readonly (readonly [
   name: string,
   args: readonly unknown[],
@@ -226,7 +229,10 @@ const wrong = [
   new Date(0),
 ]
 
-/** The arguments with `value` in the place of one of them, or of a member of one that is a plain object or an array. */
+/**
+ * The arguments with `value` in the place of one of them, or of a member of one that is a plain object or an
+ * array.
+ */
 function replaced(args: readonly unknown[], at: number, member: number, value: unknown): unknown[] {
   const changed = [...args]
   const place = at % args.length

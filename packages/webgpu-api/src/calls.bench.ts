@@ -1,10 +1,12 @@
 /*
- * The WebGPU API of Tandem compared with npm `webgpu` (Dawn over Vulkan) on the same GPU: the same TypeScript on both, in processes that take turns.
+ * The WebGPU API of Tandem compared with npm `webgpu` (Dawn over Vulkan) on the same GPU: the same TypeScript
+ * on both, in processes that take turns.
  *
  *   node packages/webgpu-api/src/calls.bench.ts [FILE for the JSON, MACHINE and COMMIT that it names]
  *
- * Prints a table of medians with the ratio to Dawn; then what 20,000 buffers that nobody destroys and an endless kernel cost.
- * Needs npm `webgpu`, @jax-js/jax, and a Vulkan loader (VK_DRIVER_FILES where it finds no driver). Takes about 90 s.
+ * Prints a table of medians with the ratio to Dawn; then what 20,000 buffers that nobody destroys and an
+ * endless kernel cost. Needs npm `webgpu`, @jax-js/jax, and a Vulkan loader (VK_DRIVER_FILES where it finds
+ * no driver). Takes about 90 s.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

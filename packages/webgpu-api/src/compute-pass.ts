@@ -33,7 +33,10 @@ interface Stamp {
 
 export interface ComputePassState extends ObjectState {
   readonly encoder: EncoderState
-  /** False for a pass that was begun while another was open, or after the encoder had finished: it records nothing. */
+  /**
+   * False for a pass that was begun while another was open, or after the encoder had finished: it records
+   * nothing.
+   */
   readonly records: boolean
   hasEnded: boolean
   debugGroups: number

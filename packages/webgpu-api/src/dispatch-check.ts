@@ -18,9 +18,10 @@ interface Touched {
 }
 
 /**
- * Why what is bound does not fit a dispatch; undefined where it does. `counts` is what an indirect dispatch reads. A buffer is either read
- * or written by one dispatch (usage scope), and what is written shares no byte with anything else that is bound: kernels are compiled
- * for that. Buffers over the same memory are judged by their bytes.
+ * Why what is bound does not fit a dispatch; undefined where it does. `counts` is what an indirect dispatch
+ * reads. A buffer is either read or written by one dispatch (usage scope), and what is written shares no byte
+ * with anything else that is bound: kernels are compiled for that. Buffers over the same memory are judged by
+ * their bytes.
  */
 export function dispatchProblem(
   program: PipelineProgram,

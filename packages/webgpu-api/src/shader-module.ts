@@ -21,7 +21,10 @@ export class GPUShaderModule extends ApiObject<ShaderModuleState> {
 }
 nameInterface(GPUShaderModule)
 
-/** Sources that have been checked, by their text: libraries make the same module again and again. The first to come is the first to go. */
+/**
+ * Sources that have been checked, by their text: libraries make the same module again and again. The first to
+ * come is the first to go.
+ */
 const sources = new Map<string, ShaderSource>()
 const mostSources = 256
 

@@ -17,7 +17,10 @@ interface SharedView {
   made?: DeviceBuffer
 }
 
-/** Holds its GPUBuffers until they are destroyed, so that a view's memory stays though nobody else holds its GPUBuffer. */
+/**
+ * Holds its GPUBuffers until they are destroyed, so that a view's memory stays though nobody else holds its
+ * GPUBuffer.
+ */
 const views = new Map<ApiBuffer, SharedView>()
 
 const mapUsages = GPUBufferUsage.MAP_READ | GPUBufferUsage.MAP_WRITE
@@ -27,9 +30,10 @@ function invalid(message: string): GpuError {
 }
 
 /**
- * The memory of a GPUBuffer as a buffer of its device's group, for `record`, `write` and `read`: nothing is copied. Programs that use it keep
- * the memory beyond `destroy`. The garbage collector leaves the GPUBuffer alone: it lives until it or its GPUDevice is destroyed. Calls to the
- * group's queue and to the GPUDevice's take effect in the order of the calls. A buffer is seen with one type of elements. Rejects with
+ * The memory of a GPUBuffer as a buffer of its device's group, for `record`, `write` and `read`: nothing is
+ * copied. Programs that use it keep the memory beyond `destroy`. The garbage collector leaves the GPUBuffer
+ * alone: it lives until it or its GPUDevice is destroyed. Calls to the group's queue and to the GPUDevice's
+ * take effect in the order of the calls. A buffer is seen with one type of elements. Rejects with
  * `validation` for a buffer that can be mapped, and for a size that is not a multiple of 4.
  */
 export async function viewOf<T extends ElementType = 'f32'>(
@@ -96,8 +100,9 @@ const { STORAGE, COPY_SRC, COPY_DST, UNIFORM, INDIRECT } = GPUBufferUsage
 const defaultUsage = STORAGE | COPY_SRC | COPY_DST | UNIFORM | INDIRECT
 
 /**
- * A GPUBuffer over memory of the group: a contiguous view of a buffer of the GPUDevice's own device, which begins at a multiple of 256 bytes and
- * is a multiple of 4 long. Nothing is copied. The memory stays until the GPUBuffer is destroyed or collected. Throws `validation`.
+ * A GPUBuffer over memory of the group: a contiguous view of a buffer of the GPUDevice's own device, which
+ * begins at a multiple of 256 bytes and is a multiple of 4 long. Nothing is copied. The memory stays until
+ * the GPUBuffer is destroyed or collected. Throws `validation`.
  */
 export function bufferOf(device: GPUDevice, view: BufferView, options: BufferOfOptions = {}): GPUBuffer {
   const given: unknown = device

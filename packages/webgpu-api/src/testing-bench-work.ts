@@ -1,9 +1,11 @@
 /*
- * What calls.bench.ts times, in a process of its own: the same calls of the WebGPU API on Tandem's CUDA backend or on Dawn.
+ * What calls.bench.ts times, in a process of its own: the same calls of the WebGPU API on Tandem's CUDA
+ * backend or on Dawn.
  *
  *   node packages/webgpu-api/src/testing-bench-work.ts tandem|dawn calls|start|drop|endless [FOLDER of the kernel cache]
  *
- * Prints one line of JSON. `tandem` is tried where there is no GPU with TANDEM_TEST_BACKEND=reference or fake-cuda, and `dawn` with DAWN_FLAGS=backend=null.
+ * Prints one line of JSON. `tandem` is tried where there is no GPU with TANDEM_TEST_BACKEND=reference or
+ * fake-cuda, and `dawn` with DAWN_FLAGS=backend=null.
  */
 import { execFileSync } from 'node:child_process'
 import type * as Jax from '@jax-js/jax'
@@ -237,7 +239,10 @@ async function openJax(): Promise<{ jax: typeof Jax; device: GPUDevice }> {
   return { jax, device: jax.getWebGPUDevice() as unknown as GPUDevice }
 }
 
-/** 21 operations of jax-js, each for the first time in this process; with the sums of what they gave, by which the sides are compared. */
+/**
+ * 21 operations of jax-js, each for the first time in this process; with the sums of what they gave, by which
+ * the sides are compared.
+ */
 async function start(): Promise<object> {
   const { jax, device } = await openJax()
   let modules = 0
@@ -301,7 +306,10 @@ function usedMebibytes(): number {
   return Number(text.toString().trim())
 }
 
-/** 20,000 buffers of 256 KiB that nobody destroys, as jax-js makes its uniforms: the memory of the GPU comes back by itself. */
+/**
+ * 20,000 buffers of 256 KiB that nobody destroys, as jax-js makes its uniforms: the memory of the GPU comes
+ * back by itself.
+ */
 async function drop(): Promise<object> {
   const device = await openDevice()
   const before = usedMebibytes()

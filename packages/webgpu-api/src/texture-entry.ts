@@ -1,7 +1,10 @@
 import { GPUShaderStage } from './constants.ts'
 import { type Dictionary, member, required, toDictionary, toEnum } from './webidl.ts'
 
-/** What an entry of a bind group layout says of a texture or a sampler. Layouts may name them, though nothing can be bound there. */
+/**
+ * What an entry of a bind group layout says of a texture or a sampler. Layouts may name them, though nothing
+ * can be bound there.
+ */
 export interface TextureEntry {
   readonly kind: 'sampler' | 'texture' | 'storageTexture' | 'externalTexture'
   /** Equal for equal entries. */

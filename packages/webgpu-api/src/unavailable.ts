@@ -4,8 +4,8 @@ import { creation, nameInterface } from './interfaces.ts'
 import { labelOf, toDictionary } from './webidl.ts'
 
 /*
- * What this implementation does not have: textures, samplers, and everything that renders. Creating them is a validation error and gives an
- * invalid object, so that a library that feels its way goes on.
+ * What this implementation does not have: textures, samplers, and everything that renders. Creating them is a
+ * validation error and gives an invalid object, so that a library that feels its way goes on.
  */
 
 /** What has no bytes and shows nothing. */

@@ -1,6 +1,6 @@
 /*
- * Conversions of JavaScript values to the types of Web IDL, as the methods of the API apply them to their arguments: wrong ones are a TypeError
- * before anything else happens.
+ * Conversions of JavaScript values to the types of Web IDL, as the methods of the API apply them to their
+ * arguments: wrong ones are a TypeError before anything else happens.
  */
 
 /** A dictionary whose members are still to be converted. */

@@ -14,6 +14,7 @@ export { halfBits } from './half-float.ts'
 export type * from './ir.ts'
 export { alignOf, roundUp, sizeOf } from './layout.ts'
 export {
+  automaticSuffixes,
   type Binding,
   type ReflectedMember,
   type ReflectedScalar,

@@ -15,6 +15,9 @@ import { arrayType, typeName, u32Type } from './types.ts'
 import { moduleVariableOf, walk } from './walk.ts'
 import type { WgslWarning } from './wgsl-error.ts'
 
+/** Uniform members `x_base`, `x_stride` and so on say where the view that is bound as `x` lies; `@tandem-gpu/core` fills them in. */
+export const automaticSuffixes = ['base', 'stride', 'rows', 'columns', 'length'] as const
+
 /** What the components of a type are; `mixed` for structures of several kinds. */
 export type ReflectedScalar = ScalarKind | 'mixed'
 

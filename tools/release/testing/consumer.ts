@@ -59,7 +59,10 @@ export function programs(): Program[] {
   }))
 }
 
-/** A folder with a package.json, an .npmrc for the local registry and the programs as JavaScript. Removed after the test. */
+/**
+ * A folder with a package.json, an .npmrc for the local registry and the programs as JavaScript. Removed
+ * after the test.
+ */
 export function newProject(name: string, npmrc: string, { keep = false } = {}): string {
   const folder = mkdtempSync(join(tmpdir(), `tandem-${name}-`))
   if (!keep) onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
@@ -80,7 +83,10 @@ export interface RunOptions {
   readonly node?: string
 }
 
-/** Runs a program and returns what it prints on standard output; fails the test with everything it prints where it fails. */
+/**
+ * Runs a program and returns what it prints on standard output; fails the test with everything it prints
+ * where it fails.
+ */
 export async function mustRun(
   program: string,
   args: readonly string[],

@@ -14,8 +14,8 @@ export interface LocalRegistry {
 }
 
 /**
- * A registry on this machine (verdaccio) with a fresh storage folder: it holds what is published to it, and passes other packages on from
- * `upstream`. @tandem-gpu/* is never asked for upstream.
+ * A registry on this machine (verdaccio) with a fresh storage folder: it holds what is published to it, and
+ * passes other packages on from `upstream`. @tandem-gpu/* is never asked for upstream.
  */
 export async function startLocalRegistry(upstream: string): Promise<LocalRegistry> {
   const folder = await mkdtemp(join(tmpdir(), 'tandem-registry-'))

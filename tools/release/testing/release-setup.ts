@@ -20,8 +20,8 @@ export interface DryRun {
   /** The lines of an .npmrc with which a package manager installs from it. */
   readonly npmrc: string
   /**
-   * A home for the package managers, empty when the release is made: Yarn's metadata names the registry that a package came from, which
-   * another run's is not.
+   * A home for the package managers, empty when the release is made: Yarn's metadata names the registry that
+   * a package came from, which another run's is not.
    */
   readonly home: string
   readonly clone: string
@@ -29,7 +29,10 @@ export interface DryRun {
   readonly version: string
   /** What it took, in order. */
   readonly steps: readonly { readonly name: string; readonly seconds: number }[]
-  /** Requests to the registry that npm's configuration named while the release was published: there must be none. */
+  /**
+   * Requests to the registry that npm's configuration named while the release was published: there must be
+   * none.
+   */
   readonly strayRequests: readonly string[]
 }
 

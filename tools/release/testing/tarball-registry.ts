@@ -6,14 +6,18 @@ import { basename } from 'node:path'
 import { tarEntry } from '../tarball.ts'
 
 export interface TarballRegistry {
-  /** The line of an .npmrc with which npm asks this registry for our packages, and the usual one for all others. */
+  /**
+   * The line of an .npmrc with which npm asks this registry for our packages, and the usual one for all
+   * others.
+   */
   readonly npmrc: string
   close(): void
 }
 
 /**
- * A registry on this machine that serves these tarballs and nothing else, for `npm test`: tarballs that depend on each other install by name
- * only. A release publishes to verdaccio instead (local-registry.ts), which brings hundreds of packages of its own.
+ * A registry on this machine that serves these tarballs and nothing else, for `npm test`: tarballs that
+ * depend on each other install by name only. A release publishes to verdaccio instead (local-registry.ts),
+ * which brings hundreds of packages of its own.
  */
 export async function serveTarballs(tarballs: Iterable<string>): Promise<TarballRegistry> {
   const answers = new Map<string, { readonly type: string; readonly body: Buffer }>()

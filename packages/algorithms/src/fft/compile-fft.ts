@@ -30,7 +30,7 @@ export interface CompiledPass extends FftPass {
   readonly steps: readonly CompiledStep[]
 }
 
-/** What `compileFft` resolves to. */
+/** The result of `compileFft`. */
 export interface CompiledFft {
   readonly plan: FftPlan
   readonly passes: readonly CompiledPass[]

@@ -3,8 +3,8 @@ export const radices = [1, 2, 3, 4, 5, 7, 8, 16] as const
 export type Radix = (typeof radices)[number] | 6 | 9 | 10 | 12 | 15 | 20 | 25 | 27 | 32
 
 /**
- * The radices of a length's stages, first to last: few and large ones, as equal as possible among the powers of two, then 7, 5 and 3. Undefined
- * where a prime factor is above 7.
+ * The radices of a length's stages, first to last: few and large ones, as equal as possible among the powers
+ * of two, then 7, 5 and 3. Undefined where a prime factor is above 7.
  */
 export function radicesOf(length: number): readonly Radix[] | undefined {
   let rest = length
@@ -26,10 +26,11 @@ export function radicesOf(length: number): readonly Radix[] | undefined {
 }
 
 /**
- * The radices of a line in one kernel, each at most 32, in as few stages as measured fastest on an H200. Powers of two have radices up to 32 where
- * lines are columns of 512 values and more (1.2 to 1.3 times as fast as up to 16) or contiguous and of 2^13 and more (1.4 times), and else up to
- * 16: 1024 as 16 · 16 · 4 (1.12 times as fast as 16 · 8 · 8). Other primes go in pairs and triples: 1000 as 10 · 10 · 10 (1.6 times as fast as
- * 8 · 5 · 5 · 5), 1536 as 16 · 16 · 6 (1.13), 6561 as 27 · 27 · 9 (2.3).
+ * The radices of a line in one kernel, each at most 32, in as few stages as measured fastest on an H200.
+ * Powers of two have radices up to 32 where lines are columns of 512 values and more (1.2 to 1.3 times as
+ * fast as up to 16) or contiguous and of 2^13 and more (1.4 times), and else up to 16: 1024 as 16 · 16 · 4
+ * (1.12 times as fast as 16 · 8 · 8). Other primes go in pairs and triples: 1000 as 10 · 10 · 10 (1.6 times
+ * as fast as 8 · 5 · 5 · 5), 1536 as 16 · 16 · 6 (1.13), 6561 as 27 · 27 · 9 (2.3).
  */
 export function lineRadicesOf(length: number, contiguous: boolean): readonly Radix[] | undefined {
   const plain = radicesOf(length)
@@ -66,7 +67,10 @@ function exponentOf(length: number, prime: number): number {
   return found
 }
 
-/** 2^bits in stages of at most 2^most: two as equal as possible; three and more the largest first, or around the smallest where they hold 32 values. */
+/**
+ * 2^bits in stages of at most 2^most: two as equal as possible; three and more the largest first, or around
+ * the smallest where they hold 32 values.
+ */
 function powersOfTwo(bits: number, most: number): readonly Radix[] {
   const stages = Math.ceil(bits / most)
   const rest = bits - (stages - 1) * most
@@ -82,7 +86,10 @@ function equalPowers(base: number, exponent: number, most: number): number[] {
   return Array.from({ length: stages }, (_, stage) => base ** Math.ceil((exponent - stage) / stages))
 }
 
-/** The length at which a convolution of lines of `length` with a chirp takes the least work: at least 2 · length − 1, with factors up to 7. */
+/**
+ * The length at which a convolution of lines of `length` with a chirp takes the least work: at least 2 ·
+ * length − 1, with factors up to 7.
+ */
 export function paddedLength(length: number): number {
   const least = 2 * length - 1
   const lengths = [1, 3, 5, 7, 9].map((odd) => {
@@ -94,7 +101,10 @@ export function paddedLength(length: number): number {
   return lengths.reduce((best, padded) => (work(padded) < work(best) ? padded : best))
 }
 
-/** Two factors of `length`, each at most `most`, as equal as possible, the smaller one first; undefined where there are none. */
+/**
+ * Two factors of `length`, each at most `most`, as equal as possible, the smaller one first; undefined where
+ * there are none.
+ */
 export function squareSides(length: number, most: number): readonly [number, number] | undefined {
   for (let first = Math.floor(Math.sqrt(length)); first > 1; first--)
     if (length % first === 0) return length / first <= most ? [first, length / first] : undefined

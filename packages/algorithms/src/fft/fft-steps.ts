@@ -46,7 +46,10 @@ export type FftStepWork =
   | { readonly kind: 'multiply' }
   | { readonly kind: 'convert' }
 
-/** The steps of a pass, in order. Where a line lies is for each to be asked: the first reads the pass's input, the last writes its output. */
+/**
+ * The steps of a pass, in order. Where a line lies is for each to be asked: the first reads the pass's input,
+ * the last writes its output.
+ */
 export function stepsOf(plan: FftPlan, pass: FftPass): FftStep[] {
   const { method, from, to } = pass
   const place = placeOf(plan, pass)
@@ -162,7 +165,8 @@ function complexSteps(
   if (method.kind === 'stages') return stageSteps(method)
   const { length } = method
   if (method.kind === 'square') {
-    // Where the lines become those of the output, the first side moves them there: its values are read, and stored, as neighbours.
+    // Where the lines become those of the output, the first side moves them there: its values are read, and
+    // stored, as neighbours.
     const turns = place.input === 'columns' && place.output === 'lines'
     return (['columns', 'rows'] as const).map((side) => {
       const one = method[side]

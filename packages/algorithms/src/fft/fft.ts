@@ -27,7 +27,7 @@ export interface FftOptions extends AlgorithmOptions, GeneratedInputOptions, Omi
   readonly output?: ElementSink<'f32'> | undefined
 }
 
-/** What `fft` did. */
+/** The report of `fft`. */
 export interface FftReport extends Report {
   readonly algorithm: 'fft'
   /** The length of each axis, `axis0` being the first: of the real array, where one side is real. */

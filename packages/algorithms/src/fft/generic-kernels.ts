@@ -28,7 +28,9 @@ export function stageSource(radix: Radix): CompileOptions {
   return { label: `fft stage of ${radix}`, wgsl }
 }
 
-/** Products of lines with a table: what Bluestein's algorithm does before, between and after its transforms. */
+/**
+ * Products of lines with a table: what Bluestein's algorithm does before, between and after its transforms.
+ */
 export function chirpSource(): CompileOptions {
   return { label: 'fft chirp', wgsl: [complex, chirp].join('\n') }
 }

@@ -33,7 +33,10 @@ import storeHalf from './store-half.part.wgsl.ts'
 import storeReal from './store-real.part.wgsl.ts'
 import { lineRadices, lineStarts, lineTable, lowBits } from './twiddles.ts'
 
-/** Which of neighbouring invocations' values are neighbours in memory: those of one line, or those of neighbouring lines. */
+/**
+ * Which of neighbouring invocations' values are neighbours in memory: those of one line, or those of
+ * neighbouring lines.
+ */
 export type LinePlace = 'lines' | 'columns'
 
 /** All that the text of a kernel follows from. */
@@ -48,11 +51,17 @@ export interface LineKernelShape {
   /** Lines per workgroup, and invocations per line. */
   readonly lines: number
   readonly threads: number
-  /** Values go through workgroup memory as pairs, or first their real parts and then the imaginary ones, in half of the memory. */
+  /**
+   * Values go through workgroup memory as pairs, or first their real parts and then the imaginary ones, in
+   * half of the memory.
+   */
   readonly exchange: 'pairs' | 'halves'
 }
 
-/** Invocations of a workgroup that are enough; of convolutions, whose registers leave room for fewer workgroups. */
+/**
+ * Invocations of a workgroup that are enough; of convolutions, whose registers leave room for fewer
+ * workgroups.
+ */
 const enoughInvocations = 256
 const enoughConvolving = 128
 /** Columns that make 128 bytes. */
@@ -75,7 +84,8 @@ export function chooseLineKernel(
       exchange === 'pairs' ? 8 : 4,
     )
   const exchanges = ['pairs', 'halves'] as const
-  // Strided axes take as many columns as make whole pieces of memory, contiguous ones as many lines as make a workgroup.
+  // Strided axes take as many columns as make whole pieces of memory, contiguous ones as many lines as make a
+  // workgroup.
   if (strided) {
     for (let lines = points <= 128 ? 2 * goodColumns : goodColumns; lines >= fewestColumns; lines /= 2)
       for (const exchange of exchanges) {
@@ -181,7 +191,8 @@ export function lineSource(shape: LineKernelShape): CompileOptions {
   for (let stage = 1; stage <= last; stage++) {
     const { radix, count, butterflies } = stages[stage]!
     if (stage === middle) {
-      // The way back begins with the radix that the way there ends with, so that its values are where they are needed.
+      // The way back begins with the radix that the way there ends with, so that its values are where they
+      // are needed.
       body.push(template('  var x_s = x_p;\n', stage), compute(stage))
       continue
     }
@@ -224,8 +235,8 @@ export function lineSource(shape: LineKernelShape): CompileOptions {
   const step = (place: LinePlace, side: string) => (place === 'lines' ? '1u' : `params.${side}_step`)
   return {
     label: lineLabel(shape),
-    // Every index follows from the numbers of lines, groups and values, which the host gives. Checks take registers (of chirp 2039: 108 in place of
-    // 73), so that fewer workgroups share a multiprocessor.
+    // Every index follows from the numbers of lines, groups and values, which the host gives. Checks take
+    // registers (of chirp 2039: 108 in place of 73), so that fewer workgroups share a multiprocessor.
     bounds: 'unchecked',
     wgsl: [
       complex,
@@ -250,7 +261,10 @@ interface Stage {
   readonly place: LinePlace
 }
 
-/** Rows to add to each line of a tile, so that neighbouring lines begin in banks that are as far apart as 16 places allow. */
+/**
+ * Rows to add to each line of a tile, so that neighbouring lines begin in banks that are as far apart as 16
+ * places allow.
+ */
 function shiftingRows(rows: number, pitch: number, lines: number): number {
   const wanted = Math.max(1, Math.floor(16 / lines))
   for (let more = 0; more < 16; more++) if (((rows + more) * pitch) % 16 === wanted) return more

@@ -5,7 +5,10 @@ import { lineRadicesOf, paddedLength, type Radix, radicesOf, squareSides } from 
 /** `forward`: Σ x · exp(−2πi · k · n / N). `inverse`: the same with exp(+2πi …). */
 export type FftDirection = 'forward' | 'inverse'
 
-/** The factor of the result: `backward` 1/n of the inverse, `forward` 1/n of the forward transform, `ortho` 1/√n of both. */
+/**
+ * The factor of the result: `backward` 1/n of the inverse, `forward` 1/n of the forward transform, `ortho`
+ * 1/√n of both.
+ */
 export type FftNorm = 'backward' | 'ortho' | 'forward'
 
 /** `transposed`: the first two axes of the result change places, which spares an exchange between devices. */
@@ -26,8 +29,8 @@ export interface FftPlanOptions {
   /** The axes to transform; negative ones count from the end. Default: all. */
   readonly axes?: readonly number[] | undefined
   /**
-   * True: from real numbers (forward) or to real numbers (inverse). The other side is the first half of the spectrum, with N/2 + 1 values along
-   * the last axis that `axes` names. Default false.
+   * True: from real numbers (forward) or to real numbers (inverse). The other side is the first half of the
+   * spectrum, with N/2 + 1 values along the last axis that `axes` names. Default false.
    */
   readonly real?: boolean | undefined
   /** Default `forward`. */
@@ -43,7 +46,9 @@ export interface FftPlanOptions {
 export interface LineMethod {
   readonly kind: 'line'
   readonly length: number
-  /** Values of all stages: the length, or that of the convolution with a chirp, which has the stages twice. */
+  /**
+   * Values of all stages: the length, or that of the convolution with a chirp, which has the stages twice.
+   */
   readonly points: number
   readonly radices: readonly Radix[]
   readonly convolves: boolean
@@ -118,10 +123,16 @@ export interface FftPlan {
   readonly limits: FftLimits
 }
 
-/** Lines of more values than this take two passes where the axis is not contiguous: fewer neighbouring columns would fit, and memory is read in shorter pieces. */
+/**
+ * Lines of more values than this take two passes where the axis is not contiguous: fewer neighbouring columns
+ * would fit, and memory is read in shorter pieces.
+ */
 const longestColumn = 1024
 
-/** Longer lines than this take two passes: a workgroup would have room for nothing but their values, in halves, and no other workgroup would run at the same time. */
+/**
+ * Longer lines than this take two passes: a workgroup would have room for nothing but their values, in
+ * halves, and no other workgroup would run at the same time.
+ */
 const longestLine = 16_384
 
 /** Columns of a group have at least this many neighbours: 64 bytes. */
@@ -198,8 +209,9 @@ export function fftShapes(
 }
 
 /**
- * The order of the passes. The real axis is the first of a forward transform and the last of an inverse one; the others go from the last axis to the
- * first, but where the real axis comes last, the first axis comes first: the array then moves between devices at one end.
+ * The order of the passes. The real axis is the first of a forward transform and the last of an inverse one;
+ * the others go from the last axis to the first, but where the real axis comes last, the first axis comes
+ * first: the array then moves between devices at one end.
  */
 function sequenceOf(
   axes: readonly number[],
@@ -218,7 +230,10 @@ export function isContiguous(shape: readonly number[], axis: number): boolean {
   return shape.slice(axis + 1).every((length) => length === 1)
 }
 
-/** `packs`: whether the lines are real numbers on one side, which are in pairs where they lie one after another. */
+/**
+ * `packs`: whether the lines are real numbers on one side, which are in pairs where they lie one after
+ * another.
+ */
 function axisMethod(shape: readonly number[], axis: number, packs: boolean, limits: FftLimits): FftMethod {
   const length = Math.max(1, shape[axis]!)
   const contiguous = isContiguous(shape, axis)
@@ -276,7 +291,10 @@ function fitsLine(
   )
 }
 
-/** Bytes of workgroup memory: with each value in `byteLength` bytes, a row for each butterfly of the first stage, and a place free behind each row. */
+/**
+ * Bytes of workgroup memory: with each value in `byteLength` bytes, a row for each butterfly of the first
+ * stage, and a place free behind each row.
+ */
 export function tileByteLength(
   points: number,
   radices: readonly Radix[],
@@ -287,8 +305,9 @@ export function tileByteLength(
 }
 
 /**
- * Invocations of a line: so that the stages leave as few as possible without work, and each holds at most 16 values, or one butterfly. Among equals `few` takes the least
- * and `many` the largest number. Undefined where more than `most` are needed.
+ * Invocations of a line: so that the stages leave as few as possible without work, and each holds at most 16
+ * values, or one butterfly. Among equals `few` takes the least and `many` the largest number. Undefined where
+ * more than `most` are needed.
  */
 export function lineThreads(
   points: number,

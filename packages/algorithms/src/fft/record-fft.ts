@@ -9,16 +9,21 @@ import { type Lines, type LineWork, recordLines, workOf } from './record-lines.t
 /** Options of `recordFft`. */
 export interface RecordFftOptions {
   readonly fft: CompiledFft
-  /** Of the plan's input shape: rows are the first axis, columns the numbers of all others, two for a complex number. */
+  /**
+   * Of the plan's input shape: rows are the first axis, columns the numbers of all others, two for a complex
+   * number.
+   */
   readonly input: ShardedMatrix<'f32'>
   /** Of the plan's output shape, likewise. Shares no memory with the input. */
   readonly output: ShardedMatrix<'f32'>
 }
 
 /**
- * Records a transform over slices on any devices. Each device transforms the axes of which it has whole lines. For the first axis, every device
- * sends each other one a block of its rows, so that each has a part of the second axis and whole columns; the result goes back in the same way, or
- * stays, where the order is transposed. A line is computed by one device, as the plan of its length says: the bits do not depend on the devices.
+ * Records a transform over slices on any devices. Each device transforms the axes of which it has whole
+ * lines. For the first axis, every device sends each other one a block of its rows, so that each has a part
+ * of the second axis and whole columns; the result goes back in the same way, or stays, where the order is
+ * transposed. A line is computed by one device, as the plan of its length says: the bits do not depend on the
+ * devices.
  */
 export function recordFft(recorder: Recorder, group: DeviceGroup, options: RecordFftOptions): void {
   const { fft, input, output } = options
@@ -52,7 +57,10 @@ type Operation =
     }
   | Exchange
 
-/** Row blocks become column blocks: device s has rows `rows[s]` before and columns `columns[s]` after, or the other way round. */
+/**
+ * Row blocks become column blocks: device s has rows `rows[s]` before and columns `columns[s]` after, or the
+ * other way round.
+ */
 interface Exchange {
   readonly kind: 'exchange'
   readonly rows: readonly RowRange[]
@@ -65,7 +73,10 @@ interface Exchange {
   readonly lengths: readonly number[]
 }
 
-/** The plan as operations of devices: passes, and exchanges where a pass needs whole lines of an axis that is cut. */
+/**
+ * The plan as operations of devices: passes, and exchanges where a pass needs whole lines of an axis that is
+ * cut.
+ */
 function operationsOf(
   { plan, passes }: CompiledFft,
   input: ShardedMatrix<'f32'>,
@@ -199,8 +210,8 @@ function linesOf(pass: CompiledPass, axis: number, shape: readonly number[], con
 }
 
 /**
- * The arrays that operations write, by device: the last one the output, the others in turn two parts of scratch memory, or the output, where they
- * fit.
+ * The arrays that operations write, by device: the last one the output, the others in turn two parts of
+ * scratch memory, or the output, where they fit.
  */
 function arraysOf(
   recorder: Recorder,
@@ -232,7 +243,10 @@ function arraysOf(
     })
 }
 
-/** Copies the blocks. In round k device s sends to device s + k, so that every device sends one block and receives one at a time. */
+/**
+ * Copies the blocks. In round k device s sends to device s + k, so that every device sends one block and
+ * receives one at a time.
+ */
 function recordExchange(
   recorder: Recorder,
   { rows, columns, numbers, height, width, to }: Exchange,

@@ -3,7 +3,10 @@ import type { CompiledPass, CompiledStep } from './compile-fft.ts'
 import { genericInvocations } from './generic-kernels.ts'
 import type { FftLineKind } from './plan-fft.ts'
 
-/** The lines of one axis in an array: how many there are, and how far apart they and their values are, in values. */
+/**
+ * The lines of one axis in an array: how many there are, and how far apart they and their values are, in
+ * values.
+ */
 export interface Lines {
   readonly outer: number
   readonly inner: number
@@ -35,8 +38,8 @@ const span = ({ outer, inner }: Lines, strides: LineStrides, length: number) =>
   (outer - 1) * strides.outer + (inner - 1) * strides.inner + (length - 1) * strides.step + 1
 
 /**
- * The steps of a pass as work on `lines`. Between them, lines of complex numbers lie as those of the input do, or as a turned square leaves them,
- * without gaps.
+ * The steps of a pass as work on `lines`. Between them, lines of complex numbers lie as those of the input
+ * do, or as a turned square leaves them, without gaps.
  */
 export function workOf(pass: CompiledPass, lines: Lines, scale: number): LineWork[] {
   const { steps } = pass
@@ -77,7 +80,10 @@ function liesInLines({ work }: CompiledStep, lines: Lines): boolean {
   return lines.input.step === 1 || (work.kind === 'square' && work.turns)
 }
 
-/** Records one step on the device `ordinal`, in as many dispatches as its limits demand, which is nearly always one. */
+/**
+ * Records one step on the device `ordinal`, in as many dispatches as its limits demand, which is nearly
+ * always one.
+ */
 export function recordLines(
   recorder: Recorder,
   ordinal: number,
@@ -92,7 +98,8 @@ export function recordLines(
     { strides: lines.input, length: step.inputLength, kind: step.from },
     { strides: lines.output, length: step.outputLength, kind: step.to },
   ] as const
-  // Work is cut between outer lines, and between inner ones that are not interleaved, where both sides have their values together.
+  // Work is cut between outer lines, and between inner ones that are not interleaved, where both sides have
+  // their values together.
   const cut = (['outer', 'inner'] as const).filter(
     (level) =>
       lines[level] > 1 &&
@@ -209,7 +216,8 @@ function dispatchStep(
     })
     return
   }
-  // Neighbouring invocations take neighbouring inner numbers; where values of a line are neighbours in memory, they take those.
+  // Neighbouring invocations take neighbouring inner numbers; where values of a line are neighbours in
+  // memory, they take those.
   const [high, low] =
     lines.input.step === 1 && outer === 1 ? (['inner', 'outer'] as const) : (['outer', 'inner'] as const)
   const strides = {
@@ -244,7 +252,10 @@ interface Level {
   readonly output: number
 }
 
-/** How the lines of a kernel through workgroup memory are numbered; `columns`: which level numbers the columns of a square. */
+/**
+ * How the lines of a kernel through workgroup memory are numbered; `columns`: which level numbers the columns
+ * of a square.
+ */
 function levelsOf(
   { work }: CompiledStep,
   { outer, inner, input, output }: Lines,
@@ -267,8 +278,8 @@ function levelsOf(
   const columns = work.side === 'columns'
   const { other, turns } = work
   const { length } = work.shape.method
-  // Value (a, b) of the square lies at a · rows + b of the line, and goes, from a row, to a + b · columns. Between the sides it lies at
-  // a · rows + b, or, where the square is turned, at a + b · columns.
+  // Value (a, b) of the square lies at a · rows + b of the line, and goes, from a row, to a + b · columns.
+  // Between the sides it lies at a · rows + b, or, where the square is turned, at a + b · columns.
   const together = (step: number) => ({ across: length * step, step })
   const apart = (step: number) => ({ across: step, step: other * step })
   const from = columns || turns ? apart(input.step) : together(input.step)

@@ -19,7 +19,10 @@ export interface FftProblem {
 const mostCompared = 4_194_304
 /** Rows of a batch that are compared, at most. */
 const mostRows = 64
-/** Values along the last axis, and combinations of the others, at which larger results are compared: 16 outputs. */
+/**
+ * Values along the last axis, and combinations of the others, at which larger results are compared: 16
+ * outputs.
+ */
 const comparedColumns = 4
 const comparedRows = 4
 
@@ -30,8 +33,9 @@ export function allowedError(plan: FftPlan): number {
 }
 
 /**
- * Compares with a transform in f64, in the L2 norm: all values up to 4,194,304; of batches up to 64 rows, the first and the last among them. Of larger
- * arrays (of more than `most` values) 16 outputs are compared with sums over all values, and, but for real results, the energies of input and output (Parseval).
+ * Compares with a transform in f64, in the L2 norm: all values up to 4,194,304; of batches up to 64 rows, the
+ * first and the last among them. Of larger arrays (of more than `most` values) 16 outputs are compared with
+ * sums over all values, and, but for real results, the energies of input and output (Parseval).
  */
 export async function verifyFft(
   group: DeviceGroup,
@@ -139,7 +143,10 @@ function judged(
   }
 }
 
-/** An output that is compared with a sum over all values: its place along each axis of the transform's result before any exchange of axes. */
+/**
+ * An output that is compared with a sum over all values: its place along each axis of the transform's result
+ * before any exchange of axes.
+ */
 type Place = readonly number[]
 
 async function compareSums(group: DeviceGroup, problem: FftProblem): Promise<Verification> {
@@ -224,7 +231,10 @@ function comparedPlaces(shape: readonly number[]): Place[] {
   return places
 }
 
-/** For each place the real and the imaginary part of the sum over the values of one device, and the energy of these values. */
+/**
+ * For each place the real and the imaginary part of the sum over the values of one device, and the energy of
+ * these values.
+ */
 async function sumInput(
   { plan, source, input }: FftProblem,
   { row, rows }: MatrixSlice<'f32'>,
@@ -303,7 +313,10 @@ async function sumInput(
   }
 }
 
-/** Σ |value|² of a piece of the result that begins at flat index `start`; the first half of a spectrum counts for both halves. */
+/**
+ * Σ |value|² of a piece of the result that begins at flat index `start`; the first half of a spectrum counts
+ * for both halves.
+ */
 function energyOf(plan: FftPlan, piece: ElementArray<'f32'>, start: number): number {
   let energy = 0
   if (!plan.realInput) {

@@ -30,8 +30,8 @@ export interface BinGuess {
 const noGuess: BinGuess = { low: 0, shift: 0, scale: 0, margin: 1 }
 
 /**
- * The edges of `bins` bins of equal width from `low` to `high`, as NumPy computes them: in f64, and then of the elements' type for f32. Throws
- * `validation` where they are not finite and ascending.
+ * The edges of `bins` bins of equal width from `low` to `high`, as NumPy computes them: in f64, and then of
+ * the elements' type for f32. Throws `validation` where they are not finite and ascending.
  */
 export function evenEdges(type: HistogramType, bins: number, low: number, high: number): BinEdges {
   requireCount(bins, 'The number of bins', 1)
@@ -56,7 +56,9 @@ export function evenEdges(type: HistogramType, bins: number, low: number, high: 
   return { ...edgesOf(type, rounded), guess: guessOf(type, rounded) }
 }
 
-/** Bins between `edges`, which must ascend; equal ones hold nothing, but for the last. Throws `validation`. */
+/**
+ * Bins between `edges`, which must ascend; equal ones hold nothing, but for the last. Throws `validation`.
+ */
 export function givenEdges(type: HistogramType, given: ArrayLike<number>): BinEdges {
   const edges = Float64Array.from(given)
   if (edges.length < 2)
@@ -94,7 +96,9 @@ function rangeOf(type: 'i32' | 'u32'): readonly [least: number, greatest: number
   return type === 'u32' ? [0, 4294967295] : [-2147483648, 2147483647]
 }
 
-/** Of the least element that is not below the edge; for the last edge, of the greatest that is not above it. */
+/**
+ * Of the least element that is not below the edge; for the last edge, of the greatest that is not above it.
+ */
 function keyOfEdge(type: HistogramType, edge: number, last: boolean): number {
   if (type === 'f32') {
     const [value] = floatBits(nextFloat(edge, !last))
@@ -124,16 +128,16 @@ function floatBits(value: number): [bits: number, view: DataView] {
 }
 
 /**
- * What finds the bin of an element x between even edges: t = (x - low) · scale, whose whole part is the bin wherever its fraction is at least
- * `margin` away from 0 and 1. In units of a bin, with u = 2^-24:
+ * What finds the bin of an element x between even edges: t = (x - low) · scale, whose whole part is the bin
+ * wherever its fraction is at least `margin` away from 0 and 1. In units of a bin, with u = 2^-24:
  *
- * - f32: the difference, `scale`, the product and its distance from the middle of a bin are each rounded once:
- *   4·u·t. An edge and `low` are within u·max(|low|, |high|) of where they would be unrounded. The difference may be
- *   flushed to zero below 2^-126.
- * - Integers: x stands for the middle of [x, x + 1), so that edges at whole numbers are half a unit away from all
- *   elements. The difference of keys is exact, its conversion to f32, the sum with `shift`, `scale`, the product and
- *   its distance from the middle of a bin are rounded: 5·u·t, and `shift` by u. Where edges are not whole, an element
- *   may be up to half a unit on the wrong side of one.
+ * - f32: the difference, `scale`, the product and its distance from the middle of a bin are each rounded
+ *   once: 4·u·t. An edge and `low` are within u·max(|low|, |high|) of where they would be unrounded. The
+ *   difference may be flushed to zero below 2^-126.
+ * - Integers: x stands for the middle of [x, x + 1), so that edges at whole numbers are half a unit away from
+ *   all elements. The difference of keys is exact, its conversion to f32, the sum with `shift`, `scale`, the
+ *   product and its distance from the middle of a bin are rounded: 5·u·t, and `shift` by u. Where edges are
+ *   not whole, an element may be up to half a unit on the wrong side of one.
  *
  * The margin is twice that. Where it leaves less than half of a bin, every element is searched for.
  */

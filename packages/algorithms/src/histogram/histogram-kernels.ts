@@ -22,7 +22,7 @@ export type HistogramVariant = 'workgroup' | 'storage'
 /** Words of workgroup memory for copies of the bins. */
 const workgroupBins = 4096
 
-/** What `compileHistogram` compiles, and the edges on every device. */
+/** The kernels that `compileHistogram` compiles, and the edges on every device. */
 export interface HistogramKernels {
   readonly type: HistogramType
   readonly variant: HistogramVariant

@@ -25,11 +25,11 @@ export interface HistogramOptions<T extends HistogramType = HistogramType>
   readonly type: T
   /** Bins of equal width. Default 10. */
   readonly bins?: number | undefined
-  /** Where the first bin begins; given with `high`. Default: the least element. */
+  /** Start of the first bin; set together with `high`. Default: the smallest element. */
   readonly low?: number | undefined
-  /** Where the last bin ends. Default: the greatest element. */
+  /** End of the last bin. Default: the largest element. */
   readonly high?: number | undefined
-  /** In place of `bins`, `low` and `high`: ascending edges, one more than there are bins. */
+  /** Replaces `bins`, `low` and `high`: ascending edges, one more than the number of bins. */
   readonly edges?: ArrayLike<number> | undefined
   /** Default: reproducible pseudo-random elements. */
   readonly input?: ElementSource<T> | undefined
@@ -37,7 +37,7 @@ export interface HistogramOptions<T extends HistogramType = HistogramType>
   readonly output?: ElementSink<'u32'> | undefined
 }
 
-/** What `histogram` did. */
+/** The report of `histogram`. */
 export interface HistogramReport extends Report {
   readonly algorithm: 'histogram'
   readonly type: HistogramType
@@ -45,10 +45,10 @@ export interface HistogramReport extends Report {
   readonly shape: { readonly elements: number; readonly bins: number }
   /** Elements on each device. */
   readonly slices: readonly number[]
-  /** One more than there are bins. */
+  /** One more than the number of bins. */
   readonly edges: Float64Array
   readonly counts: Uint32Array
-  /** Elements outside of the bins, and elements that are NaN. */
+  /** The number of elements outside the bins, and of elements that are NaN. */
   readonly outside: number
   readonly notANumber: number
 }

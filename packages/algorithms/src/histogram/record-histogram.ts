@@ -18,15 +18,19 @@ export interface RecordHistogramOptions {
   readonly output: BufferView<'u32'>
 }
 
-/** Workgroups of one dispatch: a GPU's worth several times over, each with a range that is long beside what it adds at its end. */
+/**
+ * Workgroups of one dispatch: a GPU's worth several times over, each with a range that is long beside what it
+ * adds at its end.
+ */
 const mostWorkgroups = 2048
 
 /** Elements of a range are a multiple of this. */
 const rangeUnit = 4096
 
 /**
- * Records the counts of the input's elements in each bin. Each device counts its part in memory of its own, since atomic additions are not atomic
- * between devices, and the device of `output` adds what they found. Counts are exact.
+ * Records the counts of the input's elements in each bin. Each device counts its part in memory of its own,
+ * since atomic additions are not atomic between devices, and the device of `output` adds what they found.
+ * Counts are exact.
  */
 export function recordHistogram(recorder: Recorder, options: RecordHistogramOptions): void {
   const { kernels, output } = options

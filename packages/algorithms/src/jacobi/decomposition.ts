@@ -1,4 +1,7 @@
-/** `1d`: bands of whole rows. `2d`: a grid of blocks as square as the count allows; a prime count splits in x only. */
+/**
+ * `1d`: bands of whole rows. `2d`: a grid of blocks as square as the count allows; a prime count splits in x
+ * only.
+ */
 export type Decomposition = '1d' | '2d'
 
 /** The inner cells that one device owns: `row` and `column` count inner cells of the whole grid. */
@@ -23,10 +26,16 @@ export interface ProcessGrid {
   readonly blocks: readonly JacobiBlock[]
 }
 
-/** Blocks begin at multiples of this many columns, so that only the last block can have a partly filled vector. */
+/**
+ * Blocks begin at multiples of this many columns, so that only the last block can have a partly filled
+ * vector.
+ */
 const columnGrain = 4
 
-/** Distributes `rows` × `columns` inner cells over `devices`. Where there are fewer rows or groups of columns than parts, some devices own nothing. */
+/**
+ * Distributes `rows` × `columns` inner cells over `devices`. Where there are fewer rows or groups of columns
+ * than parts, some devices own nothing.
+ */
 export function decompose(
   rows: number,
   columns: number,

@@ -72,9 +72,10 @@ export function rowReader(source: ElementSource<'f32'>, columns: number): CellRe
 }
 
 /**
- * A reader of what the blocks of this process have of one copy of the state, and of the cells up to `distance` around each, which come from the
- * blocks that own them, not from halos, which may be older. The rows at the top and the bottom of the grid come from `outline`. Every process of
- * the group makes this call; the reader reads the memory of this process alone.
+ * A reader of what the blocks of this process have of one copy of the state, and of the cells up to
+ * `distance` around each, which come from the blocks that own them, not from halos, which may be older. The
+ * rows at the top and the bottom of the grid come from `outline`. Every process of the group makes this call;
+ * the reader reads the memory of this process alone.
  */
 export async function blockReader(
   field: JacobiField,

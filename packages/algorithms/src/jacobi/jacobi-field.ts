@@ -23,7 +23,7 @@ export const leadElements = 32
 /** One device's part: two copies of its cells with a ring of halo cells, which sweeps read and write in turn. */
 export interface FieldBlock extends JacobiBlock {
   readonly owner: Device
-  /** Rows of halo above and below: 1, or `fusedSweeps` where sweeps are fused. */
+  /** Rows of halo above and below: 1, or `fusedSweeps` if sweeps are fused. */
   readonly haloRows: number
   /** (rows + 2 · haloRows) × stride; inner cell (r, c) is at row haloRows + r, column `leadElements` + c. */
   readonly cells: readonly [DeviceBuffer<'f32'>, DeviceBuffer<'f32'>]
@@ -51,15 +51,15 @@ export function innerVectors(block: FieldBlock, parity: 0 | 1): BufferView<'f32'
   return block.cells[parity].block(block.haloRows, leadElements, block.rows, Math.ceil(block.columns / 4) * 4)
 }
 
-/** What a field must hold for the kernels that sweep it. */
+/** Options of `allocateField`, as the kernels that sweep the field need them. */
 export interface AllocateFieldOptions {
-  /** Whether it has an f (`writeSource`), as `compileJacobi` was asked for. */
+  /** Whether it has an f (`writeSource`), as in the options of `compileJacobi`. */
   readonly source: boolean
   /** Whether it has packed columns, which the transport `copy` sends. */
   readonly columnHalos: boolean
   /** Rows of halo: 1, the default, or `fusedSweeps` for kernels that fuse sweeps. */
   readonly haloRows?: number | undefined
-  /** How many devices of the group hold it, the first ones. Default: all. */
+  /** The number of devices that have it, the first ones of the group. Default: all. */
   readonly devices?: number | undefined
 }
 

@@ -33,7 +33,7 @@ export type HaloTransport = Exclude<TileTransport, 'scatter'>
  */
 const transportNames: Record<HaloTransport, string> = { copy: 'copies', direct: 'direct' }
 
-/** What `compileJacobi` compiles. */
+/** The kernels that `compileJacobi` compiles. */
 export interface JacobiKernels {
   readonly transport: HaloTransport
   readonly sweep: Kernel

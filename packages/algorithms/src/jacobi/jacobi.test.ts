@@ -302,7 +302,8 @@ describeOnBackends('jacobi', (backend) => {
   })
 
   it('converges to the solution of Poisson’s equation', async () => {
-    // u = x(1 - x)y(1 - y) solves Δu = -f with f = 2(x(1 - x) + y(1 - y)), exactly in the five-point stencil too.
+    // u = x(1 - x)y(1 - y) solves Δu = -f with f = 2(x(1 - x) + y(1 - y)), exactly in the five-point stencil
+    // too.
     const size = 17
     const group = await backend.group(4)
     const h = 1 / (size - 1)

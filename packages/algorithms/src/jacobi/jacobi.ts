@@ -21,51 +21,51 @@ import { verifyField } from './verify-field.ts'
 
 /** Options of `jacobi`. */
 export interface JacobiOptions extends Omit<AlgorithmOptions, 'repetitions'> {
-  /** Cells of the grid, with its outer ring, which is the fixed (Dirichlet) boundary. */
+  /** Cells of the grid, including its outer ring, which is the fixed (Dirichlet) boundary. */
   readonly rows: number
   readonly columns: number
-  /** The grid to begin with, rows × columns: its outer ring is the boundary. Default: `waveBoundary`. */
+  /** The initial grid, rows × columns: its outer ring is the boundary. Default: `waveBoundary`. */
   readonly input?: ElementSource<'f32'> | undefined
   /** f of Poisson's equation Δu = -f times the square of the spacing, rows × columns; the outer ring is not used. Default: 0 (Laplace). */
   readonly source?: ElementSource<'f32'> | undefined
-  /** Takes the grid at the end, rows × columns. To go on from it later, give it as `input` with `startIteration`. */
+  /** Receives the final grid, rows × columns. To continue from it later, pass it as `input` with `startIteration`. */
   readonly output?: ElementSink<'f32'> | undefined
-  /** Sweeps to do: all of them, or at most this many with a `tolerance`. Default 1000. */
+  /** The number of sweeps, or the maximum number with a `tolerance`. Default 1000. */
   readonly iterations?: number | undefined
-  /** Sweeps that were done to make `input`; results count from there. Default 0. */
+  /** Sweeps that were already applied to `input`; results count from there. Default 0. */
   readonly startIteration?: number | undefined
-  /** Stop once the largest change of a cell in one sweep is at most this. The change is read while the next interval already runs, so that one more interval may be done. */
+  /** Stop when the largest change of a cell in one sweep is at most this. The change is read while the next interval already runs, so one more interval may be done. */
   readonly tolerance?: number | undefined
-  /** Sweeps from one look at the residual to the next. Default 100. */
+  /** Sweeps between two checks of the residual. Default 100. */
   readonly residualEvery?: number | undefined
-  /** Default: `1d` on hardware where sweeps can be fused, else `2d`. */
+  /** Default: `1d` on hardware if sweeps can be fused, else `2d`. */
   readonly decomposition?: Decomposition | undefined
-  /** Default `auto`: `copy` where sweeps are fused; else `direct` for small blocks between peers. */
+  /** Default `auto`: `copy` if sweeps are fused; else `direct` for small blocks between peers. */
   readonly transport?: HaloTransport | 'auto' | undefined
   /**
-   * Four sweeps in one pass over memory, with the same bits as four single ones. This needs blocks that lie above one another, copied
-   * halos, and no source. Default `auto`: fused on hardware where that is so, unless a single device has a small grid.
+   * Four sweeps in one pass over memory, with the same bits as four single sweeps. This needs blocks in one column, copied
+   * halos, and no source. Default `auto`: fused on hardware under these conditions, unless a single device has a small grid.
    */
   readonly fuse?: boolean | 'auto' | undefined
-  /** How many devices of the group are used, the first ones. Default: all. */
+  /** The number of devices to use, the first ones of the group. Default: all. */
   readonly devices?: number | undefined
   /** Called after every interval of a timed run that the host waits for: up to 200 times in a run on a software GPU, once at the end on hardware (or 100 times where the run before took more than two seconds), and at every look at the residual with a `tolerance`. */
   readonly onProgress?: ((progress: { iteration: number; residual: number }) => void) | undefined
 }
 
-/** What `jacobi` did. */
+/** The report of `jacobi`. */
 export interface JacobiReport extends Report {
   readonly algorithm: 'jacobi'
-  /** The number of sweeps that led to the state, `startIteration` included. */
+  /** The number of sweeps that led to the state, including `startIteration`. */
   readonly iterations: number
-  /** Largest change of a cell in the last sweep. Absent where no sweep ran. */
+  /** Largest change of a cell in the last sweep. Absent if no sweep ran. */
   readonly residual?: number
-  /** The first check at which the tolerance held. Absent where there is no tolerance, or where it never held. */
+  /** The first check at which the tolerance was met. Absent without a tolerance, or if it was never met. */
   readonly converged?: { readonly iteration: number; readonly residual: number }
   readonly decomposition: Decomposition
   /** The number of blocks in a column and in a row of the process grid. */
   readonly grid: readonly [down: number, across: number]
-  /** What each used device sweeps; `row` and `column` count inner cells from 0. */
+  /** The block of each device that was used; `row` and `column` count inner cells from 0. */
   readonly blocks: readonly Pick<JacobiBlock, 'device' | 'row' | 'column' | 'rows' | 'columns'>[]
   readonly transport: HaloTransport
   /** Sweeps in one pass over memory: 1 or 4. */
@@ -94,7 +94,7 @@ const optionTypes = {
 
 /**
  * Solves Poisson's equation by Jacobi sweeps on the devices of the group (NVIDIA's CUDA-aware MPI series, part 4). The bits of the result
- * depend on neither the number of devices nor the decomposition.
+ * depend neither on the number of devices nor on the decomposition.
  */
 export async function jacobi(group: DeviceGroup, given: JacobiOptions): Promise<JacobiReport> {
   const options = requireArguments(group, 'jacobi', given, optionTypes, ['rows', 'columns'])

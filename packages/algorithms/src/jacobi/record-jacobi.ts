@@ -26,14 +26,14 @@ export interface RecordSweepsOptions {
   readonly parity: 0 | 1
   /** By sweep (1 is the first): host memory that receives the largest change of a cell in that sweep, one u32 for each block, in order. */
   readonly residuals?: ReadonlyMap<number, HostView<'u32'>> | undefined
-  /** Brings residuals to every process where there are several; without it each block sends its own to each. */
+  /** Distributes residuals to all processes if there are several; without it, each block sends its own to each process. */
   readonly residualTree?: ResidualTree | undefined
 }
 
 /**
  * Records sweeps over all blocks, and between two sweeps the exchange of halos (NVIDIA's CUDA-aware MPI series, part 4): edge rows are copied
  * as they are; edge columns are packed by a kernel into contiguous memory, copied and unpacked, and kernels pack while rows are copied.
- * Throws `validation` where the field is not one for the kernels.
+ * Throws `validation` if the field does not fit the kernels.
  */
 export function recordSweeps(
   recorder: Recorder,

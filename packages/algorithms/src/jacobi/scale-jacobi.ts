@@ -28,18 +28,18 @@ export interface ScalingFigure {
   readonly seconds: number
   /** Cell updates per second, in millions. */
   readonly megaUpdatesPerSecond: number
-  /** Time of one device over the number of devices times this time. */
+  /** The time of one device divided by (number of devices × this time). */
   readonly efficiency: number
-  /** Share of packing and unpacking in the time of all kernels. Absent where devices have no timestamps. */
+  /** The share of packing and unpacking in the time of all kernels. Absent if devices have no timestamps. */
   readonly packShare?: number
-  /** False where there are neighbours at the sides alone, so that no rows travel while columns are packed. */
+  /** False if there are neighbours only at the sides, so that no rows are sent while columns are packed. */
   readonly overlapsRows: boolean
   readonly verified: boolean
 }
 
 /**
  * Strong scaling of Jacobi sweeps, in bands of rows against blocks, on 1, 2, 3 … devices of the group (NVIDIA's CUDA-aware MPI series, part 4).
- * Halos are copied and sweeps are not fused, which only bands could be. A prime number of devices splits blocks in x alone.
+ * Halos are copied, and sweeps are not fused, which would only be possible with bands. With a prime number of devices, blocks are split only in x.
  */
 export async function scaleJacobi(group: DeviceGroup, options: ScaleJacobiOptions): Promise<ScalingFigure[]> {
   const { onFigure, ...given } = options

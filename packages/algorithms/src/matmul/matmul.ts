@@ -34,7 +34,7 @@ export interface MatmulOptions<T extends MatmulType = MatmulType>
   readonly output?: ElementSink<T> | HostBuffer<T> | undefined
 }
 
-/** What `matmul` did for f32, i32 or u32. */
+/** The report of `matmul` for f32, i32 or u32. */
 export interface MatmulReport extends Report {
   readonly algorithm: 'matmul'
   readonly type: MatmulType

@@ -12,17 +12,21 @@ import { type BlockKernel, leafLength, type ReductionKernels } from './reduction
 /** Options of `recordReduction`. */
 export interface RecordReductionOptions {
   readonly kernels: ReductionKernels
-  /** Consecutive parts of the input, on any devices; each but the last non-empty one holds a multiple of `leafLength` elements. */
+  /**
+   * Consecutive parts of the input, on any devices; each but the last non-empty one holds a multiple of
+   * `leafLength` elements.
+   */
   readonly input: readonly BufferView[]
   /** One element, on the device that merges the partial results. */
   readonly output: BufferView
 }
 
 /**
- * Records `output[0] = combine(input)`. Each device reduces the blocks of its part; the device of `output` collects the partial
- * results in the order of the input and reduces them by repeated launches between two buffers until one is left. Blocks, and the tree above
- * them, are fixed in global coordinates, so the bits do not depend on the number of devices. Devices with peer access write their partial
- * results to that device; the results of others are copied.
+ * Records `output[0] = combine(input)`. Each device reduces the blocks of its part; the device of `output`
+ * collects the partial results in the order of the input and reduces them by repeated launches between two
+ * buffers until one is left. Blocks, and the tree above them, are fixed in global coordinates, so the bits do
+ * not depend on the number of devices. Devices with peer access write their partial results to that device;
+ * the results of others are copied.
  */
 export function recordReduction(
   recorder: Recorder,
@@ -101,7 +105,10 @@ function recordBlocks(
   }
 }
 
-/** Reduces each block of `source` to one value in `target`, with the aligned kernel for as many whole blocks as there are. */
+/**
+ * Reduces each block of `source` to one value in `target`, with the aligned kernel for as many whole blocks
+ * as there are.
+ */
 function recordLevel(
   recorder: Recorder,
   kernels: ReductionKernels,

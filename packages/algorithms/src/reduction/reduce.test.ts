@@ -5,7 +5,7 @@ import { describeOnBackends } from '../testing-groups.ts'
 import { withLimits } from '../testing-limits.ts'
 import { randomRuns } from '../testing-runs.ts'
 import { recordReduction } from './record-reduction.ts'
-import { ladderSteps, reduce } from './reduce.ts'
+import { reduce } from './reduce.ts'
 import { type BestVariant, compileReduction, leafLength, reductionKernelNames } from './reduction-kernels.ts'
 import { readBits, referenceReduction } from './reference-reduction.ts'
 
@@ -280,19 +280,6 @@ describeOnBackends('reduce', (backend) => {
     buffer.destroy()
     kernels.destroy()
   })
-})
-
-it('ladderSteps compares each kernel with the previous and with the first', () => {
-  const steps = ladderSteps([
-    { kernel: 'interleaved-divergent', rate: 2 },
-    { kernel: 'interleaved-conflicts', rate: 5 },
-    { kernel: 'sequential', rate: 10 },
-  ])
-  expect(steps.map((step) => [step.stepSpeedUp, step.totalSpeedUp])).toEqual([
-    [1, 1],
-    [2.5, 2.5],
-    [2, 5],
-  ])
 })
 
 /** The order of best-vectors.wgsl, from its description, in f32. */

@@ -38,13 +38,13 @@ export interface ReduceOptions<T extends ReductionType = ReductionType>
   /** Default: reproducible pseudo-random elements. */
   readonly input?: ElementSource<T> | undefined
   /**
-   * True: the input starts in page-locked host memory, and every run uploads it in pieces, and reduces pieces that have arrived while others are uploaded.
+   * True: the input starts in page-locked host memory; every run uploads it in pieces and reduces pieces that have arrived while others are uploaded.
    * Default false: the input stays on the devices, and only the reduction is timed.
    */
   readonly timeUploads?: boolean | undefined
 }
 
-/** What `reduce` did. */
+/** The report of `reduce`. */
 export interface ReductionReport extends Report {
   readonly algorithm: 'reduce'
   readonly type: ReductionType
@@ -73,8 +73,8 @@ const optionTypes = {
  * Sum, minimum or maximum of a vector spread over all devices of the group: ceil(n / N) elements on each device, rounded up to whole
  * leaves of 16,384, so that the result has the same bits on any number of devices.
  *
- * Sums of integers wrap modulo 2^32. Minimum and maximum of f32 give NaN (0x7fc00000) where any element is NaN, and order -0
- * before +0. No elements give 0, or the identity of minimum and maximum. `bytes` counts one read of every element.
+ * Sums of integers wrap modulo 2^32. Minimum and maximum of f32 are NaN (0x7fc00000) if any element is NaN, and order -0
+ * before +0. The result for no elements is 0, or the identity of minimum and maximum. `bytes` counts one read of every element.
  */
 export async function reduce<T extends ReductionType>(
   group: DeviceGroup,
@@ -167,22 +167,3 @@ async function reduceOnHosts<T extends ReductionType>(
 
 /** 16 MiB, which take a third of a millisecond at 55 GB/s. A whole number of leaves, so that the bits do not depend on the pieces. */
 const uploadedPieceLength = 256 * leafLength
-
-export interface LadderStep {
-  readonly kernel: ReductionKernelName
-  readonly rate: number
-  /** Rate over the rate of the previous kernel; 1 for the first. */
-  readonly stepSpeedUp: number
-  /** Rate over the rate of the first kernel. */
-  readonly totalSpeedUp: number
-}
-
-/** The table of the ladder: what each kernel gains over the previous one and over the first, from reports in the order of the ladder. */
-export function ladderSteps(reports: readonly Pick<ReductionReport, 'kernel' | 'rate'>[]): LadderStep[] {
-  return reports.map(({ kernel, rate }, index) => ({
-    kernel,
-    rate,
-    stepSpeedUp: index === 0 ? 1 : rate / reports[index - 1]!.rate,
-    totalSpeedUp: rate / reports[0]!.rate,
-  }))
-}

@@ -30,7 +30,7 @@ export const reductionKernelNames = [
 
 /** A kernel of the ladder. */
 export type ReductionKernelName = (typeof reductionKernelNames)[number]
-/** What `reduce` computes. */
+/** The operation of `reduce`. */
 export type ReductionOperation = 'sum' | 'min' | 'max'
 /** Types of elements that can be reduced. */
 export type ReductionType = 'f32' | 'i32' | 'u32'
@@ -48,7 +48,7 @@ export interface BlockKernel {
   readonly blocksPerWorkgroup: number
 }
 
-/** What `compileReduction` compiles. */
+/** The kernels that `compileReduction` compiles. */
 export interface ReductionKernels {
   readonly name: ReductionKernelName
   readonly operation: ReductionOperation

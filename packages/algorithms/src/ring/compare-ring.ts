@@ -28,13 +28,16 @@ export interface RingFigure {
   /** Least time of the scheme, in seconds; absent where there is none. */
   readonly boundSeconds?: number
   /**
-   * Share of what the scheme could hide that it hides: (t_none − t) / (t_none − bound). Absent where there is no bound, where the scheme could
-   * hide less than a hundredth of t_none, and on software adapters, on which all parts of a step share the CPU.
+   * Share of what the scheme could hide that it hides: (t_none − t) / (t_none − bound). Absent where there is
+   * no bound, where the scheme could hide less than a hundredth of t_none, and on software adapters, on which
+   * all parts of a step share the CPU.
    */
   readonly hidden?: number
 }
 
-/** Options of `compareRing`: those of `ringMatmul` for the shape, which is m, n and k, and how it is timed. */
+/**
+ * Options of `compareRing`: those of `ringMatmul` for the shape, which is m, n and k, and how it is timed.
+ */
 export type CompareRingOptions = Omit<
   RingMatmulOptions<'f32'>,
   'scheme' | 'devices' | 'type' | 'a' | 'b' | 'output'
@@ -45,7 +48,10 @@ export type CompareRingOptions = Omit<
   readonly onFigure?: (nodes: number, figure: RingFigure) => void
 }
 
-/** Times every scheme on rings of growing size, each of the group's first devices, on the same generated matrices. */
+/**
+ * Times every scheme on rings of growing size, each of the group's first devices, on the same generated
+ * matrices.
+ */
 export async function compareRing(
   group: DeviceGroup,
   options: CompareRingOptions,
@@ -77,7 +83,10 @@ export async function compareRing(
   return comparisons
 }
 
-/** The parts of a step of scheme `none`, each timed in a program of its own: not every device has timestamps for copies on the host. */
+/**
+ * The parts of a step of scheme `none`, each timed in a program of its own: not every device has timestamps
+ * for copies on the host.
+ */
 async function stepSeconds(
   group: DeviceGroup,
   nodes: number,

@@ -6,18 +6,22 @@ import { splitRows } from '../sharded-matrix.ts'
 import type { Ring, RingNode } from './ring-memory.ts'
 
 /**
- * How a node overlaps the message, the upload and the product of a step (Contassot-Vivier, Vialle and Gustedt, "Development
- * methodologies for GPU and cluster of GPUs", chapter 6 of "Designing Scientific Applications on GPUs", 2013):
+ * How a node overlaps the message, the upload and the product of a step (Contassot-Vivier, Vialle and
+ * Gustedt, "Development methodologies for GPU and cluster of GPUs", chapter 6 of "Designing Scientific
+ * Applications on GPUs", 2013):
  *
  * - `none`: one after another.
  * - `native`: the message travels while the product is computed.
  * - `sequence`: the message travels while the slice is uploaded and the product computed.
- * - `streamed`: as `sequence`, with slice and product cut into pieces, so that the upload of one overlaps the product of another.
- * - `interleaved`: the message of one step, the upload of the step before and the product of the step before that run at once; one step more.
+ * - `streamed`: as `sequence`, with slice and product cut into pieces, so that the upload of one overlaps the
+ *   product of another.
+ * - `interleaved`: the message of one step, the upload of the step before and the product of the step before
+ *   that run at once; one step more.
  *
  * Two further ways, which the book does not have:
  * - `hazards`: as `interleaved`, with no other order than the data demand.
- * - `direct`: slices travel between the devices and not through host memory, with no other order than the data demand.
+ * - `direct`: slices travel between the devices and not through host memory, with no other order than the
+ *   data demand.
  */
 export type RingScheme = 'none' | 'native' | 'sequence' | 'streamed' | 'interleaved' | 'hazards' | 'direct'
 
@@ -44,8 +48,9 @@ export interface RecordRingOptions {
 }
 
 /**
- * Records C = A · B on a ring of N nodes: in step s node i multiplies slice (i + s) mod N of A by its columns of B, while the slice of the
- * next step comes from the next node. After N steps C is downloaded. No sum is split, so the bits are those of `recordMatmul`.
+ * Records C = A · B on a ring of N nodes: in step s node i multiplies slice (i + s) mod N of A by its columns
+ * of B, while the slice of the next step comes from the next node. After N steps C is downloaded. No sum is
+ * split, so the bits are those of `recordMatmul`.
  */
 export function recordRing<T extends MatmulType>(
   recorder: Recorder,
@@ -133,7 +138,10 @@ export function recordRing<T extends MatmulType>(
     return ring.nodes[index]!.a[twice ? ((s % 2) as 0 | 1) : 0]
   }
 
-  /** From the host memory of the next node to that of each, also in the last step, which brings every slice home. */
+  /**
+   * From the host memory of the next node to that of each, also in the last step, which brings every slice
+   * home.
+   */
   function messages(s: number): void {
     if (count === 1) return
     for (const [index, node] of ring.nodes.entries()) {

@@ -46,7 +46,7 @@ export interface RingMatmulOptions<T extends MatmulType = MatmulType>
   readonly pieces?: number | undefined
 }
 
-/** What `ringMatmul` did. */
+/** The report of `ringMatmul`. */
 export interface RingReport extends Report {
   readonly algorithm: 'ring'
   readonly type: MatmulType

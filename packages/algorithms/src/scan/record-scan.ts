@@ -16,9 +16,9 @@ export interface RecordScanOptions {
   readonly kernels: ScanKernels
   /** Consecutive parts of the input, on any devices; each but the last non-empty one holds a multiple of `scanTileLength` elements. */
   readonly input: readonly BufferView[]
-  /** Parts as long as those of the input, on the same devices, in other buffers. */
+  /** Parts of the same lengths as those of the input, on the same devices, in other buffers. */
   readonly output: readonly BufferView[]
-  /** Whether an element leaves itself out. Default false. */
+  /** Whether an element is excluded from its own result. Default false. */
   readonly exclusive?: boolean | undefined
 }
 

@@ -28,7 +28,7 @@ import serialTilesWgsl from './serial-tiles.part.wgsl.ts'
 import storeScalarsWgsl from './store-scalars.part.wgsl.ts'
 import storeVectorsWgsl from './store-vectors.part.wgsl.ts'
 
-/** What `scan` computes. */
+/** The operation of `scan`. */
 export type ScanOperation = 'sum' | 'min' | 'max'
 /** Types of elements that can be scanned. */
 export type ScanType = 'f32' | 'i32' | 'u32'
@@ -44,7 +44,7 @@ export const scanTileLength = 4096
 /** Tiles whose sums one workgroup scans. */
 export const tilesPerSuperGroup = 1024
 
-/** What `compileScan` compiles. */
+/** The kernels that `compileScan` compiles. */
 export interface ScanKernels {
   readonly type: ScanType
   readonly operation: ScanOperation

@@ -29,8 +29,9 @@ type Found = readonly [wrong: number, maxError: number]
 const largest = 3.4028234663852886e38
 
 /**
- * Compares every element with what the CPU gives: integers, minima and maxima bit for bit, sums of f32 within |error| <= γ_k Σ|x| of the f64 sum
- * (Higham 2002, §4.2). Each process reads the source twice for the elements of its devices: for what they give together, and to compare.
+ * Compares every element with what the CPU gives: integers, minima and maxima bit for bit, sums of f32 within
+ * |error| <= γ_k Σ|x| of the f64 sum (Higham 2002, §4.2). Each process reads the source twice for the
+ * elements of its devices: for what they give together, and to compare.
  */
 export async function verifyScan<T extends ScanType>(
   group: DeviceGroup,

@@ -11,7 +11,7 @@ export interface RecordSortOptions {
   readonly kernels: SortKernels
   /** Consecutive parts of the input, one on each of some devices. */
   readonly input: readonly BufferView[]
-  /** Parts as long as those of the input, on the same devices, in other buffers. */
+  /** Parts of the same lengths as those of the input, on the same devices, in other buffers. */
   readonly output: readonly BufferView[]
   /** Parts like those of the input; where the kernels have values that are given. */
   readonly values?: readonly BufferView[] | undefined

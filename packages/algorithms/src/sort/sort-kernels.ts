@@ -33,7 +33,7 @@ import valuesGivenWgsl from './values-given.part.wgsl.ts'
 import valuesMadeWgsl from './values-made.part.wgsl.ts'
 import valuesNoneWgsl from './values-none.part.wgsl.ts'
 
-/** What `compileSort` compiles. */
+/** The kernels that `compileSort` compiles. */
 export interface SortKernels {
   readonly type: SortType
   readonly values: SortedValues

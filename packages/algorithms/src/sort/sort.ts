@@ -39,7 +39,7 @@ export interface SortOptions<T extends SortType = SortType, V extends SortType =
   readonly indices?: ElementSink<'u32'> | undefined
 }
 
-/** What `sort` did. */
+/** The report of `sort`. */
 export interface SortReport extends Report {
   readonly algorithm: 'sort'
   readonly type: SortType

@@ -22,9 +22,11 @@ export interface SortCheck {
 const mostCompared = 2 ** 20
 
 /**
- * Up to 2^20 elements, compares every element and value with a stable sort on the CPU. Above, looks whether the elements ascend (or descend) and are
- * those of the input, by a sum of hashes of each with its value: what is in order and has other elements, or pairs, than the input passes with a
- * chance of about 2^-96. Indices have to ascend between equal elements too, which leaves one order; given values may be in any order there.
+ * Up to 2^20 elements, compares every element and value with a stable sort on the CPU. Above, looks whether
+ * the elements ascend (or descend) and are those of the input, by a sum of hashes of each with its value:
+ * what is in order and has other elements, or pairs, than the input passes with a chance of about 2^-96.
+ * Indices have to ascend between equal elements too, which leaves one order; given values may be in any order
+ * there.
  */
 export async function verifySort(group: DeviceGroup, check: SortCheck): Promise<Verification> {
   return check.elements <= mostCompared ? compareAll(group, check) : compareHashes(group, check)
@@ -56,7 +58,8 @@ async function compareAll(group: DeviceGroup, check: SortCheck): Promise<Verific
 
 async function compareHashes(group: DeviceGroup, check: SortCheck): Promise<Verification> {
   const { type, descending, output } = check
-  // Of each device: how many are out of order; the first and the last key and value; three sums of hashes of the input and three of the output.
+  // Of each device: how many are out of order; the first and the last key and value; three sums of hashes of
+  // the input and three of the output.
   const width = 11
   const indices = check.sortedValues !== undefined && check.values === undefined
   const last = new Map<number, readonly [key: number, value: number]>()
@@ -110,7 +113,10 @@ interface Piece {
   readonly own?: Uint32Array | undefined
 }
 
-/** Calls `look` for each piece of what this process's devices hold; every process gets the results of all devices. */
+/**
+ * Calls `look` for each piece of what this process's devices hold; every process gets the results of all
+ * devices.
+ */
 async function foundOnDevices(
   group: DeviceGroup,
   { output, sortedValues, type, descending }: SortCheck,

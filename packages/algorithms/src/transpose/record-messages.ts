@@ -16,17 +16,19 @@ export interface MessageTile<T extends ElementType> {
 }
 
 /**
- * How many workgroups of a device pack tiles, and how many transpose them, while messages are under way. NCCL needs
- * 16 or 32 whole multiprocessors of an H200's 132, and memory bandwidth, so passes that fill the device slow its
- * messages down. Of 32, 48 and 64 workgroups, 64 were the quickest on two processes and as quick on four.
+ * How many workgroups of a device pack tiles, and how many transpose them, while messages are under way. NCCL
+ * needs 16 or 32 whole multiprocessors of an H200's 132, and memory bandwidth, so passes that fill the device
+ * slow its messages down. Of 32, 48 and 64 workgroups, 64 were the quickest on two processes and as quick on
+ * four.
  */
 const workgroupsBesideMessages = 64
 
 /**
- * Records tiles that are messages. `meanwhile` records the work that waits for no message, with the given number of
- * workgroups for each block. Tiles that move in parts form a pipeline: while part k is under way, part k + 1 is packed
- * and part k − 1 transposed, by few workgroups, which leave multiprocessors and memory to the messages. Packing the
- * first part and transposing the last have no message beside them, and fill the device.
+ * Records tiles that are messages. `meanwhile` records the work that waits for no message, with the given
+ * number of workgroups for each block. Tiles that move in parts form a pipeline: while part k is under way,
+ * part k + 1 is packed and part k − 1 transposed, by few workgroups, which leave multiprocessors and memory
+ * to the messages. Packing the first part and transposing the last have no message beside them, and fill the
+ * device.
  */
 export function recordMessages<T extends ElementType>(
   recorder: Recorder,

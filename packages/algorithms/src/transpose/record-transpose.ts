@@ -49,9 +49,9 @@ export interface RecordTransposeOptions<T extends ElementType> {
   readonly output: ShardedMatrix<T>
   /** Default `auto`: see `chooseTransport`. `direct` and `scatter` are `unsupported` for a pair without the access that they need. */
   readonly transport?: TileTransport | 'auto' | undefined
-  /** Where `transport` is `auto`, chooses for each tile that moves to another device. Pairs without the access that the choice needs copy. */
+  /** If `transport` is `auto`, chooses for each tile that moves to another device. Pairs without the peer access that the choice needs use `copy`. */
   readonly chooseTransport?: ((tile: PeerTile, group: DeviceGroup) => TileTransport) | undefined
-  /** In how many parts a tile moves that is a message between processes. Default: two for tiles of 64 MiB and more, where the kernel has passes that work beside messages. */
+  /** The number of parts in which a tile moves between processes. Default: two for tiles of 64 MiB and more, if the kernel has passes that can overlap with messages. */
   readonly messageParts?: number | undefined
 }
 
@@ -127,7 +127,7 @@ export function recordTranspose<T extends ElementType>(
 
   function wayOf(tile: RecordedTile): Way {
     const { transport, sender } = tile
-    if (transport === 'copy') return isMessage(tile) ? 'message' : 'copied'
+    if (transport === 'copy') return isBetweenRanks(tile) ? 'message' : 'copied'
     return transport !== 'direct' && scattering.has(sender) ? 'scattered' : 'in place'
   }
 
@@ -195,7 +195,7 @@ export function recordTranspose<T extends ElementType>(
     return { name: nameOf(tile), sender, receiver, source: sourceOf(tile), target: targetOf(tile), parts }
   }
 
-  function isMessage({ sender, receiver, transport }: RecordedTile): boolean {
+  function isBetweenRanks({ sender, receiver, transport }: RecordedTile): boolean {
     const ranks = [sender, receiver].map((ordinal) => recorder.devices[ordinal]!.rank)
     return transport === 'copy' && ranks[0] !== ranks[1] && !group.canAccessPeer(receiver, sender)
   }

@@ -39,12 +39,12 @@ const persistentInvocations = 1024
 /** The number of slices that one dispatch of the scattering kernel writes. With the input, that is the number of storage buffers that every device can bind. */
 const mostOutputs = 7
 
-/** What `compileTranspose` resolves to: kernels for a variant and a type. */
+/** The result of `compileTranspose`: kernels for a variant and a type. */
 export interface TransposeKernel {
   /** Transposes one block. */
   readonly kernel: Kernel
   readonly variant: TransposeVariant
-  /** What one workgroup transposes. */
+  /** The tile of one workgroup. */
   readonly tile: readonly [columns: number, rows: number]
   /** Transposes one sender's blocks for all receivers at once. Transport `scatter` needs it. */
   readonly scatter?: ScatterKernel
@@ -65,7 +65,7 @@ export interface PersistentKernels {
 /** A kernel of a sender that writes its transposed blocks into the slices of several receivers. */
 export interface ScatterKernel {
   readonly kernel: Kernel
-  /** What one workgroup transposes. */
+  /** The tile of one workgroup. */
   readonly tile: readonly [columns: number, rows: number]
   /** Slices that one dispatch writes. */
   readonly outputs: number

@@ -38,17 +38,14 @@ export interface TransposeOptions<T extends TransposeType = TransposeType>
   readonly input?: ElementSource<T> | undefined
   /** Receives `columns × rows` elements, row-major. */
   readonly output?: ElementSink<T> | undefined
-  /**
-   * Default: the kernel that suits the devices. Where the caller names a kernel or `chooseTransport`, nothing
-   * is tuned.
-   */
+  /** Default: the kernel that suits the devices. If the caller names a kernel or `chooseTransport`, nothing is tuned. */
   readonly kernel?: TransposeVariant | undefined
 }
 
 /** A report lists each pair of as many devices. */
 const mostDevicesWithPeers = 64
 
-/** What `transpose` did. */
+/** The report of `transpose`. */
 export interface TransposeReport extends Report {
   readonly algorithm: 'transpose'
   readonly type: TransposeType
@@ -58,18 +55,15 @@ export interface TransposeReport extends Report {
   /** Of the largest peer-to-peer tile (the source's `p2pTile`): columns × rows of the sender's slice. */
   readonly tile: readonly [columns: number, rows: number]
   readonly kernel: TransposeVariant
-  /** Name of the tuned choice; absent where nothing was tuned. */
+  /** Name of the tuned choice; absent if nothing was tuned. */
   readonly choice?: string
-  /** What one workgroup transposes. */
+  /** The tile of one workgroup. */
   readonly kernelTile: readonly [columns: number, rows: number]
   readonly workgroup: readonly [x: number, y: number]
   /** Workgroups that cover the largest tile. */
   readonly grid: readonly [x: number, y: number]
   readonly stages: number
-  /**
-   * The number of tiles that travelled between different devices, by transport; of those that this process
-   * took part in.
-   */
+  /** The number of tiles that moved between different devices, by transport, in which this process took part. */
   readonly transports: Readonly<Record<TileTransport, number>>
   /**
    * `peerAccess[i][j]` says whether kernels of device i may access the memory of device j. Absent for more
@@ -90,11 +84,10 @@ const optionTypes = {
 } as const
 
 /**
- * Transposes a row-major matrix over all devices of the group, each of which holds a slice of rows of the
- * input and of the output. Ruetsch and Fatica, CUDA Fortran for Scientists and Engineers, chapter 4; any
- * size. `bytes` counts every element once read and once written. Verified exactly, bit for bit. Rejects with
- * `validation` for wrong options, and with `unsupported` for a transport that needs access between devices
- * that have none.
+ * Transposes a row-major matrix over all devices of the group, each of which holds a slice of rows of the input and of the
+ * output. Ruetsch and Fatica, CUDA Fortran for Scientists and Engineers, chapter 4; any size. `bytes` counts every element
+ * once read and once written. Verified exactly, bit for bit. Rejects with `validation` for wrong options, and with `unsupported` for a transport
+ * that needs peer access between devices without it.
  */
 export async function transpose<T extends TransposeType>(
   group: DeviceGroup,

@@ -1,7 +1,6 @@
 /**
- * Stores measured choices; a `Map` will do. A key says what was measured (algorithm, devices, driver, type,
- * shape class); a value names the fastest candidate. Neither is parsed: where the value names no candidate,
- * the candidates are measured again.
+ * Stores measured choices; a `Map` is sufficient. A key says what was measured (algorithm, devices, driver, type, shape class); a value names the
+ * fastest candidate. Neither is parsed: if the value is not the name of a candidate, the candidates are measured again.
  */
 export interface TuningStore {
   get(key: string): string | undefined

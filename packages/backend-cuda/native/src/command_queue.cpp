@@ -321,7 +321,8 @@ void CommandQueue::close() {
   spareByteLength_ = 0;
 }
 
-/// What is in the stream may use the memory: device memory is given back behind that, and page-locked memory when that is complete.
+/// What is in the stream may use the memory: device memory is given back behind that, and page-locked memory
+/// when that is complete.
 void CommandQueue::giveBack(Buffer &buffer) {
   if (buffer.host && lost_) held_.push_back(std::move(buffer.host));
   else if (buffer.host) {

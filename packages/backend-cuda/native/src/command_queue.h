@@ -22,8 +22,9 @@ struct QueueKernel {
   std::string entry;
   std::vector<unsigned> block;
   unsigned dynamicSharedByteLength = 0;
-  /// For each parameter the position of its binding, twice, and 1 more where it is the binding's length in place of its address; twice
-  /// `bindings` for the address of the stop word, 1 more for that of the numbers of workgroups, and 2 more for the largest allowed.
+  /// For each parameter the position of its binding, twice, and 1 more where it is the binding's length in
+  /// place of its address; twice `bindings` for the address of the stop word, 1 more for that of the numbers
+  /// of workgroups, and 2 more for the largest allowed.
   std::vector<unsigned> parameters;
   unsigned bindings = 0;
   template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
@@ -51,8 +52,9 @@ struct QueueMessages {
 /// Settles a promise; called once, on the group's thread, with null or why it is rejected.
 using Settled = std::function<void(const NativeError *)>;
 
-/// Core's CommandQueue on one GPU: commands go into the GPU's one stream as they are read, and nothing waits for the GPU. Every member function
-/// runs on the group's thread. Where too much is in flight, calls wait here in their order, and `poll` goes on with them.
+/// Core's CommandQueue on one GPU: commands go into the GPU's one stream as they are read, and nothing waits
+/// for the GPU. Every member function runs on the group's thread. Where too much is in flight, calls wait
+/// here in their order, and `poll` goes on with them.
 class CommandQueue {
 public:
   struct Options {
@@ -79,7 +81,8 @@ public:
   void createBuffer(std::uint64_t number, std::size_t byteLength);
   void createHostBuffer(std::uint64_t number, std::size_t byteLength, std::shared_ptr<HostBuffer> buffer);
   void adoptBuffer(std::uint64_t number, cuda::DevicePtr address, std::size_t byteLength);
-  /// The address of a buffer's memory, which stays until `releaseShared` too. Throws `out-of-memory` where it has none.
+  /// The address of a buffer's memory, which stays until `releaseShared` too. Throws `out-of-memory` where it
+  /// has none.
   cuda::DevicePtr shareBuffer(std::uint64_t number);
   void releaseShared(std::uint64_t number);
   void destroyBuffer(std::uint64_t number);
@@ -102,11 +105,13 @@ public:
   bool behind() const { return !waiting_.empty(); }
   bool inFlight() const { return launched_ > completed_; }
   double timeoutSeconds() const { return options_.timeoutSeconds; }
-  /// The order of the oldest work in flight, behind which other work may have to wait; `nothing` once a lost queue's should have ended.
+  /// The order of the oldest work in flight, behind which other work may have to wait; `nothing` once a lost
+  /// queue's should have ended.
   std::uint64_t oldestOrder() const;
   static constexpr std::uint64_t nothing = ~std::uint64_t{0};
-  /// Looks at the time limit. The limit of a submit begins when all work that the group began before it is complete: `secondsBefore` is how long that
-  /// may take still, 0 where there is none, and infinite where it has no limit.
+  /// Looks at the time limit. The limit of a submit begins when all work that the group began before it is
+  /// complete: `secondsBefore` is how long that may take still, 0 where there is none, and infinite where it
+  /// has no limit.
   void keepTime(double secondsBefore);
   const cuda::Gpu &gpu() const { return gpu_; }
   /// Says once that the queue is lost; from then on it does nothing.
@@ -173,7 +178,8 @@ private:
     }
   };
 
-  /// Carries out a call now, or after those that wait. It returns false where it has to be called again later.
+  /// Carries out a call now, or after those that wait. It returns false where it has to be called again
+  /// later.
   void inOrder(std::function<bool()> call);
   bool attempt(const std::function<bool()> &call);
   bool execute(Submit &submit);
@@ -187,7 +193,8 @@ private:
   /// Zeroes the memory where that has not been done, unless all of it is written now.
   std::uint64_t addressOf(std::uint64_t buffer, std::uint64_t offset, std::size_t writtenByteLength = 0);
   void launch(cuda::Function function, const unsigned *grid, const unsigned *block, unsigned sharedByteLength, void **parameters);
-  /// Room for as many bytes of these as one piece of staging memory has left, at least 4; null where too much is in flight.
+  /// Room for as many bytes of these as one piece of staging memory has left, at least 4; null where too much
+  /// is in flight.
   char *stage(std::size_t byteLength, std::size_t &piece);
   /// Puts the gathered writes into the stream, ahead of what comes next.
   void flushWrites();

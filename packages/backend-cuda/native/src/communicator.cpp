@@ -67,8 +67,8 @@ Communicator::~Communicator() { close(); }
 
 void Communicator::abort() {
   if (comm_ == nullptr) return;
-  // In a thread of its own, because NCCL waits for all graphs with its operations, and whoever frees them waits for the GPU. The call is local:
-  // ncclCommDestroy would wait for the other ranks.
+  // In a thread of its own, because NCCL waits for all graphs with its operations, and whoever frees them
+  // waits for the GPU. The call is local: ncclCommDestroy would wait for the other ranks.
   std::packaged_task<Result()> task([&library = library_, comm = comm_] { return library.commAbort(comm); });
   auto gone = task.get_future();
   try {

@@ -1,4 +1,5 @@
-// Graphs, built from the words that src/graph-nodes.ts writes: doubles that hold exact integers, for addresses are below 2^53.
+// Graphs, built from the words that src/graph-nodes.ts writes: doubles that hold exact integers, for
+// addresses are below 2^53.
 //   nodeCount, then per node: kind, gpu, dependencyCount, dependency...; dependencies are positions of earlier nodes. Then
 //   0 kernel  kernelId, gridX, gridY, gridZ, blockX, blockY, blockZ, dynamicSharedByteLength, parameterCount, parameter (8 bytes each)...
 //   1 copy    sourceOnHost, source, sourcePitch, targetOnHost, target, targetPitch, rowByteLength, rows

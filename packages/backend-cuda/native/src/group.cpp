@@ -30,7 +30,8 @@ Group::Group(const cuda::Driver &driver, const std::vector<int> &ordinals, bool 
              std::shared_ptr<cuda::ReleaseFailures> failures, std::function<bool()> stopping)
     : driver_(driver), failures_(std::move(failures)), stopping_(std::move(stopping)) {
   if (ordinals.empty()) throw NativeError("validation", "A group needs at least one CUDA device.");
-  // Pauses of this thread, which carries out everything, take as long as they are asked for, and not 50 µs longer.
+  // Pauses of this thread, which carries out everything, take as long as they are asked for, and not 50 µs
+  // longer.
   prctl(PR_SET_TIMERSLACK, 1'000UL);
   for (const int ordinal : ordinals) gpus_.emplace_back(driver, ordinal, shareable, *failures_);
   openPeers();
@@ -57,7 +58,8 @@ void Group::openPeers() {
     std::vector<cuda::MemoryAccess> access;
     for (std::size_t reader = 0; reader < count; ++reader) {
       const auto &context = gpus_[reader].context;
-      // A GPU may be listed twice, as two queues on one context: for testing synchronisation without a second GPU.
+      // A GPU may be listed twice, as two queues on one context: for testing synchronisation without a second
+      // GPU.
       if (context.device() == gpus_[owner].context.device()) {
         peers_[reader * count + owner] = true;
         continue;
@@ -229,8 +231,9 @@ void Group::createGraph(std::uint32_t id, std::size_t mainGpu, const std::vector
   try {
     const auto graph = buildGraph(gpu, words);
     gpu.use();
-    // Kernels have the least priority, NCCL's that of the stream in which they are captured: each of their blocks needs all registers of a
-    // multiprocessor, which it would else get once no block of the kernels beside it waits any more.
+    // Kernels have the least priority, NCCL's that of the stream in which they are captured: each of their
+    // blocks needs all registers of a multiprocessor, which it would else get once no block of the kernels
+    // beside it waits any more.
     const auto flags = communicator_ ? cuda::graphUsesNodePriorities : 0;
     auto exec = withMemory([&] { return cuda::OwnedGraphExec(gpu.context, driver_.graphInstantiate, graph.get(), flags); });
     gpu.call(driver_.graphUpload, exec.get(), gpu.stream.get());

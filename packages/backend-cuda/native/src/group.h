@@ -91,7 +91,8 @@ struct RunRequest {
   std::optional<HostBytes> uniforms;
   std::vector<UniformTarget> uniformTargets;
   std::vector<CollectedRange> collect;
-  /// 1 aborts between launches, 2 also ends the kernels that run; lives in a JavaScript array that the job keeps referenced.
+  /// 1 aborts between launches, 2 also ends the kernels that run; lives in a JavaScript array that the job
+  /// keeps referenced.
   const std::int32_t *abortWord = nullptr;
   /// After so many seconds from its first launch the run ends, the kernels in flight too.
   std::optional<double> limitSeconds;
@@ -141,7 +142,8 @@ struct LaunchSet {
     std::optional<NativeError> error;
   };
   std::vector<std::uint32_t> graphs;
-  /// The GPUs of the graphs, each once. The stream of the first starts before the others, and ends after them.
+  /// The GPUs of the graphs, each once. The stream of the first starts before the others, and ends after
+  /// them.
   std::vector<const cuda::Gpu *> gpus;
   std::list<Launch> inFlight;
   std::vector<cuda::OwnedEvent> spare;
@@ -157,12 +159,13 @@ struct DeviceMemory {
   static bool use(void *self);
 };
 
-/// Contexts, memory, modules and graphs over a set of physical GPUs. Every member function runs on the group's worker thread and throws
-/// NativeError; the destructor runs there too, waits for the GPUs and frees what is left. Ids are the caller's, so that it can queue a use
-/// right behind the creation.
+/// Contexts, memory, modules and graphs over a set of physical GPUs. Every member function runs on the
+/// group's worker thread and throws NativeError; the destructor runs there too, waits for the GPUs and frees
+/// what is left. Ids are the caller's, so that it can queue a use right behind the creation.
 class Group {
 public:
-  /// `shareable`: other processes may map its memory. `failures` outlives the group: the destructor adds to it. `stopping` returns true once the environment closes: runs end early then.
+  /// `shareable`: other processes may map its memory. `failures` outlives the group: the destructor adds to
+  /// it. `stopping` returns true once the environment closes: runs end early then.
   Group(const cuda::Driver &driver, const std::vector<int> &ordinals, bool shareable, std::shared_ptr<cuda::ReleaseFailures> failures,
         std::function<bool()> stopping);
   ~Group();
@@ -184,16 +187,18 @@ public:
 
   /// Memory of a shareable group, for other processes; the group keeps it until `free`.
   SharedMemory exportMemory(cuda::DevicePtr address);
-  /// Maps another process's memory until `closeMemory` has been called as often. A process that ends takes its memory along: then an access is a fault.
+  /// Maps another process's memory until `closeMemory` has been called as often. A process that ends takes
+  /// its memory along: then an access is a fault.
   cuda::DevicePtr importMemory(std::size_t gpu, const std::vector<std::uint8_t> &handle);
   void closeMemory(cuda::DevicePtr address);
-  /// Memory of a shareable group for native code of another package, which may keep what it makes in the context of the group's one GPU: the context
-  /// stays from now on.
+  /// Memory of a shareable group for native code of another package, which may keep what it makes in the
+  /// context of the group's one GPU: the context stays from now on.
   std::shared_ptr<const DeviceMemory> deviceMemory(cuda::DevicePtr address, std::size_t byteLength);
   /// From any thread: kernels that wait for another process end, and nothing runs any more.
   void breakOff();
 
-  /// Makes the group's one GPU that of `rank` in a communicator over `count` ranks, which `id` names, and tries a message to each. Waits for all ranks.
+  /// Makes the group's one GPU that of `rank` in a communicator over `count` ranks, which `id` names, and
+  /// tries a message to each. Waits for all ranks.
   void joinRanks(const std::vector<std::string> &libraries, const std::vector<std::uint8_t> &id, int rank, int count);
 
   /// For memory of the host that a caller has until it gives it back.
@@ -205,7 +210,8 @@ public:
 
   void loadKernel(std::uint32_t id, std::size_t gpu, const std::vector<std::uint8_t> &image, const std::string &entry,
                   int dynamicSharedByteLength);
-  /// The driver unloads it when the group is idle, closes or lacks memory: until then it would wait for the GPU.
+  /// The driver unloads it when the group is idle, closes or lacks memory: until then it would wait for the
+  /// GPU.
   void unloadKernel(std::uint32_t id);
   /// Nothing has been asked for a while: what waits for the GPU does now.
   void rest();
@@ -218,8 +224,8 @@ public:
   /// Graphs that `launch` starts; `id` is not that of another set.
   void createLaunchSet(std::uint32_t id, const std::vector<std::uint32_t> &graphs);
   void destroyLaunchSet(std::uint32_t id) { launchSets_.erase(id); }
-  /// Starts a set behind everything that was started before; `pollLaunches` calls `done` once it is complete. Where this
-  /// throws, nobody calls it.
+  /// Starts a set behind everything that was started before; `pollLaunches` calls `done` once it is complete.
+  /// Where this throws, nobody calls it.
   void launch(std::uint32_t id, LaunchDone done);
   /// Calls `done` of the launches that are complete. True while it is to be called again soon.
   bool pollLaunches();
@@ -230,12 +236,14 @@ public:
   void write(const TransferRegion &region, const HostBytes &source) { transfer(region, source, true); }
   void read(const TransferRegion &region, const HostBytes &target) { transfer(region, target, false); }
 
-  /// Opens a command queue on a GPU. `internalKernels` are the ids of the kernels `copy16`, `scatter` and `stamp`.
+  /// Opens a command queue on a GPU. `internalKernels` are the ids of the kernels `copy16`, `scatter` and
+  /// `stamp`.
   void openQueue(std::uint32_t id, std::size_t gpu, double timeoutSeconds, const std::vector<std::uint32_t> &internalKernels,
                  QueueMessages messages);
   /// Throws `group-lost` where it is closed.
   CommandQueue &queueOf(std::uint32_t id);
-  /// The commands before are complete. A queue whose memory is shared with programs stays until they let it go.
+  /// The commands before are complete. A queue whose memory is shared with programs stays until they let it
+  /// go.
   void closeQueue(std::uint32_t id);
   void releaseShared(std::uint32_t id, std::uint64_t buffer);
   /// Goes on with the queues. True while it is to be called again soon.
@@ -254,7 +262,8 @@ private:
     cuda::OwnedGraphExec exec;
   };
   void openPeers();
-  /// What `work` returns. Where the driver lacks memory and there is something that nobody uses, that is released, and `work` tried once more.
+  /// What `work` returns. Where the driver lacks memory and there is something that nobody uses, that is
+  /// released, and `work` tried once more.
   template <typename Work> auto withMemory(Work work);
   LoadedKernel load(const cuda::Gpu &gpu, const std::vector<std::uint8_t> &image, const std::string &entry,
                     int dynamicSharedByteLength) const;
@@ -283,7 +292,8 @@ private:
   Stop takeStop();
   RunOutcome launchSteps(const RunRequest &request);
   void abandon(const RunRequest &request);
-  /// A page-locked block of zeros, which the last owner gives back on any thread. It stays mapped beyond the group.
+  /// A page-locked block of zeros, which the last owner gives back on any thread. It stays mapped beyond the
+  /// group.
   std::shared_ptr<void> takeHostBlock(std::size_t byteLength);
   void takeBackBlocks();
   /// Waits until no call of a command queue waits for room in a stream: what comes next is behind them.
@@ -313,7 +323,8 @@ private:
   std::atomic<bool> broken_{false};
   /// Goes after the graphs with its operations.
   std::unique_ptr<nccl::Communicator> communicator_;
-  /// Loaded kernels, or the errors of those that do not load: a graph that uses one fails with the same error.
+  /// Loaded kernels, or the errors of those that do not load: a graph that uses one fails with the same
+  /// error.
   std::map<std::uint32_t, std::variant<LoadedKernel, NativeError>> kernels_;
   /// Of kernels that nobody uses any more.
   std::vector<cuda::OwnedModule> unused_;

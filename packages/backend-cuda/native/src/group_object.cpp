@@ -104,8 +104,9 @@ Napi::Value GroupObject::yieldCore(const Napi::CallbackInfo &info) {
   return info.Env().Undefined();
 }
 
-/// byteLength → { arrayBuffer, address, locked }: zeros in pages of their own, which may be locked already. Node 20 cannot make external buffers above
-/// 4 GiB. Undefined in runtimes that allow no external buffers, such as Electron.
+/// byteLength → { arrayBuffer, address, locked }: zeros in pages of their own, which may be locked already.
+/// Node 20 cannot make external buffers above 4 GiB. Undefined in runtimes that allow no external buffers,
+/// such as Electron.
 Napi::Value GroupObject::mapHost(const Napi::CallbackInfo &info) {
   const auto env = info.Env();
   if (!parts_.group) throw Napi::Error::New(env, "The group has been closed.");
@@ -132,8 +133,8 @@ Napi::Value GroupObject::mapHost(const Napi::CallbackInfo &info) {
   return value;
 }
 
-/// Page-locks the memory of an ArrayBuffer → { address, locked: Promise }. The caller keeps it alive until unlockHost has settled. Of a mapping the whole
-/// block is locked.
+/// Page-locks the memory of an ArrayBuffer → { address, locked: Promise }. The caller keeps it alive until
+/// unlockHost has settled. Of a mapping the whole block is locked.
 Napi::Value GroupObject::lockHost(const Napi::CallbackInfo &info) {
   auto arrayBuffer = info[0].As<Napi::ArrayBuffer>();
   auto value = Napi::Object::New(info.Env());
@@ -148,9 +149,10 @@ Napi::Value GroupObject::lockHost(const Napi::CallbackInfo &info) {
   return value;
 }
 
-/// address, arrayBuffer, detach: unlocks after the work queued so far. `detach` empties a mapped ArrayBuffer at once. The pages live until
-/// unlocked: a mapping's by themselves, even where the caller has detached its ArrayBuffer, others by the ArrayBuffer. A mapping's that nobody else
-/// can have got from its ArrayBuffer are for the next mapping of their class.
+/// address, arrayBuffer, detach: unlocks after the work queued so far. `detach` empties a mapped ArrayBuffer
+/// at once. The pages live until unlocked: a mapping's by themselves, even where the caller has detached its
+/// ArrayBuffer, others by the ArrayBuffer. A mapping's that nobody else can have got from its ArrayBuffer are
+/// for the next mapping of their class.
 Napi::Value GroupObject::unlockHost(const Napi::CallbackInfo &info) {
   const auto address = fromJs<std::uintptr_t>(info[0]);
   auto arrayBuffer = info[1].As<Napi::ArrayBuffer>();
@@ -212,7 +214,8 @@ Napi::Value GroupObject::abandon(const Napi::CallbackInfo &info) {
   return info.Env().Undefined();
 }
 
-/// Waits for the queue, frees everything and ends the thread → a sentence for each call that fails to release something
+/// Waits for the queue, frees everything and ends the thread → a sentence for each call that fails to release
+/// something
 Napi::Value GroupObject::close(const Napi::CallbackInfo &info) {
   auto promise = submit(info, [group = std::move(parts_.group), failures = parts_.failures]() mutable -> Settle {
     group.reset();

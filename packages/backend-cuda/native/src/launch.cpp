@@ -7,8 +7,9 @@ namespace tandem {
 
 namespace {
 
-/// How long the group's thread polls without a pause after the last progress, and goes on polling when nothing is in flight: the next launch
-/// of a repeated program follows soon, and waking a thread takes longer than a short kernel.
+/// How long the group's thread polls without a pause after the last progress, and goes on polling when
+/// nothing is in flight: the next launch of a repeated program follows soon, and waking a thread takes longer
+/// than a short kernel.
 constexpr auto spinTime = std::chrono::milliseconds(5);
 constexpr auto lingerTime = std::chrono::microseconds(200);
 constexpr auto pauseTime = std::chrono::microseconds(50);
@@ -36,7 +37,8 @@ void Group::launch(std::uint32_t id, LaunchDone done) {
 
 void Group::startLaunch(LaunchSet &set, LaunchDone done) {
   const auto &main = *set.gpus.front();
-  // Who asks for a launch takes it that all launches run in the order in which they are asked for, as in one queue; each GPU has its own.
+  // Who asks for a launch takes it that all launches run in the order in which they are asked for, as in one
+  // queue; each GPU has its own.
   if (lastLaunched_ != nullptr && lastLaunched_ != &main) {
     lastLaunched_->use();
     lastLaunched_->record(lastLaunched_->joined);
@@ -62,7 +64,8 @@ void Group::startLaunch(LaunchSet &set, LaunchDone done) {
 bool Group::pollLaunches() {
   const auto now = std::chrono::steady_clock::now();
   bool waiting = false;
-  // A launch that is complete may be followed by one of the same set: `done` comes last, when nothing of the set is held.
+  // A launch that is complete may be followed by one of the same set: `done` comes last, when nothing of the
+  // set is held.
   std::list<LaunchSet::Launch> complete;
   for (auto &[id, set] : launchSets_) {
     while (!set.inFlight.empty()) {

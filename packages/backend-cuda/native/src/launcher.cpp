@@ -13,8 +13,8 @@ void fails(TandemLaunchDone done, void *context, const NativeError &error) {
 
 NativeError closed() { return {"group-lost", "The devices have been closed."}; }
 
-/// Has the thread behind `post` start work. `start` either throws, or calls `done` once, then or later: so a launch has one
-/// end, whatever fails.
+/// Has the thread behind `post` start work. `start` either throws, or calls `done` once, then or later: so a
+/// launch has one end, whatever fails.
 template <typename Post, typename Start> void startOn(const Post &post, TandemLaunchDone done, void *context, Start start) {
   try {
     const auto queued = post([=] {

@@ -16,9 +16,9 @@ struct HostLeaveWord {
   std::uint32_t start[4];
 };
 
-/// A word in a GPU's own memory at which kernels look, to leave once it is not 0. They do not look at the host's since the looks of thousands of
-/// warps wait for the bus: 0.5 µs each on an H200, one after the other. The host's, once a millisecond, makes them leave also while calls of the
-/// driver wait for them.
+/// A word in a GPU's own memory at which kernels look, to leave once it is not 0. They do not look at the
+/// host's since the looks of thousands of warps wait for the bus: 0.5 µs each on an H200, one after the
+/// other. The host's, once a millisecond, makes them leave also while calls of the driver wait for them.
 class LeaveWord {
 public:
   /// Both words are 0 for what comes next in the GPU's stream. Throws NativeError.
@@ -36,7 +36,8 @@ public:
   WrittenLeaveWord(const Gpu &gpu, HostLeaveWord &host);
   WrittenLeaveWord(const WrittenLeaveWord &) = delete;
   DevicePtr address() const { return word_.address(); }
-  /// Returns when the word is written, whatever the GPU's stream does meanwhile: on any thread. Failures are those of a lost context, whose kernels have ended.
+  /// Returns when the word is written, whatever the GPU's stream does meanwhile: on any thread. Failures are
+  /// those of a lost context, whose kernels have ended.
   void write(bool leave) const;
 
 private:

@@ -10,7 +10,8 @@ void Group::joinRanks(const std::vector<std::string> &libraries, const std::vect
   gpu.use();
   communicator_ = std::make_unique<nccl::Communicator>(
       libraries, id, rank, count, [this] { return broken_.load() || stopping_(); }, *failures_);
-  // Pairs connect with their first message, and no message may be outside graphs once one is inside: so each rank has one from every other.
+  // Pairs connect with their first message, and no message may be outside graphs once one is inside: so each
+  // rank has one from every other.
   constexpr std::size_t wordByteLength = sizeof(std::uint32_t);
   const auto total = static_cast<std::size_t>(count);
   const cuda::Allocation words(gpu, 2 * total * wordByteLength);

@@ -172,7 +172,8 @@ bool CommandQueue::write(Submit &submit) {
   const bool onHost = buffers_.count(target.buffer) > 0 && buffers_.at(target.buffer).kind == Buffer::Kind::host;
   if (!onHost && target.byteLength <= gatheredByteLength) {
     const auto to = addressOf(target.buffer, target.offset, target.byteLength);
-    // Gathered writes never overlap: libraries write the same uniforms before each dispatch of a submit, and the last write counts.
+    // Gathered writes never overlap: libraries write the same uniforms before each dispatch of a submit, and
+    // the last write counts.
     const auto end = to + target.byteLength;
     const auto overlapping = std::find_if(gathered_.begin(), gathered_.end(), [&](const GatheredWrite &write) {
       return write.target < end && to < write.target + write.byteLength;
@@ -233,7 +234,8 @@ void CommandQueue::stamp(Submit &submit) {
 
 char *CommandQueue::stage(std::size_t byteLength, std::size_t &piece) {
   const auto wanted = std::min(byteLength, stagingByteLength);
-  // A small write is one piece, with room for the list of gathered writes behind it; a long one takes what is left.
+  // A small write is one piece, with room for the list of gathered writes behind it; a long one takes what is
+  // left.
   const auto least = byteLength <= gatheredByteLength ? wanted + mostGathered * sizeof(GatheredWrite) + 16 : std::min(wanted, std::size_t{64} << 10);
   if (usedStaging_.empty() || stagingByteLength - staged_ < least) {
     if (spareStaging_.empty() && stagingCount_ == mostStaging) {

@@ -9,7 +9,8 @@ namespace tandem {
 
 namespace {
 
-/// Below this a mapped range is a copy: an ArrayBuffer of an addon's own memory costs more than copying so much.
+/// Below this a mapped range is a copy: an ArrayBuffer of an addon's own memory costs more than copying so
+/// much.
 constexpr std::size_t leastExternalByteLength = 16 * 1024;
 
 constexpr std::size_t mostDeferred = 256;
@@ -25,7 +26,8 @@ struct QueueObject::Link : std::enable_shared_from_this<QueueObject::Link> {
   std::weak_ptr<Group> group;
   std::uint32_t id = 0;
 
-  /// Polls as a job that queues itself again, so that what others queue has its turn. One does for all queues of the group.
+  /// Polls as a job that queues itself again, so that what others queue has its turn. One does for all queues
+  /// of the group.
   void beginPolling(Group &held) {
     if (held.beginPollingQueues()) pollNext();
   }

@@ -9,7 +9,8 @@ namespace tandem {
 
 namespace {
 
-/// While a launch is waited for, another is queued behind it, which takes about as long: the GPU has work through a pause of this part of it.
+/// While a launch is waited for, another is queued behind it, which takes about as long: the GPU has work
+/// through a pause of this part of it.
 constexpr int pausesPerLaunch = 8;
 /// The end of a run is seen this part of its time late.
 constexpr int pausesPerRun = 1000;
@@ -45,7 +46,8 @@ const Group::InstantiatedGraph &Group::graphOf(std::uint32_t id) const {
   throw NativeError("driver", "The run uses a graph that was not instantiated, or that a failed run before this one discarded.");
 }
 
-/// Pauses between looks for a part of the time since `from`, so that what has taken long costs few looks. What is too short to sleep for is none.
+/// Pauses between looks for a part of the time since `from`, so that what has taken long costs few looks.
+/// What is too short to sleep for is none.
 void Group::waitFor(const cuda::Gpu &gpu, cuda::Event event, Clock::time_point from, int pauses, const std::function<void()> &look) const {
   for (;;) {
     const auto state = driver_.eventQuery(event);
@@ -81,8 +83,8 @@ RunOutcome Group::run(const RunRequest &request) {
   }
 }
 
-/// After a failure nothing stays in flight: graphs that wait for one that has not started would spin for ever. Their GPUs' counts of
-/// launches may differ, so a run queued behind must not find them.
+/// After a failure nothing stays in flight: graphs that wait for one that has not started would spin for
+/// ever. Their GPUs' counts of launches may differ, so a run queued behind must not find them.
 void Group::abandon(const RunRequest &request) {
   tell(Stop::broken);
   // Other ranks may never send what this one waits for.

@@ -98,8 +98,8 @@ void Group::transfer(const TransferRegion &region, const HostBytes &host, bool t
   };
   Chunk chunks[2];
   std::size_t count = 0;
-  // Once the caller's environment closes, its memory goes away. So the driver sees staging memory alone, and a look comes
-  // before each part is copied from or to the caller's.
+  // Once the caller's environment closes, its memory goes away. So the driver sees staging memory alone, and
+  // a look comes before each part is copied from or to the caller's.
   const auto requireCaller = [&] {
     if (stopping_()) throw NativeError("group-lost", "The thread that requested the transfer has ended.");
   };

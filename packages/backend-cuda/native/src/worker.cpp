@@ -42,8 +42,8 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
   /// The Worker is gone: the thread ends when the queue is empty.
   bool last = false;
   bool threadEnded = false;
-  /// Nobody waits for the thread any more, and jobs reject. The thread goes on with what is posted, so that all is freed once the last job
-  /// ends.
+  /// Nobody waits for the thread any more, and jobs reject. The thread goes on with what is posted, so that
+  /// all is freed once the last job ends.
   std::atomic<bool> abandoned{false};
   /// Pending promises; JavaScript thread only.
   std::size_t pending = 0;
@@ -119,7 +119,8 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
     deliver(job);
   }
 
-  /// The call fails only while the environment closes. The job then leaks on purpose: its references belong to that environment.
+  /// The call fails only while the environment closes. The job then leaks on purpose: its references belong
+  /// to that environment.
   void deliver(Job *job) {
     std::lock_guard lock(mutex);
     if (settled != nullptr) napi_call_threadsafe_function(settled, job, napi_tsfn_nonblocking);
@@ -168,8 +169,8 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
     wake.notify_all();
   }
 
-  /// The environment closes (process exit, or a worker_threads thread ends): give the job in flight two seconds, then leave the
-  /// thread behind, because a kernel that hangs cannot be stopped.
+  /// The environment closes (process exit, or a worker_threads thread ends): give the job in flight two
+  /// seconds, then leave the thread behind, because a kernel that hangs cannot be stopped.
   static void cleanup(void *data) {
     auto *state = static_cast<State *>(data);
     state->requestStop();
@@ -181,8 +182,8 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
 
 Worker::Worker(Napi::Env env, const char *name) : state_(std::make_shared<State>()) {
   auto &state = *state_;
-  // First, so that nothing is left behind where it fails. The thread holds the state: it outlives this object when the environment closes under
-  // a running job.
+  // First, so that nothing is left behind where it fails. The thread holds the state: it outlives this object
+  // when the environment closes under a running job.
   try {
     std::thread([held = state_] { held->loop(); }).detach();
   } catch (const std::system_error &) {
@@ -276,7 +277,8 @@ Napi::Promise Worker::submit(const Napi::CallbackInfo &info, Work work) {
   auto &state = *state_;
   if (state.pending++ == 0 && !state.abandoned.load()) napi_ref_threadsafe_function(info.Env(), state.settled);
   const auto carryOut = [&state, job = job.release()] { state.carryOut(job); };
-  // A thread that has ended is that of an environment that closes: the job rejects, and lets go of what it holds.
+  // A thread that has ended is that of an environment that closes: the job rejects, and lets go of what it
+  // holds.
   if (!state.enqueue(carryOut)) carryOut();
   return promise;
 }

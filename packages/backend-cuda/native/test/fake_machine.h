@@ -1,5 +1,5 @@
-// The fake GPUs: their memory, streams (threads), events, kernels and graphs, which run in a seeded random topological order, so that a
-// missing edge shows. Included once, by fake_cuda.cpp.
+// The fake GPUs: their memory, streams (threads), events, kernels and graphs, which run in a seeded random
+// topological order, so that a missing edge shows. Included once, by fake_cuda.cpp.
 #pragma once
 #include <algorithm>
 #include <atomic>
@@ -73,7 +73,8 @@ struct Block {
 };
 auto &blocks = *new std::map<std::uintptr_t, Block>();
 
-/// Is [address, address + byteLength) live memory that `device` may touch? Host memory is any page-locked range.
+/// Is [address, address + byteLength) live memory that `device` may touch? Host memory is any page-locked
+/// range.
 Result checkRange(int device, const void *pointer, std::size_t byteLength) {
   std::lock_guard lock(stateMutex);
   const auto address = reinterpret_cast<std::uintptr_t>(pointer);
@@ -105,7 +106,8 @@ struct FakeModule {
   int device = 0;
 };
 
-/// Nanoseconds between the clocks of a GPU and the next: far more than a busy machine adds to what the calibration measures.
+/// Nanoseconds between the clocks of a GPU and the next: far more than a busy machine adds to what the
+/// calibration measures.
 constexpr std::uint64_t clocksApart = 100'000'000'000;
 
 std::uint64_t nanoseconds() {

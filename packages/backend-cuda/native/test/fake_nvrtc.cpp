@@ -1,4 +1,5 @@
-// An NVRTC on the host's C++ compiler. Threads of a block run one after another, so kernels with barriers do not work.
+// An NVRTC on the host's C++ compiler. Threads of a block run one after another, so kernels with barriers do
+// not work.
 #include <csignal>
 #include <dlfcn.h>
 #include <sys/stat.h>
@@ -62,7 +63,8 @@ std::string contentsOf(const std::string &path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Where libraries of kernels lie, which are named by what they are made of: one run of the tests after another compiles the same kernels.
+/// Where libraries of kernels lie, which are named by what they are made of: one run of the tests after
+/// another compiles the same kernels.
 const std::string &kernelFolder() {
   static const std::string folder = [] {
     Dl_info self{};
@@ -87,9 +89,11 @@ std::string withIncluded(const std::string &text, const std::string &folder = ""
   return result;
 }
 
-/// Compiles the program into the bytes of a library. Returns NVRTC's result; the log says why a program does not compile.
+/// Compiles the program into the bytes of a library. Returns NVRTC's result; the log says why a program does
+/// not compile.
 int makeLibrary(FakeProgram &program, std::string &bytes) {
-  // Integers that overflow, divisors of 0 and shifts by 32 end the process: C++ leaves them undefined, so no kernel may have them.
+  // Integers that overflow, divisors of 0 and shifts by 32 end the process: C++ leaves them undefined, so no
+  // kernel may have them.
   static const std::string compiler =
       "c++ -shared -fPIC -std=c++17 -O1 -w -fno-strict-aliasing -ffp-contract=off -fno-gnu-unique -fno-diagnostics-show-caret "
       "-fsanitize=signed-integer-overflow,integer-divide-by-zero,shift -fsanitize-undefined-trap-on-error";

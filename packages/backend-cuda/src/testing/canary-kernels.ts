@@ -4,9 +4,9 @@ export const canary = 0xca11ab1e
 export const poison = 0xdead0001
 
 /**
- * Kernels that read and write out of bounds in every way the language has. Each gets `x`, a view with canaries on both sides, `out`, eight words
- * with canaries on both sides, and an index in a uniform block between blocks of canaries. It writes what it reads, and what lies beside its own
- * variables, to `out`.
+ * Kernels that read and write out of bounds in every way the language has. Each gets `x`, a view with
+ * canaries on both sides, `out`, eight words with canaries on both sides, and an index in a uniform block
+ * between blocks of canaries. It writes what it reads, and what lies beside its own variables, to `out`.
  */
 export interface CanaryKernel {
   readonly name: string
@@ -18,7 +18,10 @@ export interface CanaryKernel {
   readonly type: 'u32' | 'f32'
   readonly length: number
   readonly wgsl: string
-  /** False where nothing shows that a guard is missing: a component is chosen among values, or compilers rely on what an array holds. */
+  /**
+   * False where nothing shows that a guard is missing: a component is chosen among values, or compilers rely
+   * on what an array holds.
+   */
   readonly shows: boolean
 }
 

@@ -6,7 +6,10 @@ import type { Translate } from '../cuda-kernel.ts'
 const header = fileURLToPath(new URL('../../../wgsl/native/tandem_cpu.hpp', import.meta.url))
 const section = 'tandem_shared'
 
-/** Translated kernels as host C++ with a scheduler of their own, in the form that the fake NVRTC compiles and the fake driver calls. */
+/**
+ * Translated kernels as host C++ with a scheduler of their own, in the form that the fake NVRTC compiles and
+ * the fake driver calls.
+ */
 export const translateForCpu: Translate = (source, form) => {
   const kernel = emitCuda(source.module, {
     bounds: source.bounds,

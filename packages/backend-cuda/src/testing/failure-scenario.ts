@@ -34,8 +34,9 @@ export interface Noticed {
 const byteLength = 65_536
 
 /**
- * Does everything that calls a library: looks for adapters, reads sensors, opens two GPUs, compiles, transfers, runs programs in both
- * lowerings, profiles, and closes. Returns what was noticed of failures; throws what is not a `GpuError`.
+ * Does everything that calls a library: looks for adapters, reads sensors, opens two GPUs, compiles,
+ * transfers, runs programs in both lowerings, profiles, and closes. Returns what was noticed of failures;
+ * throws what is not a `GpuError`.
  */
 export async function runScenario(machine: ScenarioMachine): Promise<Noticed[]> {
   const { addon, libraries } = machine
@@ -95,7 +96,10 @@ export async function runScenario(machine: ScenarioMachine): Promise<Noticed[]> 
   return noticed
 }
 
-/** Does what calls the driver where processes share memory: a GPU's memory is named, mapped, read and unmapped, here by the same process. */
+/**
+ * Does what calls the driver where processes share memory: a GPU's memory is named, mapped, read and
+ * unmapped, here by the same process.
+ */
 export function runSharedScenario(machine: ScenarioMachine): Promise<Noticed[]> {
   return onOneGpu(machine, true, 'share', async (native) => {
     const processes = { rank: 0, exchange: async () => [], broken: new Promise(() => {}) }
@@ -112,7 +116,10 @@ export function runSharedScenario(machine: ScenarioMachine): Promise<Noticed[]> 
   })
 }
 
-/** Does what calls NCCL, and the driver for it: the one rank of a communicator sends itself a message in a graph. */
+/**
+ * Does what calls NCCL, and the driver for it: the one rank of a communicator sends itself a message in a
+ * graph.
+ */
 export function runMessagesScenario(machine: ScenarioMachine): Promise<Noticed[]> {
   const { addon, libraries } = machine
   return onOneGpu(machine, false, 'messages', async (native) => {
@@ -140,7 +147,9 @@ export function runMessagesScenario(machine: ScenarioMachine): Promise<Noticed[]
   })
 }
 
-/** Does what calls the driver for a command queue: a write, a copy to page-locked memory, and a look at it. */
+/**
+ * Does what calls the driver for a command queue: a write, a copy to page-locked memory, and a look at it.
+ */
 export function runQueueScenario(machine: ScenarioMachine): Promise<Noticed[]> {
   return onOneGpu(machine, false, 'queue', async (native) => {
     const { copy16, scatter, stamp } = internalKernels
@@ -168,7 +177,10 @@ export function runQueueScenario(machine: ScenarioMachine): Promise<Noticed[]> {
   })
 }
 
-/** Opens a GPU, takes the step, and closes it. Returns what was noticed of failures; throws what is not a `GpuError`. */
+/**
+ * Opens a GPU, takes the step, and closes it. Returns what was noticed of failures; throws what is not a
+ * `GpuError`.
+ */
 async function onOneGpu(
   { addon, libraries }: ScenarioMachine,
   shareable: boolean,

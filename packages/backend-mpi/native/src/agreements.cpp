@@ -97,9 +97,10 @@ void Session::agreedRunDone(void *context, const TandemLaunchEnd *end) {
   });
 }
 
-/// group, key, text, key of the end, text of the end, an external TandemLauncher → { started, ended }. Where all ranks say the first text, the launcher starts a
-/// run, at whose end this rank says the second with its seconds. `started` is a promise as of gather; `ended` one of { said }, of { error } where the run
-/// fails here, and of undefined where it does not begin.
+/// group, key, text, key of the end, text of the end, an external TandemLauncher → { started, ended }. Where
+/// all ranks say the first text, the launcher starts a run, at whose end this rank says the second with its
+/// seconds. `started` is a promise as of gather; `ended` one of { said }, of { error } where the run fails
+/// here, and of undefined where it does not begin.
 Napi::Value Session::runAgreed(const Napi::CallbackInfo &info) {
   const auto env = info.Env();
   auto &session = of(info);

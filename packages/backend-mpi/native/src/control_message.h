@@ -11,7 +11,8 @@ namespace tandem {
 
 using Bytes = std::vector<std::byte>;
 
-/// Writes small records: numbers in the machine's order (ranks agree on it when they open), texts with their length.
+/// Writes small records: numbers in the machine's order (ranks agree on it when they open), texts with their
+/// length.
 class RecordWriter {
 public:
   template <class Number> RecordWriter &number(Number value) {

@@ -1,4 +1,5 @@
-// What an engine does about ranks that leave while others wait for them, and what it says of a wait that takes long.
+// What an engine does about ranks that leave while others wait for them, and what it says of a wait that
+// takes long.
 #include <unistd.h>
 
 #include <algorithm>
@@ -44,8 +45,8 @@ bool Engine::isInUse(std::uint64_t group) const {
   return runs(group) || (delivery != deliveries_.end() && delivery->first.first == group);
 }
 
-/// What waits for a rank that has left never comes. Two things may come first: a result that the others have already, and the last word of
-/// a call that differs, which all are to see.
+/// What waits for a rank that has left never comes. Two things may come first: a result that the others have
+/// already, and the last word of a call that differs, which all are to see.
 void Engine::checkDepartures(Clock::time_point now) {
   std::set<std::uint64_t> waiting;
   {
@@ -85,8 +86,8 @@ void Engine::checkDepartures(Clock::time_point now) {
   }
 }
 
-/// While something is pending, others may yet come to it; once all have gone it never ends, nor does what JavaScript, which is over, would have to go on
-/// with. Without messages under way that is no obstacle.
+/// While something is pending, others may yet come to it; once all have gone it never ends, nor does what
+/// JavaScript, which is over, would have to go on with. Without messages under way that is no obstacle.
 void Engine::tryToFinalize(Clock::time_point lastProgress) {
   if (failed_.load() || !mpi_ || finalized_.load()) return;
   if (busy()) {

@@ -23,7 +23,8 @@ constexpr auto connectTime = 20s;
 /// For what is still to be said when a rank ends.
 constexpr auto lastWordsTime = 1s;
 
-// Frames: one of these letters; all but a heartbeat go on with the rank that they are about, and a text with its length.
+// Frames: one of these letters; all but a heartbeat go on with the rank that they are about, and a text with
+// its length.
 constexpr char heartbeat = 'h';
 constexpr char departure = 'l';
 constexpr char ending = 'e';

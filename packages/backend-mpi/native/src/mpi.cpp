@@ -276,7 +276,7 @@ const Library &openLibrary(const std::vector<std::string> &candidates) {
       if (failures.back() == '.') failures.pop_back();
     }
   }
-  throw NativeError(loads ? "unsupported" : "no-driver", "No MPI library " + std::string(loads ? "serves" : "loads") + " (" + failures + ").");
+  throw NativeError(loads ? "unsupported" : "no-driver", "No MPI library " + std::string(loads ? "is usable" : "could be loaded") + " (" + failures + ").");
 }
 
 std::unique_ptr<Mpi> start(const Library &library) {

@@ -68,7 +68,8 @@ Napi::Value Session::describeLibrary(const Napi::CallbackInfo &info) {
   }
 }
 
-/// candidates, onLost(group | undefined, code, message), onWaiting(rank, text) → Promise<{ rank, size, gpuAware? }>
+/// candidates, onLost(group | undefined, code, message), onWaiting(rank, text) → Promise<{ rank, size,
+/// gpuAware? }>
 Napi::Value Session::start(const Napi::CallbackInfo &info) {
   const auto env = info.Env();
   auto &session = of(info);
@@ -208,7 +209,8 @@ Napi::Value Session::deliver(const Napi::CallbackInfo &info) {
   return deferred.Promise();
 }
 
-/// nodes → handle: [{ kind, peer, tag, memory, byteOffset, rows, rowByteLength, rowByteStride, after, afterPrevious }]
+/// nodes → handle: [{ kind, peer, tag, memory, byteOffset, rows, rowByteLength, rowByteStride, after,
+/// afterPrevious }]
 Napi::Value Session::prepare(const Napi::CallbackInfo &info) {
   const auto env = info.Env();
   const auto list = info[0].As<Napi::Array>();
@@ -275,8 +277,8 @@ void segmentDone(void *context, const TandemLaunchEnd *end) {
 
 } // namespace
 
-/// group, number, handle, times, issue(node, repetition, count), launchers: (external TandemLauncher | undefined)[], failed(reason) →
-/// Promise<{ seconds, repetitions }>
+/// group, number, handle, times, issue(node, repetition, count), launchers: (external TandemLauncher |
+/// undefined)[], failed(reason) → Promise<{ seconds, repetitions }>
 Napi::Value Session::run(const Napi::CallbackInfo &info) {
   const auto env = info.Env();
   auto &session = of(info);

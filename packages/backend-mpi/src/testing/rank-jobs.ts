@@ -27,7 +27,10 @@ export async function transportsOf(
   return transports
 }
 
-/** Software GPUs share their CPU with whatever else runs there, and may be this many times as slow as they should. */
+/**
+ * Software GPUs share their CPU with whatever else runs there, and may be this many times as slow as they
+ * should.
+ */
 export const patienceWith = (inner: string) => (inner === 'cuda' ? 1 : 30)
 /** A job that takes longer is killed, and is a problem. */
 const mostSeconds = 120
@@ -42,13 +45,18 @@ export interface RankJob {
   readonly role: string
   readonly rounds?: number
   readonly environment?: Readonly<Record<string, string>>
-  /** Called with each line while the job runs. `processes` are those of the ranks that have said who they are. */
+  /**
+   * Called with each line while the job runs. `processes` are those of the ranks that have said who they are.
+   */
   readonly onLine?: (line: string, job: Disturbance) => void
 }
 
 export interface Disturbance {
   readonly processes: ReadonlyMap<number, number>
-  /** Kills that rank's process, from outside and without a word. The time that the job takes to end counts from here. */
+  /**
+   * Kills that rank's process, from outside and without a word. The time that the job takes to end counts
+   * from here.
+   */
   kill(rank: number): void
   /** Ends the job as its user does. */
   interrupt(): void
@@ -147,7 +155,10 @@ export function lineNaming(rank: number, text: string): string | undefined {
     .find((line) => new RegExp(`\\brank ${rank}\\b`).test(line) && !/^rank \d+( is|:)/.test(line))
 }
 
-/** How much of each GPU's memory is in use, in MiB, and which processes compute there; undefined without NVIDIA's tools. */
+/**
+ * How much of each GPU's memory is in use, in MiB, and which processes compute there; undefined without
+ * NVIDIA's tools.
+ */
 export interface GpuUse {
   readonly mebibytes: readonly number[]
   readonly processes: readonly string[]
@@ -165,7 +176,10 @@ export function gpuUse(): GpuUse | undefined {
   return mebibytes && processes && { mebibytes, processes }
 }
 
-/** What GPUs hold that they did not hold `before`. The driver takes back by itself what killed processes held: it has 15 s. */
+/**
+ * What GPUs hold that they did not hold `before`. The driver takes back by itself what killed processes held:
+ * it has 15 s.
+ */
 export async function heldSince(before: GpuUse | undefined): Promise<string[]> {
   if (before === undefined) return []
   for (let waited = 0; ; waited++) {

@@ -22,13 +22,18 @@ export interface BenchDocument {
   readonly machine: Readonly<Record<string, unknown>>
   readonly ours: readonly BenchResult[]
   readonly peers: readonly BenchResult[]
-  /** What the devices reach when they only copy within their own memory, all at once; absent in documents of other tools. */
+  /**
+   * What the devices reach when they only copy within their own memory, all at once; absent in documents of
+   * other tools.
+   */
   readonly limits?: readonly BenchResult[]
 }
 
 const units = { 'GB/s': 'B/s', 'GFLOP/s': 'FLOP/s', 'Gelements/s': 'elements/s' } as const
 
-/** `work` has the name that tools/peers gives it; `kernel` names the variant where several compute the same. */
+/**
+ * `work` has the name that tools/peers gives it; `kernel` names the variant where several compute the same.
+ */
 export function benchResult(work: string, report: Report, kernel?: string): BenchResult {
   return {
     work,

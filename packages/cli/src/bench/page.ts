@@ -1,3 +1,4 @@
+import { counted } from '@tandem-gpu/core'
 import type { BenchDocument, BenchResult } from './document.ts'
 import { type DrawPlot, openPlots, plainNumber, type RatePlot, type SeriesStyle } from './plot.ts'
 
@@ -114,7 +115,7 @@ function workSection(work: string, document: BenchDocument, draw: DrawPlot): str
     const sizes = new Set(points.map(({ size }) => size))
     const only = sizes.size === 1 ? `, ${[...sizes][0]}` : ''
     return {
-      title: `${devices === 1 ? '1 device' : `${devices} devices`}${only}`,
+      title: `${counted(devices, 'device')}${only}`,
       unit: unit.name,
       points,
       styles,
@@ -149,7 +150,7 @@ function summary(
     limit && `${percentOf(best.rate / limit)} of the limit`,
     peer && `${plainNumber(best.rate / peer.rate)} times ${peer.variant}`,
   ].filter(Boolean)
-  const where = `${shapeText(best)} on ${devices === 1 ? '1 device' : `${devices} devices`}`
+  const where = `${shapeText(best)} on ${counted(devices, 'device')}`
   const reached = `Tandem reaches ${plainNumber(best.rate / unit.factor)} ${unit.name} for ${where}`
   return [`${reached}${facts.length > 0 ? `: ${facts.join(', ')}` : ''}.`, limit && beyond[best.work]]
     .filter(Boolean)

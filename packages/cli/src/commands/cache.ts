@@ -1,5 +1,6 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { counted } from '@tandem-gpu/core'
 import { type Command, Option } from 'commander'
 import type { CommandContext, CommandModule } from '../command.ts'
 import { addJsonOption } from '../group-options.ts'
@@ -70,6 +71,6 @@ async function contents(path: string): Promise<{ files: number; byteLength: numb
 function asText(folders: readonly CacheFolder[]): string {
   if (folders.length === 0) return 'There is no home folder, so nothing is stored.\n'
   const line = ({ part, path, files, byteLength }: CacheFolder) =>
-    `${part.padEnd(8)} ${files} ${files === 1 ? 'file' : 'files'}, ${formatBytes(byteLength)}  ${path}`
+    `${part.padEnd(8)} ${counted(files, 'file')}, ${formatBytes(byteLength)}  ${path}`
   return `${folders.map(line).join('\n')}\n`
 }

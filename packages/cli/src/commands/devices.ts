@@ -1,4 +1,4 @@
-import type { Adapter, AdapterReport, Telemetry } from '@tandem-gpu/core'
+import { type Adapter, type AdapterReport, counted, type Telemetry } from '@tandem-gpu/core'
 import { type BackendName, backendsNamed } from '../backends.ts'
 import type { CommandModule } from '../command.ts'
 import { exitCode } from '../exit-code.ts'
@@ -64,7 +64,7 @@ function listingText({ name, adapters, readings, absence, notes }: BackendListin
   const remarks = [absence?.reason, absence?.remedy, ...(notes ?? [])].filter(
     (remark) => remark !== undefined,
   )
-  const heading = `${name}: ${adapters.length === 0 ? 'no devices' : countOf(adapters.length, 'device')}`
+  const heading = `${name}: ${adapters.length === 0 ? 'no devices' : counted(adapters.length, 'device')}`
   const lines = [heading, ...remarks.map((remark) => `  ${remark}`)]
   if (adapters.length > 0) {
     lines.push(deviceTable(adapters))
@@ -149,8 +149,4 @@ function processLines(adapters: readonly Adapter[], readings: readonly (Telemetr
 
 function withUnit(value: number | undefined, unit: string): string | undefined {
   return value === undefined ? undefined : `${formatNumber(value)} ${unit}`
-}
-
-export function countOf(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

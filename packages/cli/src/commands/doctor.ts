@@ -1,4 +1,4 @@
-import { type Backend, type DeviceGroup, openGroup, type Transport } from '@tandem-gpu/core'
+import { type Backend, counted, type DeviceGroup, openGroup, type Transport } from '@tandem-gpu/core'
 import { openDeviceCommands } from '@tandem-gpu/core/backend'
 import { type BackendName, backendsNamed } from '../backends.ts'
 import type { CommandModule } from '../command.ts'
@@ -8,7 +8,6 @@ import type { Job } from '../job.ts'
 import { formatJson } from '../json.ts'
 import { isNotInstalled, notInstalled } from '../not-installed.ts'
 import { transportText } from '../report-text.ts'
-import { countOf } from './devices.ts'
 
 interface Diagnosis {
   readonly name: string
@@ -65,7 +64,7 @@ export const command: CommandModule = {
       for (const { name, works, adapters, reason, remedy, notes, transport, webgpuApi } of diagnoses) {
         const found = [...new Set(adapters.map((adapter) => adapter.name))].join(', ')
         const verdict = works
-          ? `${colors.green('works')}: ${countOf(adapters.length, 'device')} (${found})`
+          ? `${colors.green('works')}: ${counted(adapters.length, 'device')} (${found})`
           : `${colors.red('does not work')}: ${reason}`
         out(`${name} ${verdict}\n`)
         if (remedy !== undefined) out(`  What to do: ${remedy}\n`)

@@ -141,7 +141,8 @@ export const command: CommandModule = {
           [512, 512, 512],
         ],
       },
-      // All axes are transformed, except for those of two axes that are not square: of them, the lines of the last axis.
+      // All axes are transformed, except for those of two axes that are not square: of them, the lines of the
+      // last axis.
       (group, settings, shape) =>
         fft(group, {
           ...settings,

@@ -1,11 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
-import { type Adapter, GpuError } from '@tandem-gpu/core'
+import { type Adapter, counted, GpuError } from '@tandem-gpu/core'
 import { type BackendName, backendsNamed } from '../backends.ts'
 import type { CommandModule } from '../command.ts'
 import { addBackendOption, addJsonOption, wholeNumber } from '../group-options.ts'
 import { formatJson } from '../json.ts'
 import { beginHandover } from '../terminal.ts'
-import { adapterJson, countOf, sensorTable } from './devices.ts'
+import { adapterJson, sensorTable } from './devices.ts'
 
 /** A timer of Node's fires at once where it is set to more milliseconds. */
 const longestInterval = 2 ** 31 - 1
@@ -46,7 +46,7 @@ export const command: CommandModule = {
         if (reading === options.count) return
         // Ctrl-C ends the wait and the command.
         await setTimeout(options.interval, undefined, { signal }).catch(() => {})
-        if (signal.aborted) terminal.error(`Stopped after ${countOf(reading, 'reading')}.\n`)
+        if (signal.aborted) terminal.error(`Stopped after ${counted(reading, 'reading')}.\n`)
       }
     })
   },

@@ -29,7 +29,10 @@ interface RingCommandOptions extends AlgorithmCommandOptions, ProductShapeOption
   readonly compare?: boolean
 }
 
-/** Virtual devices on a software GPU: the most nodes of the published comparison, and as many as one ring has there. */
+/**
+ * Virtual devices on a software GPU: the most nodes of the published comparison, and as many as one ring has
+ * there.
+ */
 const softwareNodes = { compare: 16, run: 4 }
 
 const accepted = ['f32'] as const

@@ -8,7 +8,7 @@ import {
   OwnedResources,
   type UniformValue,
 } from '@tandem-gpu/core'
-import type { ReflectedMember } from '@tandem-gpu/wgsl'
+import { automaticSuffixes, type ReflectedMember } from '@tandem-gpu/wgsl'
 import { InvalidArgumentError } from 'commander'
 import { type InputFile, npySink } from '../array-files.ts'
 import type { CommandContext, CommandModule } from '../command.ts'
@@ -294,7 +294,8 @@ function requireValues({ reflection }: Kernel, path: string, values: RunCommandO
       `--set ${printable(other)} names no uniform member of ${printable(path)}; its uniform members are ${members.map(({ name }) => name).join(', ') || 'none'}.`,
     )
   const missing = members.find(
-    ({ name }) => values[name] === undefined && !/_(base|stride|rows|columns|length)$/.test(name),
+    ({ name }) =>
+      values[name] === undefined && !automaticSuffixes.some((suffix) => name.endsWith(`_${suffix}`)),
   )
   if (missing !== undefined)
     throw new UsageError(

@@ -1,4 +1,5 @@
 import { type TileTransport, type TransposeReport, transpose } from '@tandem-gpu/algorithms'
+import { counted } from '@tandem-gpu/core'
 import { Option } from 'commander'
 import {
   type AlgorithmCommandOptions,
@@ -89,10 +90,7 @@ function describeTranspose(report: TransposeReport): readonly ReportLine[] {
   return [
     ['type', report.type],
     ['slice', `${times(report.slice)} per device`],
-    [
-      'tile',
-      `${times(report.tile)} from device to device, in ${report.stages} ${report.stages === 1 ? 'stage' : 'stages'}`,
-    ],
+    ['tile', `${times(report.tile)} from device to device, in ${counted(report.stages, 'stage')}`],
     ['transport', describeTransports(report)],
     [
       'kernel',

@@ -4,7 +4,9 @@ import { printable } from '../printable.ts'
 
 /** Element types of `.npy` files that commands take. */
 export type FileElementType = ElementType
-/** The element types that every algorithm takes. Products take f16 too, and kernels of one's own take bytes. */
+/**
+ * The element types that every algorithm takes. Products take f16 too, and kernels of one's own take bytes.
+ */
 export type NpyElementType = Exclude<FileElementType, 'f16' | 'u8' | 'i8'>
 export const elementTypes: readonly NpyElementType[] = ['f32', 'i32', 'u32']
 
@@ -54,8 +56,9 @@ const names: Readonly<Record<string, string>> = {
 }
 
 /**
- * `accepted` lists the types that the algorithm takes, preferred first; `complex` says that it takes complex numbers, before all others. Where the file holds another type, throws a `UsageError` that
- * recommends `astype`, and `--cast` where that would work.
+ * `accepted` lists the types that the algorithm takes, preferred first; `complex` says that it takes complex
+ * numbers, before all others. Where the file holds another type, throws a `UsageError` that recommends
+ * `astype`, and `--cast` where that would work.
  */
 export function elementConversion(
   descr: string,
@@ -99,7 +102,10 @@ function asItIs(type: FileElementType): ElementConversion {
   }
 }
 
-/** Converts 64-bit to 32-bit elements. f64 is rounded to nearest, ties to even; a finite value outside the target's range is an error. */
+/**
+ * Converts 64-bit to 32-bit elements. f64 is rounded to nearest, ties to even; a finite value outside the
+ * target's range is an error.
+ */
 function narrowing(descr: string, type: NpyElementType, name: string): ElementConversion {
   const outside = (value: number | bigint, index: number) =>
     new UsageError(

@@ -96,7 +96,10 @@ function shortened(text: string): string {
 /** A key, a colon, a value and a comma. */
 const tokensOfEntry = 4
 
-/** Parses the Python literal of a flat dictionary in one pass. Returns the source text of each value by its key. */
+/**
+ * Parses the Python literal of a flat dictionary in one pass. Returns the source text of each value by its
+ * key.
+ */
 function parseDictionary(text: string, wrong: (reason: string) => Error): Map<string, string> {
   const body = text.trim()
   if (!body.startsWith('{') || !body.endsWith('}')) throw wrong('there is no dictionary')

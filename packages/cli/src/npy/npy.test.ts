@@ -106,7 +106,8 @@ describe('headers', () => {
     ['commas', `(${','.repeat(60_000)})`],
   ])('with 60,000 %s are rejected in the time of one pass', (_, shape) => {
     const bytes = npyBytes(`{'descr': '<f4', 'fortran_order': False, 'shape': ${shape}, }`)
-    // Two hundred times: with the expressions of the past, which took seconds each, this would not end within the limit of a test.
+    // Two hundred times: with the expressions of the past, which took seconds each, this would not end within
+    // the limit of a test.
     for (let i = 0; i < 200; i++)
       expect(() => parseNpyHeader(bytes, 'a.npy')).toThrow(/a\.npy has an invalid \.npy header/)
   })

@@ -47,7 +47,10 @@ export class NpyReader {
     return this.#conversion.type
   }
 
-  /** Throws `UsageError` where the file is missing, truncated, too long for its header, or of a type that is not accepted. */
+  /**
+   * Throws `UsageError` where the file is missing, truncated, too long for its header, or of a type that is
+   * not accepted.
+   */
   static async open(path: string, options: NpyReadOptions): Promise<NpyReader> {
     const name = printable(path)
     const handle = await openInputFile(path)
@@ -100,7 +103,10 @@ export class NpyReader {
     return [rows, columns]
   }
 
-  /** Throws `UsageError` where an array of several dimensions is in Fortran order, in which its last one is not contiguous. */
+  /**
+   * Throws `UsageError` where an array of several dimensions is in Fortran order, in which its last one is
+   * not contiguous.
+   */
   requireOrder(): void {
     if (this.fortranOrder && this.shape.filter((length) => length > 1).length > 1)
       throw new UsageError(
@@ -110,14 +116,15 @@ export class NpyReader {
   }
 
   /**
-   * Fills `into` with the elements of a matrix from flat, row-major index `offset` on, whatever the order in the file. Any range may be read
-   * any number of times.
+   * Fills `into` with the elements of a matrix from flat, row-major index `offset` on, whatever the order in
+   * the file. Any range may be read any number of times.
    */
   async readRowMajor(offset: number, into: ElementArray<FileElementType>): Promise<void> {
     if (!this.fortranOrder) return this.readFileOrder(offset, into)
     const [rows, columns] = this.matrixShape()
     if (into.length === 0) return
-    // A file in Fortran order holds the transposed matrix: each column holds the wanted rows next to each other.
+    // A file in Fortran order holds the transposed matrix: each column holds the wanted rows next to each
+    // other.
     const firstRow = Math.floor(offset / columns)
     const count = Math.floor((offset + into.length - 1) / columns) + 1 - firstRow
     const width = this.#conversion.fileByteLength

@@ -3,9 +3,10 @@
  *
  *   node packages/cli/src/testing/soak-work.ts steady|victim|pressure SECONDS DEVICES SEED cuda|webgpu
  *
- * `steady` and `victim` open groups and close them, record programs, run, abort and destroy them at random, and check results. A victim ends at
- * its first problem; it is there to be killed. `pressure` allocates and frees large pieces of device memory. Each prints one line of JSON at its
- * end: what it did, its problems, and for `steady` the process's open files and threads after the tenth group and after the last.
+ * `steady` and `victim` open groups and close them, record programs, run, abort and destroy them at random,
+ * and check results. A victim ends at its first problem; it is there to be killed. `pressure` allocates and
+ * frees large pieces of device memory. Each prints one line of JSON at its end: what it did, its problems,
+ * and for `steady` the process's open files and threads after the tenth group and after the last.
  */
 import { readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -117,8 +118,8 @@ async function press(): Promise<void> {
 }
 
 /**
- * Opens a group (sometimes of virtual devices), works on it for a while, and closes it, sometimes with work under way: that
- * work must settle, either way, and what it did not come to destroy is in the report.
+ * Opens a group (sometimes of virtual devices), works on it for a while, and closes it, sometimes with work
+ * under way: that work must settle, either way, and what it did not come to destroy is in the report.
  */
 async function oneGroup(): Promise<void> {
   counts.groups++
@@ -156,7 +157,10 @@ async function oneGroup(): Promise<void> {
   }
 }
 
-/** Records a chain over the devices with a known result, runs it, perhaps aborts it. `kept` objects are not destroyed. */
+/**
+ * Records a chain over the devices with a known result, runs it, perhaps aborts it. `kept` objects are not
+ * destroyed.
+ */
 async function oneProgram(group: DeviceGroup): Promise<{ work: Promise<void>; kept: number }> {
   const n = 1 + pick(pick(5) === 0 ? 1 << 22 : 1 << 12)
   const factor = 1 + 2 * pick(8)
@@ -193,7 +197,10 @@ async function oneProgram(group: DeviceGroup): Promise<{ work: Promise<void>; ke
   }
 }
 
-/** A recorded program that multiplies by `factor` and adds `bias` once a device, from the first buffer of `ring` round to it again. */
+/**
+ * A recorded program that multiplies by `factor` and adds `bias` once a device, from the first buffer of
+ * `ring` round to it again.
+ */
 interface Chain {
   readonly program: Program
   readonly ring: readonly DeviceBuffer<'u32'>[]
@@ -205,7 +212,10 @@ interface Chain {
   readonly bias: number
 }
 
-/** Runs a chain and checks its result, or aborts it; then destroys its objects, but not program and buffers where they are to be kept. */
+/**
+ * Runs a chain and checks its result, or aborts it; then destroys its objects, but not program and buffers
+ * where they are to be kept.
+ */
 async function runChain(group: DeviceGroup, chain: Chain, times: number, keep: boolean): Promise<void> {
   const { program, ring, host, input, factor, bias } = chain
   try {

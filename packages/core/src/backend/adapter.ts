@@ -15,7 +15,10 @@ export interface DeviceLimits {
   maxWorkgroupMemoryByteLength: number
 }
 
-/** WebGPU's default limits, which every conforming device supports. `openGroup({ portableLimits: true })` enforces them on every device. */
+/**
+ * WebGPU's default limits, which every conforming device supports. `openGroup({ portableLimits: true })`
+ * enforces them on every device.
+ */
 export const portableLimits: DeviceLimits = {
   maxBufferByteLength: 268_435_456,
   maxStorageBindingByteLength: 134_217_728,
@@ -28,7 +31,10 @@ export const portableLimits: DeviceLimits = {
   maxWorkgroupMemoryByteLength: 16_384,
 }
 
-/** Optional features of a device: WGSL's `enable f16` and `enable subgroups`, Dawn's subgroup matrices, times of single commands, and `bounds: 'trap'`. */
+/**
+ * Optional features of a device: WGSL's `enable f16` and `enable subgroups`, Dawn's subgroup matrices, times
+ * of single commands, and `bounds: 'trap'`.
+ */
 export type DeviceFeature =
   | 'shader-f16'
   | 'subgroups'
@@ -111,7 +117,10 @@ export interface Topology {
 
 /** The connection from one adapter to another. */
 export interface TopologyLink {
-  /** The fastest path: NVLink, PCIe within one NUMA node (`pcie`), or from one NUMA node to another (`system`). */
+  /**
+   * The fastest path: NVLink, PCIe within one NUMA node (`pcie`), or from one NUMA node to another
+   * (`system`).
+   */
   readonly kind: 'self' | 'nvlink' | 'pcie' | 'system' | 'unknown'
   /** NVLink count between the pair. */
   readonly linkCount?: number

@@ -3,58 +3,77 @@ import type { Handles } from './handles.ts'
 import type { KernelSource } from './kernel-source.ts'
 
 /**
- * Work on one device without a plan: buffers and kernels by numbers that the caller chooses, and lists of commands that run in the order of
- * the calls. `Runtime.openCommandQueue` opens it; `DeviceCommands` gives its calls their turns among those of the group.
+ * Work on one device without a plan: buffers and kernels by numbers that the caller chooses, and lists of
+ * commands that run in the order of the calls. `Runtime.openCommandQueue` opens it; `DeviceCommands` gives
+ * its calls their turns among those of the group.
  *
- * - **Numbers** are positive integers that belong to this queue, counted separately for buffers and kernels. The number of a destroyed object is not reused.
- * - **Order.** `submit`, `map`, `fence`, `settled` and `destroyBuffer` take effect in the order of the calls, among themselves and with
- *   `write`, `read`, `run` and `free` of the runtime: a run waits for earlier submits on every device that it uses, and a submit waits for earlier runs.
- *   Commands of one list take effect one after another.
- * - **Validity.** The caller has checked everything: ranges are inside their buffers, offsets and lengths of commands are multiples of 4, bound
- *   ranges of one dispatch do not alias if one is written, mapped buffers are not used by commands, and kernels have compiled. A buffer that
- *   has no memory is the only thing that the caller may learn too late.
+ * - **Numbers** are positive integers that belong to this queue, counted separately for buffers and kernels.
+ *   The number of a destroyed object is not reused.
+ * - **Order.** `submit`, `map`, `fence`, `settled` and `destroyBuffer` take effect in the order of the calls,
+ *   among themselves and with `write`, `read`, `run` and `free` of the runtime: a run waits for earlier
+ *   submits on every device that it uses, and a submit waits for earlier runs. Commands of one list take
+ *   effect one after another.
+ * - **Validity.** The caller has checked everything: ranges are inside their buffers, offsets and lengths of
+ *   commands are multiples of 4, bound ranges of one dispatch do not alias if one is written, mapped buffers
+ *   are not used by commands, and kernels have compiled. A buffer that has no memory is the only thing that
+ *   the caller may learn too late.
  * - **Nothing throws or waits.** No call waits for the device. Later errors are reported as a `QueueMessage`.
- * - After the message `lost`, calls do nothing, except for `unmap`, which still detaches; pending and later promises reject with its error.
+ * - After the message `lost`, calls do nothing, except for `unmap`, which still detaches; pending and later
+ *   promises reject with its error.
  */
 export interface CommandQueue<H extends Handles = Handles> {
   /**
-   * Compiles a kernel for this device, on another thread than JavaScript's if the runtime can; it exists until `close`. Rejects with `compilation`,
-   * `unsupported` or `too-large`. Several may compile at once.
+   * Compiles a kernel for this device, on another thread than JavaScript's if the runtime can; it exists
+   * until `close`. Rejects with `compilation`, `unsupported` or `too-large`. Several may compile at once.
    */
   compile(kernel: number, source: KernelSource, form: KernelForm): Promise<void>
   /**
-   * Zeroed memory. `byteLength` is a positive multiple of 4. `host` is memory for `map`, which commands may copy from and to, clear and
-   * write, and that kernels do not access. If there is not enough memory, a message says so.
+   * Zeroed memory. `byteLength` is a positive multiple of 4. `host` is memory for `map`, which commands may
+   * copy from and to, clear and write, and that kernels do not access. If there is not enough memory, a
+   * message says so.
    */
   createBuffer(buffer: number, byteLength: number, memory: 'device' | 'host'): void
-  /** A buffer in memory that `Runtime.allocate` returned, on this device; the caller keeps the allocation until after `destroyBuffer`. */
+  /**
+   * A buffer in memory that `Runtime.allocate` returned, on this device; the caller keeps the allocation
+   * until after `destroyBuffer`.
+   */
   adoptBuffer(buffer: number, allocation: H['allocation'], byteOffset: number, byteLength: number): void
   /**
-   * The device memory of a buffer as an allocation of the runtime, for plans: it is freed after both `destroyBuffer` and
-   * `Runtime.free`. Called at most once per buffer. Rejects with `out-of-memory` if the buffer has no memory.
+   * The device memory of a buffer as an allocation of the runtime, for plans: it is freed after both
+   * `destroyBuffer` and `Runtime.free`. Called at most once per buffer. Rejects with `out-of-memory` if the
+   * buffer has no memory.
    */
   shareBuffer(buffer: number): Promise<H['allocation']>
   /** Commands submitted before may still use it. */
   destroyBuffer(buffer: number): void
   /**
-   * Runs the commands in `words`, in the format of `commandWords`. `data` has the bytes that the list writes. Both are copied before the call returns. A
-   * command that names a buffer without memory is skipped, and a message with the `serial` says so once per submit.
+   * Runs the commands in `words`, in the format of `commandWords`. `data` has the bytes that the list writes.
+   * Both are copied before the call returns. A command that names a buffer without memory is skipped, and a
+   * message with the `serial` says so once per submit.
    */
   submit(serial: number, words: Float64Array, data: Uint8Array): void
-  /** Resolves when the commands before it are complete and the range of a `host` buffer can be read and written through `mappedRange`. */
+  /**
+   * Resolves when the commands before it are complete and the range of a `host` buffer can be read and
+   * written through `mappedRange`.
+   */
   map(buffer: number, byteOffset: number, byteLength: number): Promise<void>
   /**
-   * Bytes of a buffer for which `map` has resolved: its memory, or a copy. Not empty. Ranges of one mapping do not overlap.
+   * Bytes of a buffer for which `map` has resolved: its memory, or a copy. Not empty. Ranges of one mapping
+   * do not overlap.
    */
   mappedRange(buffer: number, byteOffset: number, byteLength: number): ArrayBuffer
   /**
-   * Detaches the ranges that `mappedRange` returned since `map`. If `write` is true, their contents are then in the buffer, for commands submitted later.
-   * The contents of a range that the caller has transferred may be lost.
+   * Detaches the ranges that `mappedRange` returned since `map`. If `write` is true, their contents are then
+   * in the buffer, for commands submitted later. The contents of a range that the caller has transferred may
+   * be lost.
    */
   unmap(buffer: number, write: boolean): void
   /** Resolves when the commands before it are complete. */
   fence(): Promise<void>
-  /** Resolves when all messages caused by earlier calls have been delivered, except `lost`. Does not wait for kernels. */
+  /**
+   * Resolves when all messages caused by earlier calls have been delivered, except `lost`. Does not wait for
+   * kernels.
+   */
   settled(): Promise<void>
   /** Frees everything once the earlier commands are complete. Never rejects. */
   close(): Promise<void>
@@ -67,8 +86,8 @@ export type KernelForm = 'direct' | 'indirect'
 export interface CommandQueueOptions {
   readonly label: string
   /**
-   * If a submit has not ended this many seconds after the work before it, the queue is lost (code `timeout`), and as little else as the
-   * runtime can manage. Absent: no limit.
+   * If a submit has not ended this many seconds after the work before it, the queue is lost (code `timeout`),
+   * and as little else as the runtime can manage. Absent: no limit.
    */
   readonly timeoutSeconds?: number | undefined
   /** Called between other work of JavaScript's thread, never inside a call of the queue. */
@@ -80,7 +99,10 @@ export type QueueMessage =
   | { readonly kind: 'out-of-memory'; readonly buffer: number; readonly message: string }
   /** Commands of submit `serial` are skipped because `buffer` has no memory. */
   | { readonly kind: 'skipped'; readonly serial: number; readonly buffer: number }
-  /** The queue cannot continue: a submit took too long, or a command failed. Sent once, also if all devices are lost. */
+  /**
+   * The queue cannot continue: a submit took too long, or a command failed. Sent once, also if all devices
+   * are lost.
+   */
   | { readonly kind: 'lost'; readonly error: GpuError }
 
 /**
@@ -95,8 +117,8 @@ export type QueueMessage =
  * | `write` | buffer, byte offset, offset in `data`, byte length |
  * | `timestamp` | buffer, byte offset: the device's clock in nanoseconds, a u64, when the commands before it are complete and none after it has begun |
  *
- * Bindings are buffer, byte offset and byte length of each of the kernel's `reflection.bindings`, in their order; the length of a uniform
- * binding need not be a multiple of 4. Byte lengths are positive.
+ * Bindings are buffer, byte offset and byte length of each of the kernel's `reflection.bindings`, in their
+ * order; the length of a uniform binding need not be a multiple of 4. Byte lengths are positive.
  */
 export const commandWords = {
   dispatch: 0,

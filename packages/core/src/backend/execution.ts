@@ -8,7 +8,10 @@ export interface ExecutionOptions {
   readonly signal?: AbortSignal | undefined
   /** Over several ranks: whether any of them passes a signal. If false, the run cannot be aborted. */
   readonly abortable?: boolean | undefined
-  /** Ends the run inside its kernels after this many seconds: it rejects with `timeout`. Only for an executable that is `stoppable`. */
+  /**
+   * Ends the run inside its kernels after this many seconds: it rejects with `timeout`. Only for an
+   * executable that is `stoppable`.
+   */
   readonly timeoutSeconds?: number | undefined
   /** An abort also ends the kernels that run. Only for an executable that is `stoppable`. */
   readonly stopsKernels?: boolean | undefined
@@ -23,7 +26,9 @@ export type RepeatedOptions = Pick<ExecutionOptions, 'times' | 'uniformBlock'>
 
 /** How long that took. */
 export interface ExecutionResult {
-  /** From the first launch to completion, by the device clock if there is one, otherwise by the host's clock. */
+  /**
+   * From the first launch to completion, by the device clock if there is one, otherwise by the host's clock.
+   */
   readonly seconds: number
   readonly clock: 'device' | 'host'
   readonly spans?: readonly Span[]

@@ -21,7 +21,10 @@ export interface Executable {
   readonly stoppable?: boolean
 }
 
-/** The objects that a runtime gives to core. A backend adds its own members to each, and core passes back the same objects. */
+/**
+ * The objects that a runtime gives to core. A backend adds its own members to each, and core passes back the
+ * same objects.
+ */
 export interface Handles {
   readonly allocation: Allocation
   readonly hostAllocation: HostAllocation

@@ -1,5 +1,6 @@
 /** What backends need besides `@tandem-gpu/core`: their contract with it, and how processes and native code take part. */
 export { keepAwake } from '../group/keep-awake.ts'
+export { isContiguous } from '../plan/byte-region.ts'
 export {
   type ByteRegion,
   type Extent,

@@ -1,9 +1,15 @@
 import type { IrModule, Reflection } from '@tandem-gpu/wgsl'
 
-/** The effect of an access outside a binding: it accesses some element of the binding, it ends the run with an error, or it is undefined. */
+/**
+ * The effect of an access outside a binding: it accesses some element of the binding, it ends the run with an
+ * error, or it is undefined.
+ */
 export type Bounds = 'clamp' | 'trap' | 'unchecked'
 
-/** A kernel for a backend to compile: its source text, and the module and reflection that core's front end derives from it. */
+/**
+ * A kernel for a backend to compile: its source text, and the module and reflection that core's front end
+ * derives from it.
+ */
 export interface KernelSource {
   readonly label: string
   readonly wgsl: string

@@ -3,8 +3,9 @@ import { invalid } from '../errors.ts'
 import { wholeWords } from '../whole-words.ts'
 
 /**
- * Scalar types of buffers. `f16` is stored as raw 16-bit patterns on the host (Node 20 has no Float16Array). WGSL has no 8-bit types:
- * kernels bind `u8` and `i8` as `array<u32>`, four elements per word, the first in the lowest byte.
+ * Scalar types of buffers. `f16` is stored as raw 16-bit patterns on the host (Node 20 has no Float16Array).
+ * WGSL has no 8-bit types: kernels bind `u8` and `i8` as `array<u32>`, four elements per word, the first in
+ * the lowest byte.
  */
 export type ElementType = 'f32' | 'i32' | 'u32' | 'f16' | 'u8' | 'i8'
 
@@ -34,7 +35,10 @@ export const elementByteLength: Readonly<Record<ElementType, 1 | 2 | 4>> = {
   i8: 1,
 }
 
-/** Bytes of memory that a buffer of `length` elements needs: whole words for u8 and i8, because kernels bind them as words. */
+/**
+ * Bytes of memory that a buffer of `length` elements needs: whole words for u8 and i8, because kernels bind
+ * them as words.
+ */
 export function bufferByteLength(type: ElementType, length: number): number {
   const size = elementByteLength[type]
   return size === 1 ? wholeWords(length) : length * size

@@ -4,7 +4,9 @@ import { type Leak, Resource } from '../group/resource.ts'
 import { bufferByteLength, type ElementType, elementByteLength } from './element-type.ts'
 import { blockRegion, type Region, RegionView, reshapeRegion, sliceRegion, type View } from './view.ts'
 
-/** The base of device and host buffers: each has an element type, and is itself the view of all its elements. */
+/**
+ * The base of device and host buffers: each has an element type, and is itself the view of all its elements.
+ */
 export abstract class OwnedBuffer<T extends ElementType = ElementType> extends Resource implements Region {
   readonly #kind: 'buffer' | 'host-buffer'
   readonly group: GroupState

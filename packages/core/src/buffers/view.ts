@@ -14,14 +14,23 @@ export interface Region {
   readonly length: number
 }
 
-/** A part of a buffer `B`: the elements that a command declares to access. A buffer is itself a view of all its elements. */
+/**
+ * A part of a buffer `B`: the elements that a command declares to access. A buffer is itself a view of all
+ * its elements.
+ */
 export interface View<B> extends Region {
   readonly buffer: B
-  /** A one-dimensional part, relative to this view, which must be contiguous. Throws `validation` if it does not fit. */
+  /**
+   * A one-dimensional part, relative to this view, which must be contiguous. Throws `validation` if it does
+   * not fit.
+   */
   slice(offset: number, length: number): View<B>
   /** A two-dimensional block, relative to this view. Throws `validation` if it does not fit. */
   block(row: number, column: number, rows: number, columns: number): View<B>
-  /** Other rows, columns and leading dimension (default `columns`) over this view's elements, which must be contiguous. */
+  /**
+   * Other rows, columns and leading dimension (default `columns`) over this view's elements, which must be
+   * contiguous.
+   */
   reshape(rows: number, columns: number, stride?: number): View<B>
 }
 

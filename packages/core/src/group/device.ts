@@ -18,8 +18,9 @@ export interface Device {
   /** Absent if the device has no sensors. */
   readonly telemetry?: () => Promise<Telemetry>
   /**
-   * Memory on this device: a length, or [rows, columns] (row-major, contiguous). Zeroed unless `zero` is false. Length 0
-   * needs no memory. Rejects with `validation`, `too-large`, `out-of-memory` or `device-lost`, in the same way on every rank.
+   * Memory on this device: a length, or [rows, columns] (row-major, contiguous). Zeroed unless `zero` is
+   * false. Length 0 needs no memory. Rejects with `validation`, `too-large`, `out-of-memory` or
+   * `device-lost`, in the same way on every rank.
    */
   allocate<T extends ElementType>(
     type: T,
@@ -36,7 +37,10 @@ export interface AllocateOptions {
   readonly zero?: boolean | undefined
 }
 
-/** Memory of one device. Programs that use it keep the memory alive after `destroy`, until they are destroyed themselves. */
+/**
+ * Memory of one device. Programs that use it keep the memory alive after `destroy`, until they are destroyed
+ * themselves.
+ */
 export interface DeviceBuffer<T extends ElementType = ElementType> extends View<DeviceBuffer<T>> {
   readonly device: Device
   readonly type: T

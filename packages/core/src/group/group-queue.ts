@@ -1,7 +1,7 @@
 import { OwnedDeviceBuffer } from '../buffers/device-buffer.ts'
 import { type ElementArray, type ElementType, elementArray, type HostArray } from '../buffers/element-type.ts'
 import { bufferOf, notAView } from '../buffers/owned-buffer.ts'
-import { describedValue } from '../described-value.ts'
+import { arrayName, describedValue } from '../described-value.ts'
 import { invalid } from '../errors.ts'
 import { requireOptions } from '../options.ts'
 import { byteRegion, flattened } from '../plan/byte-region.ts'
@@ -112,12 +112,6 @@ function viewText({ offset, rows, columns, stride }: BufferView): string {
   return `${rows} x ${columns} elements at ${offset} with leading dimension ${stride}`
 }
 
-/** The name of a typed array's class, whoever made it; undefined for anything else. */
-const arrayName: () => string | undefined = Object.getOwnPropertyDescriptor(
-  Object.getPrototypeOf(Uint8Array.prototype),
-  Symbol.toStringTag,
-)!.get!
-
 function requireArray<A extends HostArray>(
   array: A | undefined,
   buffer: OwnedDeviceBuffer,
@@ -125,7 +119,7 @@ function requireArray<A extends HostArray>(
   what: string,
 ): asserts array is A {
   const expected = elementArray(buffer.type, 0).constructor.name
-  const name = arrayName.call(array)
+  const name = arrayName(array)
   if (array === undefined || name !== expected)
     throw invalid(
       `${what} is ${name ?? describedValue(array)}; buffer "${buffer.label}" of ${buffer.type} needs ${expected}.`,

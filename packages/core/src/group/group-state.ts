@@ -11,15 +11,17 @@ import { Turns } from './turns.ts'
 const longestTimeoutSeconds = 2_147_483
 
 /**
- * So long after its limit a run whose kernels are told to leave is given up: what was launched behind the kernel that runs ends first, and a kernel may take
- * longer than estimated to look.
+ * So long after its limit a run whose kernels are told to leave is given up: what was launched behind the
+ * kernel that runs ends first, and a kernel may take longer than estimated to look.
  */
 const graceSeconds = 60
 
 /** How many agreements a call of `settleWithMemory` is numbered with. */
 export const memoryAgreements = 3
 
-/** What the objects of one group share: the runtime, whether it still runs, and what has not been destroyed. */
+/**
+ * What the objects of one group share: the runtime, whether it still runs, and what has not been destroyed.
+ */
 export class GroupState {
   readonly label: string
   readonly runtime: OpenedRuntime
@@ -73,7 +75,10 @@ export class GroupState {
     this.#closed ??= destroyedError(this.label)
   }
 
-  /** True once the devices are lost or closed: the runtime frees what it holds by itself and takes no more calls. */
+  /**
+   * True once the devices are lost or closed: the runtime frees what it holds by itself and takes no more
+   * calls.
+   */
   get runtimeEnded(): boolean {
     return this.#runtimeEnded
   }
@@ -83,7 +88,10 @@ export class GroupState {
     return (this.#ended ?? this.#closed) === undefined
   }
 
-  /** Throws `device-lost` once the devices are lost or the group is destroyed, `validation` once the ranks have diverged. */
+  /**
+   * Throws `device-lost` once the devices are lost or the group is destroyed, `validation` once the ranks
+   * have diverged.
+   */
   requireAlive(): void {
     const error = this.#ended ?? this.#closed
     if (error !== undefined) throw error
@@ -104,8 +112,8 @@ export class GroupState {
   }
 
   /**
-   * Calls the runtime and, over several ranks, agrees on the outcome: rejects on every rank where it fails on one. `undo` takes
-   * back what succeeded here alone.
+   * Calls the runtime and, over several ranks, agrees on the outcome: rejects on every rank where it fails on
+   * one. `undo` takes back what succeeded here alone.
    */
   async settle<R>(
     call: NumberedCall | undefined,
@@ -131,7 +139,10 @@ export class GroupState {
     return done!.result
   }
 
-  /** As `settle`, for a call with `memoryAgreements` that needs memory: where that is missing on any rank, once more when all have given back what they have freed. */
+  /**
+   * As `settle`, for a call with `memoryAgreements` that needs memory: where that is missing on any rank,
+   * once more when all have given back what they have freed.
+   */
   async settleWithMemory<R>(
     call: NumberedCall | undefined,
     work: () => Promise<R>,
@@ -147,7 +158,10 @@ export class GroupState {
     return this.settle(call, work, undo, messages, 2)
   }
 
-  /** After a call that all ranks know to have failed with `error`: true where they had freed memory to give back, and it is to be tried again. */
+  /**
+   * After a call that all ranks know to have failed with `error`: true where they had freed memory to give
+   * back, and it is to be tried again.
+   */
   async memoryComesBack(
     call: NumberedCall,
     error: unknown,
@@ -167,7 +181,10 @@ export class GroupState {
     )
   }
 
-  /** Throws `validation` if the limit is not a positive number, and `unsupported` if the runtime cannot enforce one. */
+  /**
+   * Throws `validation` if the limit is not a positive number, and `unsupported` if the runtime cannot
+   * enforce one.
+   */
   requireTimeLimit(seconds: number, label: string): void {
     if (typeof seconds !== 'number' || !(seconds > 0) || seconds > longestTimeoutSeconds)
       throw invalid(
@@ -187,8 +204,9 @@ export class GroupState {
   }
 
   /**
-   * `running`, or `timeout` and the loss of the devices so many seconds after `earlier` have settled. Where the runtime ends the run itself (`isEnded`) that
-   * is `timeout` too, and the devices are lost only if it has not done so long after.
+   * `running`, or `timeout` and the loss of the devices so many seconds after `earlier` have settled. Where
+   * the runtime ends the run itself (`isEnded`) that is `timeout` too, and the devices are lost only if it
+   * has not done so long after.
    */
   withinSeconds<R>(
     running: Promise<R>,

@@ -27,9 +27,10 @@ export interface OpenGroupOptions extends SelectionOptions {
   /** Enforces WebGPU's default limits on every device, so that a program that works here runs anywhere. */
   readonly portableLimits?: boolean | undefined
   /**
-   * Looks for kernels that leave their views, at some cost: `compile` uses `bounds: 'trap'` by default if every device supports it, and `record`
-   * rejects dispatches with more invocations than a view has elements, if each invocation accesses the element at its `global_invocation_id` plus a
-   * constant. `selection.reason` says what is not checked. Default false.
+   * Looks for kernels that leave their views, at some cost: `compile` uses `bounds: 'trap'` by default if
+   * every device supports it, and `record` rejects dispatches with more invocations than a view has elements,
+   * if each invocation accesses the element at its `global_invocation_id` plus a constant. `selection.reason`
+   * says what is not checked. Default false.
    */
   readonly debug?: boolean | undefined
   readonly label?: string | undefined
@@ -46,8 +47,8 @@ export interface RecordOptions {
 export interface AllocateHostOptions {
   readonly label?: string | undefined
   /**
-   * Places the memory in the process of this device, for data that is too large for a copy in every process. Recorded copies that
-   * use no other device run on the queue of this device.
+   * Places the memory in the process of this device, for data that is too large for a copy in every process.
+   * Recorded copies that use no other device run on the queue of this device.
    */
   readonly device?: Device | number | undefined
 }
@@ -61,12 +62,18 @@ export interface DeviceGroup {
   readonly software: boolean
   /** By ordinal, in the order of `selection.chosen`. */
   readonly devices: readonly Device[]
-  /** This process, from 0, and how many share the group; 0 and 1 unless the backend runs over several processes. */
+  /**
+   * This process, from 0, and how many share the group; 0 and 1 unless the backend runs over several
+   * processes.
+   */
   readonly rank: number
   readonly rankCount: number
   /** If there are several processes, how data moves between them, and why no faster way is used. */
   readonly transport: Transport | undefined
-  /** Whether data between devices of different processes goes through host memory; if so, it is better to start from there. */
+  /**
+   * Whether data between devices of different processes goes through host memory; if so, it is better to
+   * start from there.
+   */
   readonly throughHost: boolean
   /** Which adapters were chosen, and why. */
   readonly selection: Selection
@@ -76,7 +83,10 @@ export interface DeviceGroup {
   readonly lost: Promise<LostInfo>
   /** May a kernel on `reader` read and write memory of `owner`? True for the same device. */
   canAccessPeer(reader: Device | number, owner: Device | number): boolean
-  /** Kernels of equal source, entry point, constants and bounds share their code; the last one to be destroyed frees it. Rejects with `compilation`, `too-large` or `unsupported`. */
+  /**
+   * Kernels of equal source, entry point, constants and bounds share their code; the last one to be destroyed
+   * frees it. Rejects with `compilation`, `too-large` or `unsupported`.
+   */
   compile<A = unknown>(options: CompileOptions<A>): Promise<Kernel<A>>
   /** Synchronous; throws `validation` and `too-large` for commands that could not run. */
   record(body: (recorder: Recorder) => void, options?: RecordOptions): Program
@@ -84,7 +94,10 @@ export interface DeviceGroup {
   allocateHost<T extends ElementType>(type: T, length: number, options?: AllocateHostOptions): HostBuffer<T>
   /** Live objects of the backend. */
   live(): LiveHandles
-  /** Waits for pending work, then frees everything. The report names the objects that the caller did not destroy. */
+  /**
+   * Waits for pending work, then frees everything. The report names the objects that the caller did not
+   * destroy.
+   */
   destroy(): Promise<LeakReport>
   [Symbol.asyncDispose](): Promise<void>
 }
@@ -103,7 +116,10 @@ const groupOptions = {
   label: 'string',
 } as const
 
-/** Opens devices. Rejects with `validation` for wrong options, and with `no-device` if there are too few matching devices, naming those that were found. */
+/**
+ * Opens devices. Rejects with `validation` for wrong options, and with `no-device` if there are too few
+ * matching devices, naming those that were found.
+ */
 export async function openGroup(options: OpenGroupOptions): Promise<DeviceGroup> {
   requireOptions(options, 'openGroup', groupOptions)
   const { backend, ...selection } = await chooseAdapters(options)
@@ -197,7 +213,8 @@ class OpenedGroup implements DeviceGroup {
     let shared = this.#compiled.get(key)
     if (shared === undefined) {
       const call = this.#state.calls?.number(compilationText(options, key), 1)
-      // Ranks release kernels at different times and must agree on what they compile: over several ranks the code stays until the end.
+      // Ranks release kernels at different times and must agree on what they compile: over several ranks the
+      // code stays until the end.
       const holders = this.rankCount > 1 ? 1 : 0
       shared = { compiling: compileKernel(this.#state, this.devices, options, call), holders }
       this.#compiled.set(key, shared)

@@ -12,9 +12,12 @@ let end = 0
 let turning = false
 
 /**
- * For backends in Node. Keeps the event loop turning until `pending` settles, for at most this many milliseconds: a sleeping thread is woken 30 to 100 µs late, and
- * runs slowly at first, because its core has slept too. Each turn calls `yieldCore`, which lets threads that wait for the core go first. `cores` is the number of cores that the
- * process has for itself: with fewer than four, the function does nothing and returns false, because the loop would take them from other threads. Many promises share one callback per turn.
+ * For backends in Node. Keeps the event loop turning until `pending` settles, for at most this many
+ * milliseconds: a sleeping thread is woken 30 to 100 µs late, and runs slowly at first, because its core has
+ * slept too. Each turn calls `yieldCore`, which lets threads that wait for the core go first. `cores` is the
+ * number of cores that the process has for itself: with fewer than four, the function does nothing and
+ * returns false, because the loop would take them from other threads. Many promises share one callback per
+ * turn.
  */
 export function keepAwake(
   pending: Promise<unknown>,

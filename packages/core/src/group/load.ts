@@ -1,6 +1,6 @@
 import type { Adapter, Telemetry } from '../backend/adapter.ts'
 
-export const selectBy = ['utilization', 'memory', 'power', 'temperature', 'score', 'index'] as const
+export const selectBy = ['index', 'utilization', 'memory', 'power', 'temperature', 'score'] as const
 
 /** How adapters are ranked: least loaded first; `index` keeps the backend's order. `score` weighs all readings. */
 export type SelectBy = (typeof selectBy)[number]

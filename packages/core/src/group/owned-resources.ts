@@ -2,19 +2,26 @@ import { describedValue, isObject } from '../described-value.ts'
 import { invalid } from '../errors.ts'
 import { disposeSymbol } from './dispose.ts'
 
-/** Something that its owner must destroy: a buffer, host memory, a kernel, a program, or an object made of them. */
+/**
+ * Something that its owner must destroy: a buffer, host memory, a kernel, a program, or an object made of
+ * them.
+ */
 export interface Destroyable {
   destroy(): void
 }
 
 /**
- * Resources that are destroyed together. `keep` each resource when it is made, and `destroy` all of them, the newest first: in a `finally` if they serve
- * one call, or in a `catch` if a function returns them and something fails before that.
+ * Resources that are destroyed together. `keep` each resource when it is made, and `destroy` all of them, the
+ * newest first: in a `finally` if they serve one call, or in a `catch` if a function returns them and
+ * something fails before that.
  */
 export class OwnedResources implements Destroyable {
   readonly #resources: Destroyable[] = []
 
-  /** Takes ownership of the resource and returns it. Throws `validation` for a value that cannot be destroyed, such as a promise of it. */
+  /**
+   * Takes ownership of the resource and returns it. Throws `validation` for a value that cannot be destroyed,
+   * such as a promise of it.
+   */
   keep<R extends Destroyable>(resource: R): R {
     if (!isObject(resource) || typeof resource.destroy !== 'function')
       throw invalid(`The argument of keep is ${describedValue(resource)}; it must have a method destroy.`)
@@ -22,7 +29,10 @@ export class OwnedResources implements Destroyable {
     return resource
   }
 
-  /** Waits for all, takes ownership of those that succeed, and rejects with the first failure, if any; the others are still kept. */
+  /**
+   * Waits for all, takes ownership of those that succeed, and rejects with the first failure, if any; the
+   * others are still kept.
+   */
   async keepAll<R extends Destroyable>(pending: readonly Promise<R>[]): Promise<R[]> {
     if (!Array.isArray(pending))
       throw invalid(`The argument of keepAll is ${describedValue(pending)}; it must be an array of promises.`)

@@ -8,18 +8,22 @@ import { loadOf, type SelectBy, selectBy } from './load.ts'
 
 /** Which backends and devices to choose. */
 export interface SelectionOptions {
-  /** In order of preference. The first backend with hardware adapters is chosen; software adapters only if no backend has hardware. */
+  /**
+   * In order of preference. The first backend with hardware adapters is chosen; software adapters only if no
+   * backend has hardware.
+   */
   readonly backends: readonly Backend[]
   /**
-   * Default: every adapter of the chosen backend (for software, one per process). A number above that of the adapters opens virtual devices:
-   * always on a software adapter, and only with `virtual: true` on hardware. Otherwise `openGroup` rejects with `no-device`.
+   * Default: every adapter of the chosen backend (for software, one per process). A number above that of the
+   * adapters opens virtual devices: always on a software adapter, and only with `virtual: true` on hardware.
+   * Otherwise `openGroup` rejects with `no-device`.
    */
   readonly devices?: number | undefined
   /** Lets several devices share one GPU if there are fewer GPUs than `devices`. Default false. */
   readonly virtual?: boolean | undefined
   /**
-   * How to choose if there are more adapters than `devices`: the least loaded first. Default `index`. A backend over several
-   * processes always uses the first ones in rank order.
+   * How to choose if there are more adapters than `devices`: the least loaded first. Default `index`. A
+   * backend over several processes always uses the first ones in rank order.
    */
   readonly by?: SelectBy | undefined
   /** Keeps only the adapters for which this is true. */
@@ -31,7 +35,10 @@ export interface RankedAdapter {
   readonly adapter: Adapter
   /** 0 is best. */
   readonly rank: number
-  /** The value that the ranking compares; lower is better. Absent if the adapter does not have this reading, and for `index`. */
+  /**
+   * The value that the ranking compares; lower is better. Absent if the adapter does not have this reading,
+   * and for `index`.
+   */
   readonly score?: number
   /** One sentence with the values. */
   readonly reason: string
@@ -42,7 +49,10 @@ export interface RankedAdapter {
 export interface Selection {
   /** One entry per device; an adapter appears again for each virtual device. */
   readonly chosen: readonly Adapter[]
-  /** The adapters that were considered: those of the chosen backend that the caller's filter keeps, and only hardware if there is any. */
+  /**
+   * The adapters that were considered: those of the chosen backend that the caller's filter keeps, and only
+   * hardware if there is any.
+   */
   readonly ranked: readonly RankedAdapter[]
   /** Every backend asked, in order, with the number of adapters it has. */
   readonly backends: readonly {
@@ -69,7 +79,9 @@ export const selectionOptions = {
   adapters: 'function',
 } as const
 
-/** Chooses the backend and its adapters as `openGroup` does. Rejects with `no-device`, naming what was found. */
+/**
+ * Chooses the backend and its adapters as `openGroup` does. Rejects with `no-device`, naming what was found.
+ */
 export async function selectAdapters(
   options: SelectionOptions,
 ): Promise<Selection & { readonly backend: Backend }> {
@@ -84,7 +96,8 @@ export async function chooseAdapters(
   const { backends, by = 'index', virtual = false } = options
   requireBackends(backends)
   if (options.devices !== undefined) requireCount(options.devices, 'The number of devices', 1)
-  // All are asked at once: over several processes groups are numbered by these calls, which must not depend on how long another backend takes.
+  // All are asked at once: over several processes groups are numbered by these calls, which must not depend
+  // on how long another backend takes.
   const reports = await Promise.allSettled(backends.map(async (backend) => backend.adapters()))
   const offers = backends.map((backend, i): Offer => {
     const settled = reports[i]!
@@ -100,7 +113,8 @@ export async function chooseAdapters(
   const hardware = offer.kept.filter((adapter) => !adapter.software)
   const software = hardware.length === 0
   const considered = software ? offer.kept : hardware
-  // Every process has the same list, in rank order, and must make the same choice, so sensor readings do not count.
+  // Every process has the same list, in rank order, and must make the same choice, so sensor readings do not
+  // count.
   const overRanks = considered.some((adapter) => adapter.rank !== undefined)
   const devices = options.devices ?? (software && !overRanks ? 1 : considered.length)
   const found = `${offer.backend.name} has ${counted(considered.length, software ? 'software adapter' : 'device')} (${considered.map(({ name }) => name).join(', ')})`

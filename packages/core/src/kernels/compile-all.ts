@@ -17,8 +17,9 @@ export interface CompiledKernels<T extends Readonly<Record<string, CompileOption
 }
 
 /**
- * Compiles several kernels at once, by name. If one fails, none is left behind, and the promise rejects as with `compile`. A source
- * that is undefined, as in a variant of an algorithm, results in a kernel that is undefined.
+ * Compiles several kernels at once, by name. If one fails, none is left behind, and the promise rejects as
+ * with `compile`. A source that is undefined, as in a variant of an algorithm, results in a kernel that is
+ * undefined.
  */
 export async function compileAll<T extends Readonly<Record<string, CompileOptions | undefined>>>(
   group: DeviceGroup,

@@ -17,7 +17,9 @@ import type { NumberedCall } from '../ranks/rank-calls.ts'
 import type { CompiledKernel, CompileOptions } from './kernel.ts'
 import { kernelLayout } from './kernel-layout.ts'
 
-/** Runs the front end, checks the kernel against the limits of every device, and lets the backend compile it. */
+/**
+ * Runs the front end, checks the kernel against the limits of every device, and lets the backend compile it.
+ */
 export async function compileKernel(
   group: GroupState,
   devices: readonly Device[],
@@ -145,7 +147,10 @@ function requireDeviceSupports(device: Device, source: KernelSource): void {
   for (const [what, value, limit] of demands) if (value > limit) throw tooLarge(what, value, limit)
 }
 
-/** Every matrix and product must be one of the device's, and each row of invocations in x a whole number of subgroups. */
+/**
+ * Every matrix and product must be one of the device's, and each row of invocations in x a whole number of
+ * subgroups.
+ */
 function requireSubgroupMatrices({ ordinal, info }: Device, { label, reflection }: KernelSource): void {
   const { subgroupMatrices, workgroupSize } = reflection
   if (subgroupMatrices.length === 0) return

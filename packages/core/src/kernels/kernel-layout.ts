@@ -1,4 +1,10 @@
-import type { Binding, ReflectedScalar, ReflectedType, Reflection } from '@tandem-gpu/wgsl'
+import {
+  automaticSuffixes,
+  type Binding,
+  type ReflectedScalar,
+  type ReflectedType,
+  type Reflection,
+} from '@tandem-gpu/wgsl'
 import { invalid } from '../errors.ts'
 
 /** A storage binding, with what recording needs of it. */
@@ -35,8 +41,6 @@ export interface AutomaticValue {
   readonly storage: number
   readonly what: (typeof automaticSuffixes)[number]
 }
-
-const automaticSuffixes = ['base', 'stride', 'rows', 'columns', 'length'] as const
 
 /** The arguments of a kernel, derived once from its reflection. */
 export interface KernelLayout {

@@ -10,7 +10,10 @@ import type { KernelLayout } from './kernel-layout.ts'
 /** The name of the member that carries the type of a kernel's arguments; it never has a value. */
 declare const argumentsOf: unique symbol
 
-/** `A`: the arguments of its dispatches, if TypeScript knows them, as in the modules that `tandem-wgsl` writes. */
+/**
+ * `A`: the arguments of its dispatches, if TypeScript knows them, as in the modules that `tandem-wgsl`
+ * writes.
+ */
 export interface CompileOptions<A = unknown> {
   readonly [argumentsOf]?: A
   readonly label?: string | undefined
@@ -19,22 +22,28 @@ export interface CompileOptions<A = unknown> {
   readonly entryPoint?: string | undefined
   /** Values of overrides, by name. */
   readonly constants?: Readonly<Record<string, number | boolean>> | undefined
-  /** The effect of an access outside a binding; default `clamp`, or `trap` in a group with `debug` whose devices support it. */
+  /**
+   * The effect of an access outside a binding; default `clamp`, or `trap` in a group with `debug` whose
+   * devices support it.
+   */
   readonly bounds?: Bounds | undefined
   /**
-   * Declares that every workgroup ends within seconds, for any input; default false. If a time limit ends a run inside its kernels, the
-   * running workgroups of this kernel finish, and its loops are as fast as without time limits: up to a tenth faster. If
-   * one does not end, the group is lost at the limit.
+   * Declares that every workgroup ends within seconds, for any input; default false. If a time limit ends a
+   * run inside its kernels, the running workgroups of this kernel finish, and its loops are as fast as
+   * without time limits: up to a tenth faster. If one does not end, the group is lost at the limit.
    */
   readonly terminates?: boolean | undefined
   /**
-   * A hint to the compiler: this many workgroups, 1 to 32, should share a multiprocessor of the GPU, so each invocation gets few enough
-   * registers for that. Only CUDA uses it; it does not change results.
+   * A hint to the compiler: this many workgroups, 1 to 32, should share a multiprocessor of the GPU, so each
+   * invocation gets few enough registers for that. Only CUDA uses it; it does not change results.
    */
   readonly workgroupsPerMultiprocessor?: number | undefined
 }
 
-/** A compiled entry point, ready on every device of its group. `A`: the arguments of its dispatches, if TypeScript knows them. */
+/**
+ * A compiled entry point, ready on every device of its group. `A`: the arguments of its dispatches, if
+ * TypeScript knows them.
+ */
 export interface Kernel<A = unknown> {
   readonly [argumentsOf]?: A
   readonly label: string

@@ -46,7 +46,10 @@ export class UniformBlockBuilder {
   }
 }
 
-/** A copy of `block` with new values of some parameters. Throws `validation` for unknown names and unfit values. */
+/**
+ * A copy of `block` with new values of some parameters. Throws `validation` for unknown names and unfit
+ * values.
+ */
 export function patchedUniformBlock(
   block: Uint8Array<ArrayBuffer>,
   slots: ReadonlyMap<string, RecordedParameter>,

@@ -23,9 +23,10 @@ export interface UniformPlace {
 }
 
 /**
- * Writes a value of a uniform block as its WGSL type lays it out. Scalars take numbers and parameters; vectors the components, or parameters; matrices their
- * elements column after column, or the columns; arrays their elements, or the scalars of all elements; structures an object with every
- * member. Throws `validation`, naming the part that does not fit.
+ * Writes a value of a uniform block as its WGSL type lays it out. Scalars take numbers and parameters;
+ * vectors the components, or parameters; matrices their elements column after column, or the columns; arrays
+ * their elements, or the scalars of all elements; structures an object with every member. Throws
+ * `validation`, naming the part that does not fit.
  */
 export function writeUniformValue(place: UniformPlace, value: unknown): void {
   const { byteOffset, type, what } = place

@@ -5,7 +5,10 @@ import { fileURLToPath } from 'node:url'
 /** A package of Tandem that holds an addon in `prebuilds`, as node-gyp-build finds it. */
 export interface AddonPackage {
   readonly name: string
-  /** `import.meta.url` of a module one folder below package.json. Undefined in code that is bundled into CommonJS. */
+  /**
+   * `import.meta.url` of a module one folder below package.json. Undefined in code that is bundled into
+   * CommonJS.
+   */
   readonly moduleUrl: string | undefined
   /** The call that makes its backend, as in `cuda()`. */
   readonly backend: string
@@ -16,8 +19,8 @@ export interface AddonFailure {
   readonly reason: string
   readonly remedy: string
   /**
-   * `foreign`: the package has no addon for this platform or its C library. `skipped`: a clone was built without it on purpose.
-   * `broken`: the addon should be there.
+   * `foreign`: the package has no addon for this platform or its C library. `skipped`: a clone was built
+   * without it on purpose. `broken`: the addon should be there.
    */
   readonly kind: 'foreign' | 'skipped' | 'broken'
 }
@@ -33,7 +36,10 @@ export const bundledRemedy =
 /** What to do where an error of Deno is named `NotCapable`. */
 export const denoRemedy = 'Run Deno with --allow-ffi --allow-read --allow-env --allow-sys.'
 
-/** Returns a function that gives the addon, or why it does not load: loads at the first call, and never throws. */
+/**
+ * Returns a function that gives the addon, or why it does not load: loads at the first call, and never
+ * throws.
+ */
 export function addonLoader<Addon>({ moduleUrl }: AddonPackage): () => Addon | Error {
   let loaded: Addon | Error | undefined
   return () => {
@@ -94,7 +100,10 @@ function needsAnotherLibc(error: Error): boolean {
   return /GLIBC_\d|ld-linux|ld-musl|libc\.so|symbol not found/i.test(error.message)
 }
 
-/** In a bundle, webpack puts a function in the place of this name. It also copies the package.json that the code names. */
+/**
+ * In a bundle, webpack puts a function in the place of this name. It also copies the package.json that the
+ * code names.
+ */
 declare const __webpack_require__: unknown
 
 /** In its own package, the built code is one folder below package.json. */

@@ -25,8 +25,9 @@ export function regionByteLength(region: Extent): number {
   return region.rows * region.rowByteLength
 }
 
-export function isContiguous(region: Extent): boolean {
-  return region.rows === 1 || region.rowByteStride === region.rowByteLength
+/** Whether no bytes lie between its rows. */
+export function isContiguous(region: Pick<Extent, 'rows' | 'rowByteLength' | 'rowByteStride'>): boolean {
+  return region.rows <= 1 || region.rowByteStride === region.rowByteLength
 }
 
 /** The same bytes with one row, where the region is contiguous. */

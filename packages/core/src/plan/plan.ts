@@ -1,8 +1,9 @@
 import type { Handles } from '../backend/handles.ts'
 
 /**
- * A recorded program as data: commands, the memory that each one accesses, and their order. Backends execute it,
- * tests assert on it, `printPlan` prints it. Everything is in bytes; nothing refers to the public objects.
+ * A recorded program as data: commands, the memory that each one accesses, and their order. Backends execute
+ * it, tests assert on it, `printPlan` prints it. Everything is in bytes; nothing refers to the public
+ * objects.
  */
 export interface Plan<H extends Handles = Handles, C extends PlanPart = PlanCommand> {
   readonly label: string
@@ -10,11 +11,17 @@ export interface Plan<H extends Handles = Handles, C extends PlanPart = PlanComm
   readonly buffers: readonly PlanBuffer<H>[]
   readonly kernels: readonly H['kernel'][]
   readonly commands: readonly C[]
-  /** Uniform blocks of all dispatches one after another, each at a multiple of 256 bytes; `run` may pass a changed copy. */
+  /**
+   * Uniform blocks of all dispatches one after another, each at a multiple of 256 bytes; `run` may pass a
+   * changed copy.
+   */
   readonly uniformBlock: Uint8Array<ArrayBuffer>
 }
 
-/** `overlapped`: only hazards order commands. `serial`: each command also waits for the one recorded before it. */
+/**
+ * `overlapped`: only hazards order commands. `serial`: each command also waits for the one recorded before
+ * it.
+ */
 export type Schedule = 'overlapped' | 'serial'
 
 /** Memory that a plan accesses; regions name it by its position in `Plan.buffers`. */
@@ -30,12 +37,18 @@ export type PlanBuffer<H extends Handles = Handles> =
       readonly kind: 'host'
       readonly label: string
       readonly byteLength: number
-      /** In a whole plan (`Ranks.sharesMemory`): the rank whose memory it is. Other ranks have an empty `arrayBuffer`. */
+      /**
+       * In a whole plan (`Ranks.sharesMemory`): the rank whose memory it is. Other ranks have an empty
+       * `arrayBuffer`.
+       */
       readonly rank?: number
       readonly allocation: H['hostAllocation']
     }
 
-/** `rows` runs of `rowByteLength` bytes, `rowByteStride` apart, of some memory. Contiguous extents have one row. */
+/**
+ * `rows` runs of `rowByteLength` bytes, `rowByteStride` apart, of some memory. Contiguous extents have one
+ * row.
+ */
 export interface Extent {
   readonly byteOffset: number
   readonly rowByteLength: number
@@ -58,13 +71,19 @@ interface PlanCommandBase {
   readonly index: number
   readonly label: string
   /**
-   * Device on whose queue the command runs; for copies, the receiver (for downloads, the sender). For what touches host memory
-   * alone, the device that the memory is placed by, or the rank's first; -1 on a rank without devices.
+   * Device on whose queue the command runs; for copies, the receiver (for downloads, the sender). For what
+   * touches host memory alone, the device that the memory is placed by, or the rank's first; -1 on a rank
+   * without devices.
    */
   readonly device: number
-  /** Commands of the same repetition that must complete first: a transitive reduction of the hazards. Ascending. */
+  /**
+   * Commands of the same repetition that must complete first: a transitive reduction of the hazards.
+   * Ascending.
+   */
   readonly after: readonly number[]
-  /** Commands of the PREVIOUS repetition that must complete first. Ascending. Empty sets need no wait at all. */
+  /**
+   * Commands of the PREVIOUS repetition that must complete first. Ascending. Empty sets need no wait at all.
+   */
   readonly afterPrevious: readonly number[]
 }
 
@@ -88,7 +107,10 @@ export type PlanBinding =
       readonly buffer: number
       readonly byteOffset: number
       readonly byteLength: number
-      /** The range that the caller declares as accessed by the kernel; `trap` and the reference executor check against it. */
+      /**
+       * The range that the caller declares as accessed by the kernel; `trap` and the reference executor check
+       * against it.
+       */
       readonly view: ByteRegion
       /** Whether the kernel reads and writes it: hazards follow from this. */
       readonly reads: boolean
@@ -104,7 +126,10 @@ export type PlanBinding =
       readonly byteLength: number
     }
 
-/** Source and target have the same `rows` and `rowByteLength`. Buffers may be on different devices, or on the host. */
+/**
+ * Source and target have the same `rows` and `rowByteLength`. Buffers may be on different devices, or on the
+ * host.
+ */
 export interface PlanCopy extends PlanCommandBase {
   readonly kind: 'copy' | 'upload' | 'download'
   readonly source: ByteRegion
@@ -124,10 +149,11 @@ export interface PlanFill extends PlanCommandBase {
 export type PlanCommand = PlanDispatch | PlanCopy | PlanFill
 
 /**
- * This rank's part of a copy between two ranks: the sender's `send` and the receiver's `receive` are one message. It is known by
- * sender, receiver, `program`, `ordinal` and repetition, never by the order of arrival. A `send` completes when its bytes may be
- * overwritten, a `receive` when all bytes are in place; the two need not wait for each other. The `send` of repetition k + 2
- * waits until the receiver has received that of repetition k, so that the amount of data in flight is bounded.
+ * This rank's part of a copy between two ranks: the sender's `send` and the receiver's `receive` are one
+ * message. It is known by sender, receiver, `program`, `ordinal` and repetition, never by the order of
+ * arrival. A `send` completes when its bytes may be overwritten, a `receive` when all bytes are in place; the
+ * two need not wait for each other. The `send` of repetition k + 2 waits until the receiver has received that
+ * of repetition k, so that the amount of data in flight is bounded.
  */
 export interface PlanMessage extends PlanCommandBase {
   readonly kind: 'send' | 'receive'
@@ -138,8 +164,9 @@ export interface PlanMessage extends PlanCommandBase {
   /** Counts the messages of the program from this sender to this receiver, in recorded order. */
   readonly ordinal: number
   /**
-   * Memory of this rank, of a device or of the host; its bytes travel row after row, without gaps. The peer's region has as many
-   * bytes but may have other rows. Absent for a message without bytes, which carries order alone.
+   * Memory of this rank, of a device or of the host; its bytes travel row after row, without gaps. The peer's
+   * region has as many bytes but may have other rows. Absent for a message without bytes, which carries order
+   * alone.
    */
   readonly region?: ByteRegion
 }

@@ -4,7 +4,10 @@ import { invalid } from '../errors.ts'
 import { regionEnd } from './byte-region.ts'
 import type { ByteRegion, Plan, PlanPart } from './plan.ts'
 
-/** A plan as stable text, one line per command, for people and snapshots. Numbers are bytes unless stated otherwise. */
+/**
+ * A plan as stable text, one line per command, for people and snapshots. Numbers are bytes unless stated
+ * otherwise.
+ */
 export function printPlan(plan: Plan<Handles, PlanPart>): string {
   try {
     return planText(plan)

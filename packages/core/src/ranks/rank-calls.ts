@@ -58,8 +58,9 @@ const ownAtStart: OwnOutcome = { abortable: false }
 const ownAtEnd: OwnOutcome = { clock: 'device' }
 
 /**
- * The calls of a group over several ranks: numbered when they are made, and compared between the ranks whenever one has an
- * outcome. `diverged` is called when the ranks turn out to make different calls; from then on the group is of no use.
+ * The calls of a group over several ranks: numbered when they are made, and compared between the ranks
+ * whenever one has an outcome. `diverged` is called when the ranks turn out to make different calls; from
+ * then on the group is of no use.
  */
 export class RankCalls {
   readonly ranks: Ranks
@@ -87,8 +88,9 @@ export class RankCalls {
   }
 
   /**
-   * After an attempt that failed for want of memory on any rank, in an agreement of the call: lets all ranks give back what they have freed. `earlier` are this rank's calls
-   * before, which may still use some. False where that brings nothing, and the call fails.
+   * After an attempt that failed for want of memory on any rank, in an agreement of the call: lets all ranks
+   * give back what they have freed. `earlier` are this rank's calls before, which may still use some. False
+   * where that brings nothing, and the call fails.
    */
   async giveBackMemory(
     call: NumberedCall,
@@ -111,8 +113,8 @@ export class RankCalls {
   }
 
   /**
-   * Gathers the outcomes of a call. Throws on every rank alike: `validation` where the ranks make different calls or record
-   * different messages, else the failure of the lowest rank that has one.
+   * Gathers the outcomes of a call. Throws on every rank alike: `validation` where the ranks make different
+   * calls or record different messages, else the failure of the lowest rank that has one.
    */
   async agree(call: NumberedCall, own: OwnOutcome = {}, agreement = 0): Promise<Agreed> {
     const { key, message } = this.#saying(call, own, agreement)
@@ -120,8 +122,9 @@ export class RankCalls {
   }
 
   /**
-   * For a run that was numbered with two agreements and that no signal aborts: as `agree`, the run and `agree`, where native code can do all three (`Ranks.runAgreed`). `heard` tells what
-   * comes of either agreement.
+   * For a run that was numbered with two agreements and that no signal aborts: as `agree`, the run and
+   * `agree`, where native code can do all three (`Ranks.runAgreed`). `heard` tells what comes of either
+   * agreement.
    */
   runAgreed(
     call: NumberedCall,
@@ -218,7 +221,10 @@ export class RankCalls {
     )
   }
 
-  /** The ranks compare digests by sender and receiver; the two of the first pair that differs give their lists. */
+  /**
+   * The ranks compare digests by sender and receiver; the two of the first pair that differs give their
+   * lists.
+   */
   async #differentMessages(key: number, text: string, messages: MessageList): Promise<GpuError> {
     const { rank } = this.ranks
     const digests = new Map<string, string[]>()

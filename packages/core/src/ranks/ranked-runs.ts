@@ -9,12 +9,18 @@ import type { MessageList } from './message-list.ts'
 import type { NumberedCall, RankCalls } from './rank-calls.ts'
 import type { RankMessage } from './ranks.ts'
 
-/** Of a run: that all are ready, and how it ends; then, for either, that memory is given back and how the second attempt goes. */
+/**
+ * Of a run: that all are ready, and how it ends; then, for either, that memory is given back and how the
+ * second attempt goes.
+ */
 const runAgreements = 6
 const readyAgain = { givenBack: 2, outcome: 3 }
 const runAgain = { givenBack: 4, outcome: 5 }
 
-/** Of a group over several ranks. All learn of an abort before they run, and a rank without commands takes part too. */
+/**
+ * Of a group over several ranks. All learn of an abort before they run, and a rank without commands takes
+ * part too.
+ */
 export class RankedRuns implements RunMode {
   readonly #group: GroupState
   readonly #calls: RankCalls
@@ -93,7 +99,8 @@ class AgreedProgramRun {
           return group.guard(() => this.#start(own))
         })
       } catch (caught) {
-        // What a run needs of other ranks is made when it begins, and may fail for want of memory on all alike.
+        // What a run needs of other ranks is made when it begins, and may fail for want of memory on all
+        // alike.
         if (begun === undefined || !(await group.memoryComesBack(this.#call, caught, runAgain.givenBack, [])))
           throw caught
       }
@@ -195,7 +202,10 @@ class AgreedProgramRun {
     return endedError(this.#program.label, this.#timeoutSeconds, caught)
   }
 
-  /** Other ranks may wait for messages that never come, unless the runtime knows better, and says `device-lost`. */
+  /**
+   * Other ranks may wait for messages that never come, unless the runtime knows better, and says
+   * `device-lost`.
+   */
   #goesOn(error: unknown): boolean {
     if (!this.#program.concernsOtherRanks || isGpuError(error, 'aborted') || isGpuError(error, 'timeout'))
       return true

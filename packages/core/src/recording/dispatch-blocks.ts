@@ -11,7 +11,10 @@ import { type Kernel, requireKernel } from '../kernels/kernel.ts'
 import { requireOptions } from '../options.ts'
 import type { ArgumentsOf, Recorder } from './recorder.ts'
 
-/** A view that is divided along with the work: block b starts at element `b · blockLength`; the last block may have fewer elements. */
+/**
+ * A view that is divided along with the work: block b starts at element `b · blockLength`; the last block may
+ * have fewer elements.
+ */
 export class BlockedView<T extends ElementType = ElementType> {
   readonly view: BufferView<T>
   /** Elements of one block. */
@@ -23,7 +26,10 @@ export class BlockedView<T extends ElementType = ElementType> {
   }
 }
 
-/** Tells `dispatchBlocks` that each block of work has `blockLength` elements of `view`, which must be contiguous. */
+/**
+ * Tells `dispatchBlocks` that each block of work has `blockLength` elements of `view`, which must be
+ * contiguous.
+ */
 export function blocked<T extends ElementType>(view: BufferView<T>, blockLength: number): BlockedView<T> {
   return new BlockedView(view, blockLength)
 }
@@ -47,21 +53,28 @@ export interface DispatchBlocksOptions<A = unknown> {
   readonly blocks: number
   /** Blocks per workgroup. Default 1. */
   readonly blocksPerWorkgroup?: number | undefined
-  /** By name, as in `Recorder.dispatch`; views that are divided with the work are `blocked(view, blockLength)`. */
+  /**
+   * By name, as in `Recorder.dispatch`; views that are divided with the work are `blocked(view,
+   * blockLength)`.
+   */
   readonly args: BlockedArguments<A>
   readonly label?: string | undefined
 }
 
 /**
- * The number of bytes that a view may span to fit in one binding of `device`, wherever it starts: a binding starts at a multiple of 256 bytes, so up to 256
- * bytes of the limit may be before the view. At most 8 GiB, the range of 32-bit element indices.
+ * The number of bytes that a view may span to fit in one binding of `device`, wherever it starts: a binding
+ * starts at a multiple of 256 bytes, so up to 256 bytes of the limit may be before the view. At most 8 GiB,
+ * the range of 32-bit element indices.
  */
 export function bindableByteLength(device: { readonly limits: DeviceLimits }): number {
   const limits = limitsOf(device)
   return Math.min(limits.maxStorageBindingByteLength, 2 ** 33) - 256
 }
 
-/** The number of rows of `view` that fit in one binding of `device`, wherever they start; at least 1, which recording rejects if it does not fit. */
+/**
+ * The number of rows of `view` that fit in one binding of `device`, wherever they start; at least 1, which
+ * recording rejects if it does not fit.
+ */
 export function bindableRows(
   device: { readonly limits: DeviceLimits },
   view: Pick<BufferView, 'stride' | 'buffer'>,
@@ -72,9 +85,9 @@ export function bindableRows(
 }
 
 /**
- * Workgroups in x and y for a kernel that counts them in one dimension: [count, 1], or a grid that is slightly larger than `count` if it exceeds the limit of one
- * dimension. The kernel uses `workgroup_id.x + workgroup_id.y * num_workgroups.x` as its index and ignores indices
- * from `count` on.
+ * Workgroups in x and y for a kernel that counts them in one dimension: [count, 1], or a grid that is
+ * slightly larger than `count` if it exceeds the limit of one dimension. The kernel uses `workgroup_id.x +
+ * workgroup_id.y * num_workgroups.x` as its index and ignores indices from `count` on.
  */
 export function foldWorkgroups(
   count: number,
@@ -85,7 +98,10 @@ export function foldWorkgroups(
   return [Math.ceil(count / rows), rows]
 }
 
-/** Divides [0, count) into consecutive ranges of `most` each; the last may be shorter, and `most` may be infinite. */
+/**
+ * Divides [0, count) into consecutive ranges of `most` each; the last may be shorter, and `most` may be
+ * infinite.
+ */
 export function* ranges(count: number, most: number): Generator<{ first: number; count: number }> {
   requireCount(count, 'The number of elements to cut into ranges')
   if (count > 0 && most !== Number.POSITIVE_INFINITY) requireCount(most, 'The length of a range', 1)
@@ -93,10 +109,11 @@ export function* ranges(count: number, most: number): Generator<{ first: number;
 }
 
 /**
- * Records a kernel over consecutive blocks of work, in as many dispatches as the device's limits on bindings and workgroups require, which is
- * nearly always one. Each dispatch is a separate launch: the kernel receives parts of the views, computes on them as if they were complete, and
- * uses `workgroup_id.x + workgroup_id.y * num_workgroups.x` as its index (see `foldWorkgroups`). Throws `too-large` if one block exceeds
- * the largest binding of the device, and `validation` like `Recorder.dispatch`.
+ * Records a kernel over consecutive blocks of work, in as many dispatches as the device's limits on bindings
+ * and workgroups require, which is nearly always one. Each dispatch is a separate launch: the kernel receives
+ * parts of the views, computes on them as if they were complete, and uses `workgroup_id.x + workgroup_id.y *
+ * num_workgroups.x` as its index (see `foldWorkgroups`). Throws `too-large` if one block exceeds the largest
+ * binding of the device, and `validation` like `Recorder.dispatch`.
  */
 export function dispatchBlocks<A>(
   recorder: Recorder,

@@ -81,7 +81,8 @@ export function recordDispatch(
   const bound = layout.storage.map((slot, i) => bind(dispatch, plan, device, slot, views[i]!))
   checkAliasing(bound, where)
   if (context.debug) requireInvocationsInside(kernel, bound, workgroups, options.args, where)
-  // Without a member `x_base` the kernel cannot know the offset of the view in the binding, so the offset must be zero.
+  // Without a member `x_base` the kernel cannot know the offset of the view in the binding, so the offset
+  // must be zero.
   for (const { slot, region, byteOffset } of bound)
     if (!slot.hasBase && region.byteOffset !== byteOffset)
       throw invalid(
@@ -153,7 +154,10 @@ function checkType(slot: StorageSlot, view: OwnedView, where: string): void {
 
 const isBytes = ({ buffer: { type } }: OwnedView) => type === 'u8' || type === 'i8'
 
-/** What a kernel reaches through a view of u8 or i8: the words that its rows touch, all rows together where no gap is between them. */
+/**
+ * What a kernel reaches through a view of u8 or i8: the words that its rows touch, all rows together where no
+ * gap is between them.
+ */
 function words(region: ByteRegion): ByteRegion {
   const { rows, rowByteStride, ...rest } = flattened(region)
   const rowByteLength = wholeWords(rest.rowByteLength)
@@ -225,8 +229,8 @@ function bind(
 }
 
 /**
- * The rules of WebGPU's usage scopes, on every backend. The uniformity analysis of WGSL rests on them: what a kernel loads from a
- * read-only binding counts as uniform, so the kernel must not write it through another.
+ * The rules of WebGPU's usage scopes, on every backend. The uniformity analysis of WGSL rests on them: what a
+ * kernel loads from a read-only binding counts as uniform, so the kernel must not write it through another.
  */
 function checkAliasing(bound: readonly BoundView[], where: string): void {
   for (let i = 1; i < bound.length; i++)

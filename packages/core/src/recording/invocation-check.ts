@@ -16,8 +16,9 @@ export interface BoundRegion {
 }
 
 /**
- * Throws `validation` where a dispatch has more invocations than a view has elements, and each reaches the element at its
- * `global_invocation_id` plus a constant: under `clamp` those beyond the end would all meet at the last element, or be lost.
+ * Throws `validation` where a dispatch has more invocations than a view has elements, and each reaches the
+ * element at its `global_invocation_id` plus a constant: under `clamp` those beyond the end would all meet at
+ * the last element, or be lost.
  */
 export function requireInvocationsInside(
   kernel: OwnedKernel,

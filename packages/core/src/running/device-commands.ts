@@ -33,9 +33,10 @@ export interface AdoptedRange {
 const goneError = () => new GpuError('device-lost', 'The device no longer accepts commands.')
 
 /**
- * The command queue of one device, whose calls take turns with those of the device's group: each takes effect after the calls before it of
- * either. Where no call waits for its turn, it reaches the runtime at once. After the group has ended, calls do nothing and promises reject
- * with `device-lost`. What the calls mean is said of `CommandQueue`.
+ * The command queue of one device, whose calls take turns with those of the device's group: each takes effect
+ * after the calls before it of either. Where no call waits for its turn, it reaches the runtime at once.
+ * After the group has ended, calls do nothing and promises reject with `device-lost`. What the calls mean is
+ * said of `CommandQueue`.
  */
 export class DeviceCommands {
   readonly device: Device
@@ -68,7 +69,10 @@ export class DeviceCommands {
     this.#pass([], () => this.#queue.destroyBuffer(buffer), adopted)
   }
 
-  /** Holds its turn until `needs` have settled; dropped where one rejects. `words` and `data` may be changed when it returns. */
+  /**
+   * Holds its turn until `needs` have settled; dropped where one rejects. `words` and `data` may be changed
+   * when it returns.
+   */
   submit(needs: readonly Promise<unknown>[], serial: number, words: Float64Array, data: Uint8Array): void {
     if (needs.length === 0 && this.#group.turns.free) {
       this.#pass([], () => this.#queue.submit(serial, words, data))
@@ -106,8 +110,9 @@ export class DeviceCommands {
   }
 
   /**
-   * Makes a buffer of a view's memory, which stays until `destroyBuffer`. The view must be contiguous, of this device, begin at a multiple of
-   * 256 bytes and be a multiple of 4 bytes long, not empty. Throws `validation`.
+   * Makes a buffer of a view's memory, which stays until `destroyBuffer`. The view must be contiguous, of
+   * this device, begin at a multiple of 256 bytes and be a multiple of 4 bytes long, not empty. Throws
+   * `validation`.
    */
   adopt(buffer: number, view: BufferView): AdoptedRange {
     this.#group.requireAlive()
@@ -138,8 +143,8 @@ export class DeviceCommands {
   }
 
   /**
-   * A buffer of the group over the memory of a buffer of the queue, which has not been shared before. If it is not destroyed, that does not count as a leak.
-   * Rejects with `out-of-memory` where the buffer has none.
+   * A buffer of the group over the memory of a buffer of the queue, which has not been shared before. If it
+   * is not destroyed, that does not count as a leak. Rejects with `out-of-memory` where the buffer has none.
    */
   async share<T extends ElementType>(
     buffer: number,
@@ -196,8 +201,8 @@ export class DeviceCommands {
 }
 
 /**
- * Opens a command queue on a device of a group. Throws `validation` if the value is not a device of this process, and `unsupported` where
- * the backend has no command queues.
+ * Opens a command queue on a device of a group. Throws `validation` if the value is not a device of this
+ * process, and `unsupported` where the backend has no command queues.
  */
 export function openDeviceCommands(device: Device, options: DeviceCommandsOptions): DeviceCommands {
   if (!(device instanceof GroupDevice))

@@ -11,7 +11,9 @@ import type { ProgramRecorder } from '../recording/program-recorder.ts'
 export interface Program {
   readonly label: string
   readonly schedule: Schedule
-  /** As data: print it with `printPlan`. In a group over several processes, what this process takes part in. */
+  /**
+   * As data: print it with `printPlan`. In a group over several processes, what this process takes part in.
+   */
   readonly plan: Plan<Handles, PlanPart>
   /** Allocates scratch and makes the plan ready. `run` does it when the caller did not. */
   prepare(): Promise<void>
@@ -90,7 +92,8 @@ export class RecordedProgram extends Resource implements Program {
         // A resource that its owner has destroyed and that no command uses would otherwise never be freed.
         (!buffer.destroyed || this.#retained.includes(buffer)),
     )
-    // One after another, so that whatever fails leaves what came before in its buffer, for the next attempt or `free`.
+    // One after another, so that whatever fails leaves what came before in its buffer, for the next attempt
+    // or `free`.
     for (const { buffer, zero } of allocations)
       buffer.allocation = await group.guard(() =>
         runtime.allocate(buffer.device.ordinal, buffer.byteLength, { label: buffer.label, zero }),

@@ -13,12 +13,14 @@ export interface EdgesMatterOptions {
 }
 
 /**
- * Tests that a program has every edge that it needs and no other. `run` resets all data, runs the program several times and says whether
- * the result is right. With every edge it must be right in many random orders; without any one edge it must be wrong in some order.
- * Rejects with an Error that names the edges that do not matter, or the seed of the order that gives a wrong result.
+ * Tests that a program has every edge that it needs and no other. `run` resets all data, runs the program
+ * several times and says whether the result is right. With every edge it must be right in many random orders;
+ * without any one edge it must be wrong in some order. Rejects with an Error that names the edges that do not
+ * matter, or the seed of the order that gives a wrong result.
  *
- * Edges lead from one repetition to the next too, and a program that repeats the same work hides them: change the input at the start of
- * each repetition (`recordIncrement`), and fold the outputs into totals at its end (`recordAccumulate`).
+ * Edges lead from one repetition to the next too, and a program that repeats the same work hides them: change
+ * the input at the start of each repetition (`recordIncrement`), and fold the outputs into totals at its end
+ * (`recordAccumulate`).
  */
 export async function expectEveryEdgeToMatter(
   backend: ReferenceBackend,

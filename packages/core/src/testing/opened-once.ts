@@ -1,13 +1,17 @@
 import type { Backend } from '../backend/backend.ts'
 import type { LiveHandles, LostInfo, Runtime } from '../backend/runtime.ts'
 
-/** As many virtual devices are opened of one adapter, so that groups of different numbers of devices share a runtime. */
+/**
+ * As many virtual devices are opened of one adapter, so that groups of different numbers of devices share a
+ * runtime.
+ */
 const virtualDevices = 16
 
 /**
- * The backend, with runtimes that stay open, and keep every kernel that they have compiled, until the process ends. Groups that tests open on it one
- * after another then compile a kernel once, which on a CPU adapter is most of what they do. `DeviceGroup.destroy` resolves with `failures`
- * where the group leaves something behind. With `peerAccess` false, devices are denied one another's memory.
+ * The backend, with runtimes that stay open, and keep every kernel that they have compiled, until the process
+ * ends. Groups that tests open on it one after another then compile a kernel once, which on a CPU adapter is
+ * most of what they do. `DeviceGroup.destroy` resolves with `failures` where the group leaves something
+ * behind. With `peerAccess` false, devices are denied one another's memory.
  */
 export function openedOnce(
   backend: Backend<Runtime>,
@@ -53,7 +57,10 @@ function sharedRuntimes(backend: Backend<Runtime>): Map<string, Promise<Runtime>
   return runtimes
 }
 
-/** The first devices of a runtime, as a runtime that knows what it has given out, and stays open when it is disposed. */
+/**
+ * The first devices of a runtime, as a runtime that knows what it has given out, and stays open when it is
+ * disposed.
+ */
 function lend(runtime: Runtime, devices: number, peerAccess: boolean): Runtime {
   const live = {
     allocations: new Set<unknown>(),

@@ -36,7 +36,10 @@ interface QueueBuffer {
 /** After so many accesses of a kernel the clock is read: whether a submit takes too long. */
 const accessesPerCheck = 4096
 
-/** A command queue on the CPU. It notices that a submit takes too long between commands and when a kernel accesses a binding. */
+/**
+ * A command queue on the CPU. It notices that a submit takes too long between commands and when a kernel
+ * accesses a binding.
+ */
 export class ReferenceCommandQueue implements CommandQueue<ReferenceHandles> {
   readonly #host: QueueHost
   readonly #options: CommandQueueOptions

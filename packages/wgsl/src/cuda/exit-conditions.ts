@@ -12,8 +12,8 @@ import { some, walk } from '../walk.ts'
  *
  * Hidden are, apart from literals:
  *
- * - the condition of `break if`, and of a `while`, unless it compares an integer variable for equality with a
- *   literal and the loop changes that variable only by arithmetic on itself and literals, in every round
+ * - the condition of `break if`, and of a `while`, unless it compares an integer variable for equality with
+ *   a literal and the loop changes that variable only by arithmetic on itself and literals, in every round
  *   (`bits &= bits - 1u`);
  * - the condition of a `for`, unless its sides come nearer to each other by a known step or its rounds are
  *   known in number: it then moves towards its bound. If a `return` in its body leaves a loop around it too,
@@ -71,8 +71,8 @@ function has(part: Statement, ...kinds: readonly Statement['kind'][]): boolean {
 }
 
 /**
- * `while (v != 3u)` where nothing but statements `v op= e` of each round store to `v`, with an `e` of
- * literals, `v` and operators.
+ * `while (v != 3u)` where nothing but statements `v op= e` of each round store to `v`, with an `e` of literals,
+ * `v` and operators.
  */
 function isPlainEquality({ condition, body }: For): boolean {
   if (condition?.kind !== 'binary' || (condition.operator !== '==' && condition.operator !== '!='))

@@ -1,7 +1,12 @@
-import type { Binding, ReflectedMember, ReflectedType, Reflection } from '../reflect.ts'
+import {
+  automaticSuffixes,
+  type Binding,
+  type ReflectedMember,
+  type ReflectedType,
+  type Reflection,
+} from '../reflect.ts'
 
 const arrays = { f32: 'Float32Array', i32: 'Int32Array', u32: 'Uint32Array' } as const
-const automaticSuffixes = ['base', 'stride', 'rows', 'columns', 'length']
 
 /** One member of the type of a kernel's arguments. */
 export interface ArgumentLine {
@@ -24,7 +29,7 @@ export function argumentLines({ bindings }: Reflection): ArgumentLine[] {
   const isAutomatic = ({ name, type }: { name: string; type: ReflectedType }) => {
     const [, family, what] = /^(.+)_([a-z]+)$/.exec(name) ?? []
     const counts = type.kind === 'scalar' && (type.scalar === 'u32' || type.scalar === 'i32')
-    if (!counts || what === undefined || !automaticSuffixes.includes(what)) return false
+    if (!counts || what === undefined || !automaticSuffixes.some((suffix) => suffix === what)) return false
     return storage.some((binding) => binding.name === family) || names.has(`${family}_base`)
   }
   return [

@@ -1,8 +1,8 @@
 // run: workgroups=1,1,1
 // buffer bound: u32[1] values(70)
 // buffer out: u32[64]
-// Counters that move away from the bound at which they start, where the comparison with the bound reaches the loop's end through a flag, an equality, a
-// function or a jump: a compiler took such loops to end after one round.
+// Counters that move away from the bound at which they start, where the comparison with the bound decides about
+// the loop's end through a flag, an equality, a function or a jump: a compiler took such loops to end after one round.
 
 @group(0) @binding(0) var<uniform> bound: u32;
 @group(0) @binding(1) var<storage, read_write> out: array<u32>;

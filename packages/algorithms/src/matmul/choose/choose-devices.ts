@@ -13,7 +13,10 @@ import {
 
 /** The caller's choice of devices. */
 export interface ChooseDevicesOptions {
-  /** How many devices of the group compute, each some rows of A by all of B. Default: all. `auto`: as many as the prediction recommends. */
+  /**
+   * How many devices of the group compute, each some rows of A by all of B. Default: all. `auto`: as many as
+   * the prediction recommends.
+   */
   readonly devices?: number | 'auto' | undefined
   /** The rates that predictions use; `measure` runs a short probe first. Default: assumed figures. */
   readonly model?: MatmulModel | 'measure' | undefined
@@ -31,8 +34,8 @@ export interface DeviceChoice {
 }
 
 /**
- * Chooses the devices of a product of either type. `outline` says how the product would run on the devices that it gets, for the prediction. Throws
- * `validation` for a number that the group does not have.
+ * Chooses the devices of a product of either type. `outline` says how the product would run on the devices
+ * that it gets, for the prediction. Throws `validation` for a number that the group does not have.
  */
 export async function chooseDevices(
   group: DeviceGroup,

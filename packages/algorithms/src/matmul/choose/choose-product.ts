@@ -12,18 +12,32 @@ import { tuneMatmul } from './tune-matmul.ts'
 
 /** The caller's choices of how a product is computed. */
 export interface ChooseProductOptions extends TuningOptions, ChooseDevicesOptions {
-  /** Columns of B in a panel. Giving it, or `memoryLimitBytes`, streams the matrices from host memory. Default 2048, on software 256. */
+  /**
+   * Columns of B in a panel. Giving it, or `memoryLimitBytes`, streams the matrices from host memory. Default
+   * 2048, on software 256.
+   */
   readonly streamWidth?: number | undefined
-  /** Device memory that the product may use on each device. Default: 80 % of it, where the device says how much it has. */
+  /**
+   * Device memory that the product may use on each device. Default: 80 % of it, where the device says how
+   * much it has.
+   */
   readonly memoryLimitBytes?: number | undefined
-  /** Default: where the matrices fit the devices, they stay there for the timed runs (`resident`); else they stream through. */
+  /**
+   * Default: where the matrices fit the devices, they stay there for the timed runs (`resident`); else they
+   * stream through.
+   */
   readonly mode?: 'resident' | 'streamed' | undefined
-  /** How products of f32 are formed. Default: `ieee`. `split` needs tensor cores, and memory for the parts. */
+  /**
+   * How products of f32 are formed. Default: `ieee`. `split` needs tensor cores, and memory for the parts.
+   */
   readonly precision?: MatmulPrecision | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** How one product will be computed: everything that is decided before a kernel is compiled or memory is allocated. */
+/**
+ * How one product will be computed: everything that is decided before a kernel is compiled or memory is
+ * allocated.
+ */
 export interface ProductChoice extends Omit<DeviceChoice, 'reason'> {
   readonly blocking: MatmulBlocking
   /** True where products are formed from f16 parts. */
@@ -40,9 +54,10 @@ export interface ProductChoice extends Omit<DeviceChoice, 'reason'> {
 const leastTransposedWidth = 512
 
 /**
- * Decides how `shape` is computed on `group`: predicts the time for each number of devices, keeps the matrices on the devices or streams
- * them, and takes the fastest of the blockings (measured where `tuning` is given). Throws `validation` for options that contradict each
- * other, and `too-large` where the memory does not hold one row by one column.
+ * Decides how `shape` is computed on `group`: predicts the time for each number of devices, keeps the
+ * matrices on the devices or streams them, and takes the fastest of the blockings (measured where `tuning` is
+ * given). Throws `validation` for options that contradict each other, and `too-large` where the memory does
+ * not hold one row by one column.
  */
 export async function chooseProduct(
   group: DeviceGroup,

@@ -1,4 +1,4 @@
-import type { Device, DeviceGroup } from '@tandem-gpu/core'
+import { counted, type Device, type DeviceGroup } from '@tandem-gpu/core'
 import { characterOf } from '../../device-character.ts'
 import { splitRows } from '../../sharded-matrix.ts'
 import type { MatmulShape } from '../matmul-shape.ts'
@@ -125,19 +125,16 @@ export function predictMatmul(
   const smallest = seconds.findIndex(isFast) + 1
   const chosen = options.chosen ?? smallest
   const best = isFast(seconds[chosen - 1]!) ? chosen : smallest
-  const time = (count: number) => `${(seconds[count - 1]! * 1e3).toPrecision(3)} ms on ${plural(count)}`
+  const time = (count: number) =>
+    `${(seconds[count - 1]! * 1e3).toPrecision(3)} ms on ${counted(count, 'device')}`
   const other = chosen === 1 ? seconds.length : 1
   const reason =
     chosen !== best
-      ? `${plural(best)} should be faster than ${chosen}: predicted ${time(best)}, compared with ${time(chosen)}.`
+      ? `${counted(best, 'device')} should be faster than ${chosen}: predicted ${time(best)}, compared with ${time(chosen)}.`
       : seconds.length === 1
         ? `Predicted ${time(1)}.`
         : isFast(seconds[other - 1]!)
-          ? `Predicted ${time(best)}; ${plural(other)} would not be faster.`
-          : `${plural(best)} of ${seconds.length} should be fastest: predicted ${time(best)}, compared with ${time(other)}.`
+          ? `Predicted ${time(best)}; ${counted(other, 'device')} would not be faster.`
+          : `${counted(best, 'device')} of ${seconds.length} should be fastest: predicted ${time(best)}, compared with ${time(other)}.`
   return { model, seconds, best, chosen, reason }
-}
-
-function plural(count: number): string {
-  return count === 1 ? '1 device' : `${count} devices`
 }

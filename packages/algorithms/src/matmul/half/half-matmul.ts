@@ -42,7 +42,7 @@ export interface HalfMatmulOptions
   readonly signal?: AbortSignal | undefined
 }
 
-/** What `matmul` did for f16. */
+/** The report of `matmul` for f16. */
 export interface HalfMatmulReport extends Report {
   readonly algorithm: 'matmul'
   readonly type: 'f16'

@@ -22,7 +22,10 @@ export interface HalfPart extends RowRange {
   readonly c: DeviceBuffer<'f32'> | DeviceBuffer<'u32'>
 }
 
-/** Shapes of the buffers of a part of `rows` rows: A, B, the products, and C if it has a buffer of its own; words of four bytes. */
+/**
+ * Shapes of the buffers of a part of `rows` rows: A, B, the products, and C if it has a buffer of its own;
+ * words of four bytes.
+ */
 function bufferShapes(given: number, shape: MatmulShape, blocking: HalfBlocking, resultType: 'f16' | 'f32') {
   const { rows, columns, depth } = paddedHalves(blocking, given, shape)
   const size = (rows: number, columns: number): [number, number] => [rows, columns]
@@ -34,7 +37,10 @@ function bufferShapes(given: number, shape: MatmulShape, blocking: HalfBlocking,
   }
 }
 
-/** What keeps a product of f16 from the devices' memory, as a sentence; undefined where it fits. Virtual devices share the memory of their physical device. */
+/**
+ * What keeps a product of f16 from the devices' memory, as a sentence; undefined where it fits. Virtual
+ * devices share the memory of their physical device.
+ */
 export function halfObstacle(
   shape: MatmulShape,
   blocking: HalfBlocking,

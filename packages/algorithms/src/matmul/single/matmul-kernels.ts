@@ -34,7 +34,7 @@ export interface MatmulBlocking {
   readonly parts: number
 }
 
-/** What `compileMatmul` compiles. */
+/** The kernels that `compileMatmul` compiles. */
 export interface MatmulKernels {
   readonly type: MatmulType
   readonly blocking: MatmulBlocking

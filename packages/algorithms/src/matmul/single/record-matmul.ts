@@ -27,8 +27,9 @@ export interface RecordMatmulOptions {
 }
 
 /**
- * Records C = A · B on one device: `a` m × k, `b` k × n, `c` m × n, any leading dimensions. Views whose rows start at multiples of four
- * elements, with n a multiple of four, use 16-byte accesses. Rows are cut where a binding would exceed the device's limit; `b` must fit one.
+ * Records C = A · B on one device: `a` m × k, `b` k × n, `c` m × n, any leading dimensions. Views whose rows
+ * start at multiples of four elements, with n a multiple of four, use 16-byte accesses. Rows are cut where a
+ * binding would exceed the device's limit; `b` must fit one.
  */
 export function recordMatmul<T extends MatmulType>(
   recorder: Recorder,
@@ -46,7 +47,9 @@ export function recordMatmul<T extends MatmulType>(
   recordPaddedMatmul(recorder, kernels, a, b, c, options)
 }
 
-/** Like `recordMatmul`, but `a` may have more columns than `b` has rows; the additional columns are padding. */
+/**
+ * Like `recordMatmul`, but `a` may have more columns than `b` has rows; the additional columns are padding.
+ */
 export function recordPaddedMatmul<T extends MatmulType>(
   recorder: Recorder,
   kernels: MatmulKernels,
@@ -84,7 +87,9 @@ export function recordPaddedMatmul<T extends MatmulType>(
 
 /** Where a product is computed. */
 interface ProductPlace<T extends MatmulType> extends Place {
-  /** Memory for the sums over the parts of k, one below the other; default: of the program, for each product. */
+  /**
+   * Memory for the sums over the parts of k, one below the other; default: of the program, for each product.
+   */
   readonly sums?: BufferView<T> | undefined
 }
 
@@ -157,14 +162,18 @@ const wideRows = (view: BufferView) => wide(view) && view.columns % 4 === 0
 /** Options of `recordShardedMatmul`. */
 export interface RecordShardedOptions {
   label?: string | undefined
-  /** The number of columns of B that are gathered and multiplied at a time. Gathering one panel overlaps the product of another. Default: by size. */
+  /**
+   * The number of columns of B that are gathered and multiplied at a time. Gathering one panel overlaps the
+   * product of another. Default: by size.
+   */
   panelColumns?: number | undefined
 }
 
 /**
- * Records C = A · B over the devices that hold the slices: each copies all of B in panels of columns from the devices that hold its rows,
- * and multiplies its rows of A. A and C have equal slices. A may have more columns than B has rows, up to a multiple of four: padding, whose
- * contents do not matter. Throws `validation` for other sizes. Where one device holds all of B and it fits a binding, nothing is gathered.
+ * Records C = A · B over the devices that hold the slices: each copies all of B in panels of columns from the
+ * devices that hold its rows, and multiplies its rows of A. A and C have equal slices. A may have more
+ * columns than B has rows, up to a multiple of four: padding, whose contents do not matter. Throws
+ * `validation` for other sizes. Where one device holds all of B and it fits a binding, nothing is gathered.
  */
 export function recordShardedMatmul<T extends MatmulType>(
   recorder: Recorder,
@@ -224,7 +233,8 @@ export function recordShardedMatmul<T extends MatmulType>(
       : undefined
     gathering.push({ device, width, sent, multiply })
   }
-  // Panel by panel, on all devices: a panel of each is under way at a time, and what a process sends and receives of it can be one exchange.
+  // Panel by panel, on all devices: a panel of each is under way at a time, and what a process sends and
+  // receives of it can be one exchange.
   const panelCount = Math.max(0, ...gathering.map(({ width }) => Math.ceil(n / width)))
   for (let index = 0; index < panelCount; index++) {
     const gathered = gathering.flatMap(({ device, width, sent, multiply }) => {

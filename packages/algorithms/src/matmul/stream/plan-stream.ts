@@ -24,9 +24,10 @@ export interface StreamPlan {
 }
 
 /**
- * Fits a streamed product into `memoryLimitBytes` on each device: the panel of `streamWidth` columns and the block of rows shrink until A's block,
- * the panels of B and the tiles of C fit. Both stay about equal, which moves the fewest bytes. Where that is not enough, the plan drops double
- * buffering and then padding. Throws `too-large` where one row by one column does not fit.
+ * Fits a streamed product into `memoryLimitBytes` on each device: the panel of `streamWidth` columns and the
+ * block of rows shrink until A's block, the panels of B and the tiles of C fit. Both stay about equal, which
+ * moves the fewest bytes. Where that is not enough, the plan drops double buffering and then padding. Throws
+ * `too-large` where one row by one column does not fit.
  */
 export function planStream(
   shape: MatmulShape,
@@ -103,7 +104,10 @@ export function planStream(
   )
 }
 
-/** The plan with additional memory for the transpose of every block of rows of A; undefined if that exceeds `memoryLimitBytes`. */
+/**
+ * The plan with additional memory for the transpose of every block of rows of A; undefined if that exceeds
+ * `memoryLimitBytes`.
+ */
 export function withTransposedRows(
   plan: StreamPlan,
   k: number,
@@ -113,7 +117,10 @@ export function withTransposedRows(
   return byteLength <= memoryLimitBytes ? { ...plan, byteLength } : undefined
 }
 
-/** The plan with memory for the f16 parts of every block of rows of A and every panel of B; undefined where that exceeds `memoryLimitBytes`. */
+/**
+ * The plan with memory for the f16 parts of every block of rows of A and every panel of B; undefined where
+ * that exceeds `memoryLimitBytes`.
+ */
 export function withSplitParts(
   plan: StreamPlan,
   k: number,

@@ -15,7 +15,10 @@ export interface Place {
   readonly label: string
 }
 
-/** Memory for the f16 parts of a matrix, padded to whole tiles, a row's high ones before its low ones, and for the extremes of its rows or columns. */
+/**
+ * Memory for the f16 parts of a matrix, padded to whole tiles, a row's high ones before its low ones, and for
+ * the extremes of its rows or columns.
+ */
 export interface SplitMemory {
   readonly parts: BufferView<'u32'>
   readonly extremes: BufferView<'u32'>
@@ -93,7 +96,10 @@ export function splitColumnsBlock({ parts, extremes }: SplitMemory, columns: num
 /** How many elements of a kernel's binding after a row's high parts its low ones begin. */
 const lowOffset = ({ parts }: SplitMemory) => parts.columns / 8
 
-/** The scalars of the kernels that split: the size of the matrix, that of its parts, and where the low ones begin. */
+/**
+ * The scalars of the kernels that split: the size of the matrix, that of its parts, and where the low ones
+ * begin.
+ */
 function sizes(rows: number, columns: number, memory: SplitMemory) {
   const { parts } = memory
   return { rows, columns, part_rows: parts.rows, part_columns: parts.columns, low: lowOffset(memory) }
@@ -154,8 +160,9 @@ export function splitFlags(recorder: Recorder, rows: number, columns: number, { 
 }
 
 /**
- * Records C = A · B from the parts, and behind it the kernel that makes in f32 what the parts cannot give. `blocking` is that of the f32 kernels: an
- * element that is made in f32 has their bits. `flags` has a word for each tile of C.
+ * Records C = A · B from the parts, and behind it the kernel that makes in f32 what the parts cannot give.
+ * `blocking` is that of the f32 kernels: an element that is made in f32 has their bits. `flags` has a word
+ * for each tile of C.
  */
 export function recordSplitProduct(
   recorder: Recorder,

@@ -1,4 +1,5 @@
-// Every rank: algorithms over the devices of all ranks; rank 0: the same in one process with as many devices. The bits are the same.
+// Every rank: algorithms over the devices of all ranks; rank 0: the same in one process with as many devices.
+// The bits are the same.
 //   mpirun -n 4 node algorithms.ts [INNER BACKEND, default webgpu] [TRANSPORT, default staged] [ALGORITHM ...]
 import { createHash } from 'node:crypto'
 import {
@@ -26,7 +27,10 @@ import { innerBackend, mpiLibraries } from '../inner-backend.ts'
 
 const [name = 'webgpu', transport = 'staged', ...wanted] = process.argv.slice(2)
 
-/** What the algorithm computes, as text, and whether it verifies. Each of four devices has a part: leaves of a sum are of 16,384 elements, tiles of a scan of 4,096. */
+/**
+ * What the algorithm computes, as text, and whether it verifies. Each of four devices has a part: leaves of a
+ * sum are of 16,384 elements, tiles of a scan of 4,096.
+ */
 const algorithms: Record<string, (group: DeviceGroup) => Promise<{ bits: unknown; verified: boolean }>> = {
   async transpose(group) {
     const [rows, columns] = [61, 83]
@@ -172,7 +176,8 @@ const inner = await innerBackend(name)
 const options = { virtual: true, transport: transport as MpiOptions['transport'], libraries: mpiLibraries() }
 const group = await openGroup({ backends: [mpi(inner, options)], virtual: true })
 const session = await mpiSession(undefined)
-// One process is enough for the reference: the ranks then say what they have found, and all must say the same.
+// One process is enough for the reference: the ranks then say what they have found, and all must say the
+// same.
 const alone =
   group.rank === 0
     ? await openGroup({ backends: [inner], devices: group.devices.length, virtual: true })

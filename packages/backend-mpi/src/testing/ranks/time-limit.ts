@@ -1,5 +1,5 @@
-// Every rank: a kernel of one device never ends, and the others wait for it. The limit ends the run on all ranks, and the group computes on. Over nccl
-// there is no limit.
+// Every rank: a kernel of one device never ends, and the others wait for it. The limit ends the run on all
+// ranks, and the group computes on. Over nccl there is no limit.
 //   mpirun -n 2 node time-limit.ts INNER_BACKEND [transport]
 import { isGpuError, openGroup } from '@tandem-gpu/core'
 import { expect } from 'vitest'
@@ -50,8 +50,8 @@ if (group.transport!.name === 'nccl') {
     expect((await queue.read(first))[0]).toBe(310)
     expect((await queue.run(program, 2, { parameters: { n: 0 }, timeoutSeconds: 60 })).repetitions).toBe(2)
   }
-  // Launches of which each ends, and which go on for ever: when the limit comes, one rank may be a launch ahead of another.
-  // More commands than a graph holds: a launch is one repetition.
+  // Launches of which each ends, and which go on for ever: when the limit comes, one rank may be a launch
+  // ahead of another. More commands than a graph holds: a launch is one repetition.
   const long = group.record((r) => {
     for (let i = 0; i < 300; i++) r.fill(first.slice(2, 2), i)
     r.dispatch(kernel, { workgroups: 1, args: { x: last, n: r.parameter('n', 'u32', 0) } })

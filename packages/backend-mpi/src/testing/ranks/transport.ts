@@ -1,4 +1,5 @@
-// Every rank: which transport a group gets, and why no quicker one; then a program whose devices wait for each other in every repetition.
+// Every rank: which transport a group gets, and why no quicker one; then a program whose devices wait for
+// each other in every repetition.
 //   mpirun -n 2 node transport.ts INNER_BACKEND [transport] [kill: rank 1 kills itself in the middle of a run; kill-repeated: of many]
 import { isGpuError, openGroup } from '@tandem-gpu/core'
 import { expect } from 'vitest'
@@ -71,7 +72,8 @@ try {
   })
   await queue.run(moves)
   const own = new Map(values.map((_, i) => [i, (i - 1 + count) % count]))
-  // The chain of copies in recorded order: the last of them gives placed[0] what placed[count - 1] has by then.
+  // The chain of copies in recorded order: the last of them gives placed[0] what placed[count - 1] has by
+  // then.
   const first = own.get(0)! * 1000
   expect([...everywhere.array.subarray(0, 7)]).toEqual(Array.from({ length: 7 }, (_, k) => first + k))
   expect([...everywhere.array.subarray(7)]).toEqual(
@@ -96,7 +98,8 @@ try {
   const { seconds, repetitions } = await queue.run(program, 3)
   expect({ positive: seconds > 0, repetitions }).toEqual({ positive: true, repetitions: 3 })
 
-  // A run like the one before needs no JavaScript: it takes the time of the slowest rank, and the values of all devices are as far.
+  // A run like the one before needs no JavaScript: it takes the time of the slowest rank, and the values of
+  // all devices are as far.
   if (joined) {
     const before = runs()
     const { seconds } = await queue.run(program, 3)

@@ -1,7 +1,9 @@
-// Every rank: random work with known results, for jobs that are disturbed (rank-jobs.ts). Says who it is before it joins the job.
+// Every rank: random work with known results, for jobs that are disturbed (rank-jobs.ts). Says who it is
+// before it joins the job.
 //   mpirun -n 4 node work.ts INNER_BACKEND TRANSPORT SEED ROLE [ROUNDS]
-// Roles: `work` ends after so many rounds. `endless` is in the middle of a run until the job ends. In `absent` rank 1 never joins, in `away` it joins
-// and makes no further call. `exhaust` takes all memory of rank 1's device.
+// Roles: `work` ends after so many rounds. `endless` is in the middle of a run until the job ends. In
+// `absent` rank 1 never joins, in `away` it joins and makes no further call. `exhaust` takes all memory of
+// rank 1's device.
 import { createHash } from 'node:crypto'
 import { jacobi, matmul, reduce, ringMatmul, transpose } from '@tandem-gpu/algorithms'
 import { type DeviceBuffer, type DeviceGroup, isGpuError, openGroup } from '@tandem-gpu/core'
@@ -149,7 +151,10 @@ async function openRing(group: DeviceGroup) {
   }
 }
 
-/** Every rank is told that rank 1's device is out of memory, and what the devices hold and compute stays right. */
+/**
+ * Every rank is told that rank 1's device is out of memory, and what the devices hold and compute stays
+ * right.
+ */
 async function exhaust(group: DeviceGroup): Promise<void> {
   const ring = await openRing(group)
   await ring.run(1)

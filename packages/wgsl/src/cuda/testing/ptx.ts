@@ -48,8 +48,8 @@ export interface PtxInvocation {
 }
 
 /**
- * Runs the PTX of one invocation that has memory of its own: integers, f32 and predicates, without barriers,
- * calls and atomics. Throws for what it does not know, and after `mostSteps` instructions.
+ * Runs the PTX of one invocation that has memory of its own: integers, f32 and predicates, without barriers, calls and
+ * atomics. Throws for what it does not know, and after `mostSteps` instructions.
  */
 export function runPtx(kernel: PtxKernel, invocation: PtxInvocation, mostSteps: number): void {
   const { instructions, labels } = kernel

@@ -1,19 +1,16 @@
 import { Random } from '../../testing/random.ts'
 
-/**
- * The invocations of a kernel that `randomExits` writes, all in one workgroup; it stores one word for each in
- * `out`.
- */
+/** The invocations of a kernel that `randomExits` writes, all in one workgroup; it stores one word for each in `out`. */
 export const exitInvocations = 32
 
 /** The words of the buffer `input`. */
 export const exitInputs = 3 * exitInvocations
 
 /**
- * A kernel of loops that are left when an integer passes a bound, towards which it moves or not. The
- * comparison reaches the end of the loop in many ways: as its condition, through a flag, an equality,
- * `select`, `max`, a function, a `switch`, or a `continue` over a `break`. Most loops have another end after
- * some fifty rounds. The same seed gives the same source.
+ * A kernel of loops that are left when an integer passes a bound, towards which it moves or not. The comparison decides
+ * about the end of the loop in many ways: as its condition, through a flag, an equality, `select`, `max`, a function, a
+ * `switch`, or a `continue` over a `break`. Half of the loops have another end after fifty rounds. The same seed gives the
+ * same source.
  */
 export function randomExits(seed: number): string {
   return new Exits(new Random(seed)).source()
