@@ -293,8 +293,22 @@ describe('asynchronous copies', () => {
     expect(copies(loop('out[t] = tile[t];', ''))).toEqual([4])
   })
 
+  it('are followed around a while, which is a for with a condition alone', () => {
+    const loop = (head: string) => `var k = 0u;
+    ${head} {
+      workgroupBarrier();
+      tile[t] = a[k];
+      k++;
+      workgroupBarrier();
+    }
+    workgroupBarrier();
+    out[t] = tile[t];`
+    const expected = { copies: [4], waits: [3, 8], atEnd: false }
+    expect(found(loop('while (k < n)'))).toEqual(expected)
+    expect(found(loop('for (; k < n; )'))).toEqual(expected)
+  })
+
   it.each([
-    'while (n > 7u) { break; }',
     'loop { break; }',
     'for (var k = 0u; k < n; k++) { if (k == 2u) { continue; } }',
     'switch n { case 3u: { } default: { } }',

@@ -73,8 +73,8 @@ const mostSteps = 50_000
  *   only by copies of this form to `V[e + c']` with c' ≠ c modulo 2³², and no part of e is declared anew.
  *   Touching is every load and store, every built-in function that is given the address, and every call of a
  *   function that does so.
- * - Its control flow is of blocks, `if`, `for`, `break` and `return`, and no function that it calls has a
- *   barrier.
+ * - Its control flow is of blocks, `if`, `for`, `while`, `break` and `return`, and no function that it calls
+ *   has a barrier.
  *
  * The invocation waits for a copy to V before each return that it reaches, and before the first barrier after
  * which, on some path to the next one, V is touched, by a copy too. So a copy may stay under way across

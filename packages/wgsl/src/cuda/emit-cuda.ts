@@ -60,13 +60,14 @@ const inlineLimitStatements = 20_000
 /**
  * Translates an entry point to CUDA C++17 that needs no header, for NVRTC or nvcc.
  *
- * The kernel's parameters follow `reflect(module).bindings`: a storage binding gives a pointer and its bound bytes (in
- * `trap` mode also the view: byte offset, bytes a row, rows, bytes from row to row), a uniform one a pointer; in `trap`
- * mode a pointer to 16 words for the first access out of bounds comes behind them, and with `stoppable` the address of
- * the stop word; with `indirect` the address of the numbers of workgroups and the largest number allowed come last. One thread block is one
- * workgroup, or with `indirect` runs several. There are at most 65,535 workgroups in each dimension, as WebGPU's
- * limits have it: bounds checks that this makes needless are left out. Throws `WgslError` for what
- * no NVIDIA GPU does, and `TypeError` for bounds that do not exist.
+ * The kernel's parameters follow `reflect(module).bindings`: a storage binding gives a pointer and its bound
+ * bytes (in `trap` mode also the view: byte offset, bytes a row, rows, bytes from row to row), a uniform one
+ * a pointer; in `trap` mode a pointer to 16 words for the first access out of bounds comes behind them, and
+ * with `stoppable` the address of the stop word; with `indirect` the address of the numbers of workgroups and
+ * the largest number allowed come last. One thread block is one workgroup, or with `indirect` runs several.
+ * There are at most 65,535 workgroups in each dimension, as WebGPU's limits have it: bounds checks that this
+ * makes needless are left out. Throws `WgslError` for what no NVIDIA GPU does, and `TypeError` for bounds
+ * that do not exist.
  */
 export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
   return emitCudaWithLooks(module, options, lookIntervals)
@@ -88,7 +89,8 @@ export function emitCudaWithLooks(
   const names = new Names()
   const analyses = analyse(module)
   const workgroup = module.variables.filter((v) => v.space === 'workgroup')
-  // In trap mode every access stands under a condition, and copies in flight would land in the memory of the block's next workgroup.
+  // In trap mode every access stands under a condition, and copies in flight would land in the memory of the
+  // block's next workgroup.
   const asyncCopies =
     options.bounds === 'trap' || options.indirect === true ? noAsyncCopies : findAsyncCopies(module, analyses)
   const swizzles = findSwizzles(module, asyncCopies)

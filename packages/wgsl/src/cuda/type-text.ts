@@ -37,7 +37,10 @@ export function typeText(type: Type, names: Names): string {
   }
 }
 
-/** Compilers follow 200 templates into each other: where so many arrays nest, the size of one is asked for before that of what holds it. */
+/**
+ * Compilers follow 200 templates into each other: where so many arrays nest, the size of one is asked for
+ * before that of what holds it.
+ */
 function arrayText(type: ArrayType, length: number, names: Names): string {
   const element = typeText(type.element, names)
   const count = arrayDepth(type) % 128 === 0 ? `${length} * (sizeof(${element}) != 0)` : length
@@ -83,7 +86,10 @@ export const hasPadding = partProperty((type) => {
   return type.members.some((m, i) => m.offset !== (ends[i - 1] ?? 0)) || ends.at(-1) !== type.size
 })
 
-/** Alignment and size of the C++ type, which differ from WGSL's only for a vec3 outside arrays (it needs no 16-byte alignment). */
+/**
+ * Alignment and size of the C++ type, which differ from WGSL's only for a vec3 outside arrays (it needs no
+ * 16-byte alignment).
+ */
 function cxxAlign(type: Type): number {
   if (type.kind === 'vector' && type.size === 3) return alignOf({ ...type, size: 2 }) / 2
   return alignOf(type)

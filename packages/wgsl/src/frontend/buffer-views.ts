@@ -14,7 +14,10 @@ export function isBufferFunction(name: string): boolean {
   return name === 'bufferView' || name === 'bufferArrayView'
 }
 
-/** `bufferView<T>(buffer, offset)` and `bufferArrayView<T>(buffer, offset, size)`: a pointer to a part of a buffer as a `T`. */
+/**
+ * `bufferView<T>(buffer, offset)` and `bufferArrayView<T>(buffer, offset, size)`: a pointer to a part of a
+ * buffer as a `T`.
+ */
 export function bufferView(scope: ExpressionScope, { callee, args, at }: CallNode): Operand {
   const { name, templates } = callee
   const isArrayView = name === 'bufferArrayView'
@@ -57,7 +60,10 @@ export function bufferLength(scope: ExpressionScope, { args, at }: CallNode): Op
   return { kind: 'runtime', type: u32Type, expression, at }
 }
 
-/** A pointer argument as a parameter that points to a buffer sees it: as long, or shorter; undefined when it does not fit. */
+/**
+ * A pointer argument as a parameter that points to a buffer sees it: as long, or shorter; undefined when it
+ * does not fit.
+ */
 export function narrowedBuffer(argument: ValueOperand, type: Type): PointerOperand | undefined {
   if (argument.kind !== 'pointer' || type.kind !== 'pointer') return undefined
   const [from, to] = [argument.type.store, type.store]

@@ -113,7 +113,9 @@ function lowerBuiltin(scope: ExpressionScope, name: BuiltinFunction, node: CallN
   return emitBuiltin(scope, name, converted, result, at)
 }
 
-/** Checks the values of the known arguments against one another, first of those that depend on no override. */
+/**
+ * Checks the values of the known arguments against one another, first of those that depend on no override.
+ */
 function checkKnownArguments(
   scope: ExpressionScope,
   name: BuiltinFunction,
@@ -182,7 +184,10 @@ function bitcast(scope: ExpressionScope, node: CallNode): Operand {
   return scope.runtime({ kind: 'bitcast', value: scope.expressionOf(value), type, loc: scope.loc(at) }, at)
 }
 
-/** The concrete type whose bits are cast: for an abstract operand, the first that has as many bits as the result. */
+/**
+ * The concrete type whose bits are cast: for an abstract operand, the first that has as many bits as the
+ * result.
+ */
 function bitcastSource(operand: ValueOperand, target: Type): Type | undefined {
   const { type } = operand
   if (type.kind !== 'scalar' && type.kind !== 'vector') return undefined
@@ -195,7 +200,10 @@ function bitcastSource(operand: ValueOperand, target: Type): Type | undefined {
   })
 }
 
-/** Where the result is of u32, abstract integers above those of i32 stand for themselves, and negative ones beside them for their bits. */
+/**
+ * Where the result is of u32, abstract integers above those of i32 stand for themselves, and negative ones
+ * beside them for their bits.
+ */
 function unsignedBits(operand: ValueOperand, target: Type): ValueOperand {
   const integers = integersOf(operand)
   if (operand.kind !== 'constant' || !isUnsigned(target) || !integers.some(isAboveI32)) return operand

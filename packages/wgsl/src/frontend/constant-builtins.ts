@@ -22,7 +22,10 @@ export function evaluateBuiltin(name: ValueFunction, args: readonly Value[], typ
 
 type Rules = Readonly<Partial<Record<ValueFunction, (kind: AnyScalar, ...args: never[]) => Value>>>
 
-/** Functions by component that have other rules for constants: numbers are bigints, no zero has a sign, or steps are rounded together. */
+/**
+ * Functions by component that have other rules for constants: numbers are bigints, no zero has a sign, or
+ * steps are rounded together.
+ */
 const componentRules: Rules = {
   abs: (kind, x: number | bigint) => {
     if (typeof x === 'bigint') return x < 0n ? BigInt.asIntN(64, -x) : x

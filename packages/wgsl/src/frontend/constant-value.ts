@@ -6,7 +6,10 @@ import { convertScalar as convertConcrete } from '../values/operators.ts'
 import { maximumArrayLength } from './limits.ts'
 import { type AnyScalar, anyScalar, scalarOf } from './numeric-types.ts'
 
-/** A constant: bigint for abstract-int, number or boolean for other scalars, a list of components, columns, elements or members. */
+/**
+ * A constant: bigint for abstract-int, number or boolean for other scalars, a list of components, columns,
+ * elements or members.
+ */
 export type Value = bigint | number | boolean | readonly Value[]
 
 /** Why a constant expression has no value; the caller adds the place. */
@@ -22,7 +25,10 @@ export function roundFloat(x: number, kind: AnyScalar): number {
   return rounded
 }
 
-/** Converts a float to another kind; values beyond the largest one are errors even where they would round to it. */
+/**
+ * Converts a float to another kind; values beyond the largest one are errors even where they would round to
+ * it.
+ */
 export function convertFloat(x: number, kind: AnyScalar): number {
   const largest = kind === 'f32' ? 3.4028234663852886e38 : kind === 'f16' ? 65504 : Number.MAX_VALUE
   if (!(Math.abs(x) <= largest)) throw new ConstantError(`the value ${x} cannot be represented as ${kind}`)
@@ -47,7 +53,10 @@ export function checkInteger(value: bigint, kind: AnyScalar): Value {
   return kind === 'abstract-int' ? value : Number(value)
 }
 
-/** Converts a scalar; `explicit` allows what a conversion constructor may do, otherwise the conversion is known to be feasible. */
+/**
+ * Converts a scalar; `explicit` allows what a conversion constructor may do, otherwise the conversion is
+ * known to be feasible.
+ */
 export function convertScalar(value: Value, from: AnyScalar, to: AnyScalar): Value {
   if (from === to) return value
   if (to === 'bool') return typeof value === 'boolean' ? value : Number(value) !== 0
@@ -94,7 +103,10 @@ export function convertValue(value: Value, from: Type, to: Type): Value {
 /** The zero values made so far that are lists, which are known to be zero without a look inside. */
 const zeroLists = new WeakSet<readonly Value[]>()
 
-/** The zero value of a type. All of one type are one value; of an array above the limit of lengths, the elements are left out. */
+/**
+ * The zero value of a type. All of one type are one value; of an array above the limit of lengths, the
+ * elements are left out.
+ */
 export const zeroValue = typeProperty((type: Type): Value => {
   const zero = makeZero(type)
   if (Array.isArray(zero)) zeroLists.add(zero)

@@ -24,7 +24,10 @@ interface Io {
   readonly isFlat: boolean
 }
 
-/** Checks the attributes for input and output of a member of a structure, or of what an entry point takes or returns. */
+/**
+ * Checks the attributes for input and output of a member of a structure, or of what an entry point takes or
+ * returns.
+ */
 export function checkIo(scope: ModuleScope, { attributes }: IoNode, type: Type): Io {
   const { source, expressions } = scope
   const find = (name: string) => attributes.find((a) => a.name === name)

@@ -8,7 +8,9 @@ import { maximumValueByteLength } from './limits.ts'
 import { commonType } from './numeric-types.ts'
 import type { Declarations } from './scopes.ts'
 
-/** The workgroup size of a compute entry point; where overrides have no values, 1 for each that is unknown. */
+/**
+ * The workgroup size of a compute entry point; where overrides have no values, 1 for each that is unknown.
+ */
 export function workgroupSizeOf(
   scope: Declarations,
   { attributes, at, name }: FunctionNode,

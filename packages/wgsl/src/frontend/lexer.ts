@@ -14,14 +14,20 @@ export interface Token {
 export const templateOpen = '⟨'
 export const templateClose = '⟩'
 
-/** Groups: a blank or a comment of a line; the beginning of a block comment; a word; a number; a symbol. Names for the groups double the time. */
+/**
+ * Groups: a blank or a comment of a line; the beginning of a block comment; a word; a number; a symbol. Names
+ * for the groups double the time.
+ */
 const pattern =
   /([ \t\n\v\f\r\u0085\u200e\u200f\u2028\u2029]+|\/\/[^\n\v\f\r\u0085\u2028\u2029]*)|(\/\*)|((?:_[\p{XID_Continue}]+|\p{XID_Start}[\p{XID_Continue}]*|_))|(0[xX](?:[\da-fA-F]*\.[\da-fA-F]+|[\da-fA-F]+\.?)[pP][+-]?\d+[fh]?|0[xX](?:[\da-fA-F]*\.[\da-fA-F]+|[\da-fA-F]+\.)|0[xX][\da-fA-F]+[iu]?|\d+[eE][+-]?\d+[fh]?|(?:\d*\.\d+|\d+\.\d*)(?:[eE][+-]?\d+)?[fh]?|\d+[fh]|(?:0|[1-9]\d*)[iu]?)|(<<=|<<|<=|==|!=|&&|\|\||\+\+|->|\+=|-=|\*=|\/=|%=|&=|\|=|\^=|[-+*/%&|^!~<>=(){}[\],.:;@])/uy
 
 /** Parts of names since Unicode 15.1, of which WGSL knows nothing yet: its names are those of Unicode 14. */
 const later = /\u200c|\u200d|\u30fb|\uff65/u
 
-/** The tokens of a source, ended by an `end` token. `--` is two tokens, since an expression takes it as two minus signs. */
+/**
+ * The tokens of a source, ended by an `end` token. `--` is two tokens, since an expression takes it as two
+ * minus signs.
+ */
 export function tokenize(source: SourceText): Token[] {
   const { text } = source
   const zero = text.indexOf('\0')

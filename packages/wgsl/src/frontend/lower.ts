@@ -35,7 +35,10 @@ const parsedModules = new WeakMap<WgslModule, Parsed>()
 
 const stageNames = new Set(['compute', 'vertex', 'fragment'])
 
-/** Parses WGSL; throws `WgslError` at the first error of syntax, and `TypeError` for what is no string. `label` names the source in messages. */
+/**
+ * Parses WGSL; throws `WgslError` at the first error of syntax, and `TypeError` for what is no string.
+ * `label` names the source in messages.
+ */
 export function parseWgsl(source: string, options: { readonly label?: string } = {}): WgslModule {
   if (typeof source !== 'string')
     throw new TypeError(`The source of parseWgsl is of type ${typeof source}; it must be a string of WGSL.`)
@@ -64,8 +67,9 @@ export interface LowerOptions {
 }
 
 /**
- * Checks the module, the first time, and lowers one compute entry point with all that it reaches, overrides specialised to
- * `constants`. Throws `WgslError` for anything invalid, for an entry point that does not exist, and for overrides without value.
+ * Checks the module, the first time, and lowers one compute entry point with all that it reaches, overrides
+ * specialised to `constants`. Throws `WgslError` for anything invalid, for an entry point that does not
+ * exist, and for overrides without value.
  */
 export function lower(module: WgslModule, options: LowerOptions = {}): IrModule {
   const parsed = parsedModules.get(module)
@@ -116,8 +120,8 @@ function lowerEntryPoint(
 }
 
 /**
- * Resolves declarations that may form long chains, so that none needs a deep stack. An error is thrown where the declaration is used,
- * except for a value that an override cannot take.
+ * Resolves declarations that may form long chains, so that none needs a deep stack. An error is thrown where
+ * the declaration is used, except for a value that an override cannot take.
  */
 function resolveChains(scope: ModuleScope, node: ModuleNode): void {
   for (const { kind, name, at } of inDependencyOrder(node.declarations)) {

@@ -13,8 +13,9 @@ import { type PointerBinding, standInBinding } from './pointer-binding.ts'
 import { stageOf } from './stages.ts'
 
 /**
- * Checks all declarations of a module, reached by an entry point or not, whatever values its overrides may get: what WebGPU's
- * `createShaderModule` checks, and what it would warn of. What is not supported here, such as textures, is skipped: it is refused where it is used.
+ * Checks all declarations of a module, reached by an entry point or not, whatever values its overrides may
+ * get: what WebGPU's `createShaderModule` checks, and what it would warn of. What is not supported here, such
+ * as textures, is skipped: it is refused where it is used.
  */
 export function checkModule(source: SourceText, node: ModuleNode): WgslWarning[] {
   const scope = new ModuleScope(source, node, undefined)
@@ -85,7 +86,10 @@ class StandIns {
     this.#scope = scope
   }
 
-  /** One for the parameter that is the `position`th of its type: functions share them, so that few copies are lowered. */
+  /**
+   * One for the parameter that is the `position`th of its type: functions share them, so that few copies are
+   * lowered.
+   */
   binding(type: PointerType, position: number, at: number): PointerBinding {
     const known = this.#variables.get(type) ?? []
     this.#variables.set(type, known)

@@ -35,9 +35,10 @@ import { isConstructible } from './type-structure.ts'
 import { resolveVariable } from './variables.ts'
 
 /**
- * The scope of a module, resolving each declaration when it is first used. With values for overrides it serves one pipeline:
- * all that depends on overrides is known, and what is wrong with it is an error. Without, it is symbolic and serves to check
- * the whole module: what depends on overrides has a type and no value.
+ * The scope of a module, resolving each declaration when it is first used. With values for overrides it
+ * serves one pipeline: all that depends on overrides is known, and what is wrong with it is an error.
+ * Without, it is symbolic and serves to check the whole module: what depends on overrides has a type and no
+ * value.
  */
 export class ModuleScope implements Declarations {
   readonly source: SourceText
@@ -59,11 +60,17 @@ export class ModuleScope implements Declarations {
   readonly #resolving = new Set<string>()
   /** Above zero while the default of an override is evaluated, which need have no value unless it is used. */
   #defaults = 0
-  /** Whether the default being evaluated mentions an override that has no value, in a part that is evaluated or not. */
+  /**
+   * Whether the default being evaluated mentions an override that has no value, in a part that is evaluated
+   * or not.
+   */
   #mentionsValueless = false
   #nextId = 0
 
-  /** `values` are the pipeline's constants by the key that WebGPU uses: the `@id`, or else the name; undefined: symbolic. */
+  /**
+   * `values` are the pipeline's constants by the key that WebGPU uses: the `@id`, or else the name;
+   * undefined: symbolic.
+   */
   constructor(
     source: SourceText,
     node: ModuleNode,
@@ -103,7 +110,9 @@ export class ModuleScope implements Declarations {
     return this.#enabled.has(extension)
   }
 
-  /** Whether the built-in values of subgroups are there; the extension of subgroup matrices brings them too. */
+  /**
+   * Whether the built-in values of subgroups are there; the extension of subgroup matrices brings them too.
+   */
   get hasSubgroups(): boolean {
     return this.isEnabled('subgroups') || this.isEnabled('chromium_experimental_subgroup_matrix')
   }
@@ -229,8 +238,9 @@ export class ModuleScope implements Declarations {
   }
 
   /**
-   * An override with its value. The language lets code use it only if it has one and if all overrides that its default mentions have one, even
-   * where the pipeline gives a value in place of the default; `mentionsValueless` says that one of those has none.
+   * An override with its value. The language lets code use it only if it has one and if all overrides that
+   * its default mentions have one, even where the pipeline gives a value in place of the default;
+   * `mentionsValueless` says that one of those has none.
    */
   override(node: GlobalNode): {
     id: number | undefined
@@ -260,7 +270,10 @@ export class ModuleScope implements Declarations {
     }
   }
 
-  /** The type of an override, the value of its default, and whether that mentions an override that has no value. */
+  /**
+   * The type of an override, the value of its default, and whether that mentions an override that has no
+   * value.
+   */
   #default({ name, at, type: typeNode, initial }: GlobalNode): {
     type: ScalarType
     value: Value | undefined
@@ -285,8 +298,8 @@ export class ModuleScope implements Declarations {
   }
 
   /**
-   * The error in the default of an override, or in an override that it mentions; whatever uses the override throws it. It is found once
-   * for each override, so that a long chain of them needs no deep stack.
+   * The error in the default of an override, or in an override that it mentions; whatever uses the override
+   * throws it. It is found once for each override, so that a long chain of them needs no deep stack.
    */
   #problemOf({ name, initial, type }: GlobalNode): WgslError | undefined {
     const outer = this.#defaults

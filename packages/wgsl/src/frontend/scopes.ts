@@ -47,8 +47,8 @@ export interface Signature {
 }
 
 /**
- * The declarations of a module, as the code that lowers its parts uses them; `ModuleScope` implements it and says what each member does. It
- * imports that code, which therefore cannot import it.
+ * The declarations of a module, as the code that lowers its parts uses them; `ModuleScope` implements it and
+ * says what each member does. It imports that code, which therefore cannot import it.
  */
 export interface Declarations {
   readonly source: SourceText
@@ -85,7 +85,10 @@ export interface Declarations {
 /** Lowers expressions of the module; functions add their scopes of names. */
 export class ExpressionScope {
   readonly module: Declarations
-  /** Above zero while in the part of a constant `&&` or `||` that is not evaluated: there, constants may have errors. */
+  /**
+   * Above zero while in the part of a constant `&&` or `||` that is not evaluated: there, constants may have
+   * errors.
+   */
   #unevaluated = 0
 
   constructor(module: Declarations) {
@@ -113,8 +116,8 @@ export class ExpressionScope {
   }
 
   /**
-   * Rejects a value. With `override`, the value depends on overrides: then only a pipeline that reaches it is wrong, and where
-   * overrides have no values nothing is.
+   * Rejects a value. With `override`, the value depends on overrides: then only a pipeline that reaches it is
+   * wrong, and where overrides have no values nothing is.
    */
   rejectValue(at: number, text: string, override: boolean): void {
     if (this.#unevaluated > 0 || (override && this.module.isSymbolic)) return
@@ -156,7 +159,9 @@ export class ExpressionScope {
     }
   }
 
-  /** Evaluates an operation on constants, and places its errors. What depends on an unknown value is unknown. */
+  /**
+   * Evaluates an operation on constants, and places its errors. What depends on an unknown value is unknown.
+   */
   fold(
     at: number,
     type: Type,
@@ -200,7 +205,10 @@ export class ExpressionScope {
     return operand.kind === 'nothing' ? 'nothing' : typeName(operand.type)
   }
 
-  /** Converts a value to a type automatically; `what` starts the sentence of the error, such as "the initial value". */
+  /**
+   * Converts a value to a type automatically; `what` starts the sentence of the error, such as "the initial
+   * value".
+   */
   convert(operand: Operand, type: Type, what: string): ValueOperand {
     const value = this.value(operand)
     if (value.type === type) return value
@@ -262,7 +270,10 @@ export class ExpressionScope {
     return this.integerOf(this.constant(node, what), what)!
   }
 
-  /** The number that a constant integer is; undefined for an unknown one. An abstract one must fit into `abstractAs`. */
+  /**
+   * The number that a constant integer is; undefined for an unknown one. An abstract one must fit into
+   * `abstractAs`.
+   */
   integerOf(operand: ConstantOperand, what: string, abstractAs: 'i32' | 'u32' = 'i32'): number | undefined {
     const kind = operand.type.kind === 'scalar' ? scalarOf(operand.type) : undefined
     if (kind !== 'abstract-int' && kind !== 'i32' && kind !== 'u32') {

@@ -252,7 +252,10 @@ function lowerAssign(f: FunctionScope, node: AssignNode): void {
   } else f.emit({ kind: 'assign', target: place, value: stored, loc })
 }
 
-/** Stores into distinct components of a vector, whose place is frozen: as a whole where they are all of its components. */
+/**
+ * Stores into distinct components of a vector, whose place is frozen: as a whole where they are all of its
+ * components.
+ */
 function emitComponentStores(
   f: FunctionScope,
   target: Place,

@@ -245,7 +245,10 @@ function pointer(scope: ExpressionScope, templates: ExpressionNode[], at: number
   return pointerType(space as AddressSpace, store, access)
 }
 
-/** Memory of a type must be able to lie in the address space. A view of a `buffer` may be runtime-sized in workgroup and uniform memory too. */
+/**
+ * Memory of a type must be able to lie in the address space. A view of a `buffer` may be runtime-sized in
+ * workgroup and uniform memory too.
+ */
 function checkPointee(
   scope: ExpressionScope,
   store: Type,

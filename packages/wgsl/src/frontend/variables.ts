@@ -13,7 +13,10 @@ import {
   isConstructible,
 } from './type-structure.ts'
 
-/** Resolves the declaration of a module-scope `var`; `type` is the variable's in the front end (see `OverrideArrayType`). */
+/**
+ * Resolves the declaration of a module-scope `var`; `type` is the variable's in the front end (see
+ * `OverrideArrayType`).
+ */
 export function resolveVariable(
   module: Declarations,
   node: GlobalNode,

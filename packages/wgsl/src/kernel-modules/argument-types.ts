@@ -18,7 +18,10 @@ export interface ArgumentLine {
   readonly comment: string
 }
 
-/** The arguments of a dispatch of this kernel, in TypeScript's terms; names in the types are those of `@tandem-gpu/core`. */
+/**
+ * The arguments of a dispatch of this kernel, in TypeScript's terms; names in the types are those of
+ * `@tandem-gpu/core`.
+ */
 export function argumentLines({ bindings }: Reflection): ArgumentLine[] {
   const storage = bindings.filter(({ space }) => space === 'storage')
   const uniform = bindings.filter(({ space }) => space === 'uniform').flatMap(uniformMembers)
@@ -82,7 +85,10 @@ function uniformType(type: ReflectedType): string {
   }
 }
 
-/** WGSL's names may be words or letters that a property without quotes cannot have in every TypeScript version. */
+/**
+ * WGSL's names may be words or letters that a property without quotes cannot have in every TypeScript
+ * version.
+ */
 export function propertyName(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name)
 }

@@ -33,7 +33,10 @@ export interface CommandOptions {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Runs `tandem-wgsl` and returns its exit code: 0, 1 for WGSL that does not compile or a failed check, 2 for wrong arguments. */
+/**
+ * Runs `tandem-wgsl` and returns its exit code: 0, 1 for WGSL that does not compile or a failed check, 2 for
+ * wrong arguments.
+ */
 export async function main(
   argv: readonly string[],
   output: Output,

@@ -29,8 +29,8 @@ import { subgroupMatrixText } from './subgroup-matrix-text.ts'
 import { boundMemory } from './views.ts'
 
 /**
- * JavaScript of one entry point: a function body that returns `entry`, a (generator) function of an invocation, and
- * `privates`, pairs of a private variable's id and a function that gives its initial value.
+ * JavaScript of one entry point: a function body that returns `entry`, a (generator) function of an
+ * invocation, and `privates`, pairs of a private variable's id and a function that gives its initial value.
  */
 export interface EmittedModule {
   readonly body: string
@@ -41,8 +41,9 @@ export interface EmittedModule {
 }
 
 /**
- * Emits JavaScript for `module`. Every local of a function is hoisted to its top (WGSL has no recursion), functions that
- * reach a barrier are generators that yield at it, and all memory but bindings is nested JavaScript arrays.
+ * Emits JavaScript for `module`. Every local of a function is hoisted to its top (WGSL has no recursion),
+ * functions that reach a barrier are generators that yield at it, and all memory but bindings is nested
+ * JavaScript arrays.
  */
 export function emitModule(module: IrModule, instrumentation: Instrumentation = plain): EmittedModule {
   const types: Type[] = []
@@ -319,7 +320,10 @@ class FunctionEmitter implements PlaceWriter {
     return this.value(e)
   }
 
-  /** The values of operands that make a new value together: vectors may share memory, unless an operand may change what another has read. */
+  /**
+   * The values of operands that make a new value together: vectors may share memory, unless an operand may
+   * change what another has read.
+   */
   #operands(operands: readonly Expression[]): string[] {
     const borrows = !operands.some(mayReplaceMemory)
     return operands.map((e) => (borrows && isComposite(e.type!) ? this.#borrow(e) : this.value(e)))
@@ -432,7 +436,10 @@ class FunctionEmitter implements PlaceWriter {
   }
 }
 
-/** May evaluating the expression change a variable, or give it another JavaScript array than it has? At a collective operation, others run. */
+/**
+ * May evaluating the expression change a variable, or give it another JavaScript array than it has? At a
+ * collective operation, others run.
+ */
 function mayReplaceMemory(e: Expression): boolean {
   return some(e, (x) => x.kind === 'call' || (x.kind === 'builtin-call' && isCollective(x)))
 }

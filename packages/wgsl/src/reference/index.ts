@@ -42,13 +42,17 @@ export interface ReferenceKernel {
 export interface ReferenceOptions {
   /** Is told what each invocation does. Default: nobody. */
   readonly observer?: ExecutionObserver | undefined
-  /** Called for an index outside the `length` elements of an array in the storage variable, which is then not clamped. Must throw. */
+  /**
+   * Called for an index outside the `length` elements of an array in the storage variable, which is then not
+   * clamped. Must throw.
+   */
   readonly onOutside?: ((variable: string, index: number, length: number) => never) | undefined
 }
 
 /**
- * Compiles an entry point to JavaScript: the executable meaning of the IR, for tests and for machines with no GPU at all.
- * Out-of-bounds indices are clamped, workgroup memory is zeroed, subgroups have `subgroupSize` invocations.
+ * Compiles an entry point to JavaScript: the executable meaning of the IR, for tests and for machines with no
+ * GPU at all. Out-of-bounds indices are clamped, workgroup memory is zeroed, subgroups have `subgroupSize`
+ * invocations.
  */
 export function compileReference(module: IrModule, options: ReferenceOptions = {}): ReferenceKernel {
   const { observer, onOutside } = options
@@ -120,7 +124,10 @@ export function compileReference(module: IrModule, options: ReferenceOptions = {
   }
 }
 
-/** Makes an instance of emitted JavaScript: of the runtime `R`, types `T`, an observer `O`, nodes `N` and memory `m`. */
+/**
+ * Makes an instance of emitted JavaScript: of the runtime `R`, types `T`, an observer `O`, nodes `N` and
+ * memory `m`.
+ */
 type Instantiate = (
   r: object,
   t: readonly Type[],
@@ -129,7 +136,9 @@ type Instantiate = (
   m: readonly BoundMemory[],
 ) => Instance
 
-/** The texts that were compiled last: a program that several groups compile is made into machine code once. */
+/**
+ * The texts that were compiled last: a program that several groups compile is made into machine code once.
+ */
 const instantiators = new Map<string, Instantiate>()
 
 function instantiator(body: string): Instantiate {

@@ -5,7 +5,10 @@ import { typeProperty } from '../type-property.ts'
 import { vectorType } from '../types.ts'
 import { floatValue, nanBits } from '../values/nan.ts'
 
-/** A WGSL value in JavaScript: numbers and booleans; vectors, arrays, structures and matrices (of columns) as arrays; a subgroup matrix as a `Float64Array`, which nothing changes. */
+/**
+ * A WGSL value in JavaScript: numbers and booleans; vectors, arrays, structures and matrices (of columns) as
+ * arrays; a subgroup matrix as a `Float64Array`, which nothing changes.
+ */
 export type Value = number | boolean | Value[] | Float64Array
 
 /** Called before every access to a binding, with bytes counted from the start of what is bound. */

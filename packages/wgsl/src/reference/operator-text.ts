@@ -19,7 +19,10 @@ export function scalarOf(type: Type): ScalarKind {
 /** Gives a name to a function of a module that is made once: the text of an expression. */
 export type NameFunction = (text: string) => string
 
-/** The operands of a function that works by component, named `a`, `b` and so on: those that are vectors are used by component. */
+/**
+ * The operands of a function that works by component, named `a`, `b` and so on: those that are vectors are
+ * used by component.
+ */
 function byComponent(types: readonly Type[], f: (...components: string[]) => string): string {
   const names = types.map((_, i) => String.fromCharCode(97 + i))
   const vector = types.find((type) => type.kind === 'vector')

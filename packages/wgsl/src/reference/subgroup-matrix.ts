@@ -19,7 +19,9 @@ function isInteger({ component }: SubgroupMatrixType): boolean {
   return component !== 'f16' && component !== 'f32'
 }
 
-/** Where an access begins and its stride, from row to row or from column to column, in elements of the array. */
+/**
+ * Where an access begins and its stride, from row to row or from column to column, in elements of the array.
+ */
 type Access = readonly [offset: number, stride: number, isColumnMajor: boolean]
 
 /** The bytes of the array at which the components lie, row by row; undefined where some are outside of it. */

@@ -36,7 +36,8 @@ export function exchange(waiting: ReadonlyMap<number, Exchange>): Map<number, Va
   const lanes = [...waiting.keys()].sort((a, b) => a - b)
   const argument = (lane: number, i = 0) => waiting.get(lane)!.args[i]!
   const give = (value: (lane: number) => Value) => new Map(lanes.map((lane) => [lane, value(lane)]))
-  // A lane that does not make the call has no value to give; in WGSL, reading from it gives an indeterminate value.
+  // A lane that does not make the call has no value to give; in WGSL, reading from it gives an indeterminate
+  // value.
   const from = (source: (lane: number) => number) =>
     give((lane) => argument(waiting.has(source(lane)) ? source(lane) : lane))
   const [, order = '', reduction] =

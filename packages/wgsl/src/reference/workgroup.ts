@@ -5,8 +5,9 @@ import { type Exchange, exchange } from './subgroups.ts'
 export type Invoked = Generator<Exchange | undefined, void, unknown>
 
 /**
- * Runs the invocations of a workgroup to their end, each up to where it waits for others. A subgroup operation takes place among the
- * invocations that stand at the same call when no invocation of the subgroup can go on.
+ * Runs the invocations of a workgroup to their end, each up to where it waits for others. A subgroup
+ * operation takes place among the invocations that stand at the same call when no invocation of the subgroup
+ * can go on.
  */
 export function runTogether(label: string, invocations: readonly Invoked[]): void {
   const exchanges = new Map<number, Exchange>()
@@ -27,7 +28,10 @@ export function runTogether(label: string, invocations: readonly Invoked[]): voi
   }
 }
 
-/** Lets each subgroup carry out its operation of the first call; gives the invocations that go on, with their results. */
+/**
+ * Lets each subgroup carry out its operation of the first call; gives the invocations that go on, with their
+ * results.
+ */
 function exchangeOnce(exchanges: Map<number, Exchange>): [number, unknown][] {
   const groups = new Map<number, Map<number, Exchange>>()
   for (const [i, waiting] of exchanges) {

@@ -2,7 +2,10 @@ import { halfBits } from '../half-float.ts'
 import { readBuffer } from './kernel-buffers.ts'
 import type { KernelBuffer, Tolerance } from './kernel-test.ts'
 
-/** Where two results of a kernel differ by more than the tolerance, in words; undefined when they agree. Integers must be equal. */
+/**
+ * Where two results of a kernel differ by more than the tolerance, in words; undefined when they agree.
+ * Integers must be equal.
+ */
 export function compareBuffers(
   buffer: KernelBuffer,
   actual: Uint8Array,

@@ -1,6 +1,7 @@
 /**
- * What Dawn's compiler, Tint, says of a source: its errors as `line:column message`; none when it accepts. With `entryPoint`, a
- * valid module must make a pipeline too, with `constants` for its overrides; its error begins with `pipeline`.
+ * What Dawn's compiler, Tint, says of a source: its errors as `line:column message`; none when it accepts.
+ * With `entryPoint`, a valid module must make a pipeline too, with `constants` for its overrides; its error
+ * begins with `pipeline`.
  */
 export type DawnOracle = (
   source: string,
@@ -8,13 +9,17 @@ export type DawnOracle = (
   constants?: Readonly<Record<string, number>>,
 ) => Promise<string[]>
 
-/** Where the process keeps its oracle: test files that run in one process share it, whatever becomes of their modules. */
+/**
+ * Where the process keeps its oracle: test files that run in one process share it, whatever becomes of their
+ * modules.
+ */
 const kept = Symbol.for('tandem.dawn-oracle')
 const place = globalThis as { [kept]?: Promise<DawnOracle | undefined> }
 
 /**
- * Dawn's null backend, which compiles with no GPU; undefined when npm `webgpu` is not installed. It is opened once, and never given back: a
- * device that outlives the `GPU` it came from, or is collected while it still has work, takes the process with it (SIGSEGV).
+ * Dawn's null backend, which compiles with no GPU; undefined when npm `webgpu` is not installed. It is opened
+ * once, and never given back: a device that outlives the `GPU` it came from, or is collected while it still
+ * has work, takes the process with it (SIGSEGV).
  */
 export function openDawnOracle(): Promise<DawnOracle | undefined> {
   place[kept] ??= open()

@@ -27,13 +27,14 @@ export interface FactChecker {
 /**
  * Makes a checker of these claims:
  *
- * - each integer lies in its interval, an index called inside is one of the array, an operation called exact does not wrap around;
+ * - each integer lies in its interval, an index called inside is one of the array, an operation called exact
+ *   does not wrap around;
  * - a loop that is left by its condition ran as often as its trip count says;
- * - between an asynchronous copy and the wait for it, the invocation touches the variable only by such copies into other
- *   elements, and it waits at each barrier that a copy can reach;
+ * - between an asynchronous copy and the wait for it, the invocation touches the variable only by such copies
+ *   into other elements, and it waits at each barrier that a copy can reach;
  * - workgroup memory that is not zeroed is written before it is read;
- * - all invocations of a workgroup make the same barrier calls, in the same order, and those of a subgroup the same subgroup
- *   operations, except those that a filter lets stand in divergent flow.
+ * - all invocations of a workgroup make the same barrier calls, in the same order, and those of a subgroup
+ *   the same subgroup operations, except those that a filter lets stand in divergent flow.
  */
 export function factChecker(module: IrModule): FactChecker {
   const analyses = analyse(module)
@@ -94,9 +95,15 @@ class CopyChecker {
   readonly #fail: Fail
   readonly #targets: ReadonlySet<Place>
   readonly #variables: ReadonlySet<ModuleVariable>
-  /** For each invocation the elements that copies are under way to, with the barriers since, and the variables touched otherwise since the last barrier. */
+  /**
+   * For each invocation the elements that copies are under way to, with the barriers since, and the variables
+   * touched otherwise since the last barrier.
+   */
   readonly #pending = new WeakMap<object, Map<ModuleVariable, Map<string, number>>>()
-  /** For each workgroup the variables to which copies of an invocation are under way since before its last barrier. */
+  /**
+   * For each workgroup the variables to which copies of an invocation are under way since before its last
+   * barrier.
+   */
   readonly #late = new WeakMap<object, Map<object, { barriers: number; variables: Set<ModuleVariable> }>>()
   readonly #barriers = new WeakMap<object, number>()
   readonly #touched = new WeakMap<object, Set<ModuleVariable>>()
@@ -215,7 +222,10 @@ function partTypes(type: Type): readonly Type[] {
 
 class TraceChecker {
   readonly #fail: Fail
-  /** For each workgroup the calls of its barriers, and of each of its subgroups, by the invocation that is ahead. */
+  /**
+   * For each workgroup the calls of its barriers, and of each of its subgroups, by the invocation that is
+   * ahead.
+   */
   readonly #calls = new WeakMap<object, Map<number | 'workgroup', BuiltinCall[]>>()
   /** For each invocation how many barriers, and subgroup operations, it has come to. */
   readonly #counts = new WeakMap<object, { barriers: number; operations: number }>()

@@ -24,9 +24,10 @@ import { statementForms } from './random-kernel.ts'
 import { builtinValueForms, type PointerForm, pointerForms } from './random-memory.ts'
 
 /*
- * The forms that a kernel has, and those that random kernels must have between them. A form is a line of words: a kind of the IR, or a pair
- * of kinds that stand in a relation which rules of the translator depend on. The lists come from the types of the IR: `Record`s over its
- * unions, which do not compile when one of its members is missing.
+ * The forms that a kernel has, and those that random kernels must have between them. A form is a line of
+ * words: a kind of the IR, or a pair of kinds that stand in a relation which rules of the translator depend
+ * on. The lists come from the types of the IR: `Record`s over its unions, which do not compile when one of
+ * its members is missing.
  */
 
 /** The kind of a statement as the source has it. */
@@ -358,7 +359,10 @@ function isStorage(place: Place): boolean {
   )
 }
 
-/** Seeds of random kernels that have every form, and every pair of forms, between them: chosen one by one, each the one with the most that are new. */
+/**
+ * Seeds of random kernels that have every form, and every pair of forms, between them: chosen one by one,
+ * each the one with the most that are new.
+ */
 export const seedsOfAllForms: readonly number[] = [
   ...[85, 539, 2169, 174, 56, 1817, 256, 109, 2857, 226, 113, 249, 355, 449, 343, 189, 166],
   ...[326, 31, 97, 59, 321, 165, 420, 201, 1385, 209, 320, 332, 371, 394, 317, 163, 1325],

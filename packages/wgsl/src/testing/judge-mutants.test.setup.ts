@@ -4,10 +4,11 @@ import { afterEach, beforeEach, it, type RunnerTask, type RunnerTestCase, TestRu
 import type { MutantSwitches } from './mutant-switches.test.setup.ts'
 
 /*
- * Loads the tests of mutation testing, and behind them has one that runs them again for each mutant of TANDEM_MUTATED, in the same process:
- * those that reach the mutant, in the order in which they are likely to find it soonest, until one fails. So a mutant costs milliseconds
- * where a test finds it. TANDEM_MUTANT_RESULTS is the file for what is found, line by line: `mutants.test.ts` goes on behind the last line
- * when a mutant has stopped the process.
+ * Loads the tests of mutation testing, and behind them has one that runs them again for each mutant of
+ * TANDEM_MUTATED, in the same process: those that reach the mutant, in the order in which they are likely to
+ * find it soonest, until one fails. So a mutant costs milliseconds where a test finds it.
+ * TANDEM_MUTANT_RESULTS is the file for what is found, line by line: `mutants.test.ts` goes on behind the
+ * last line when a mutant has stopped the process.
  */
 
 /** A line of the results, beside `started ID` and heartbeats. */

@@ -8,7 +8,10 @@ export function isKept(path: string): boolean {
   return true
 }
 
-/** Removes the files and folders in `folder` that nothing has made or asked for (`isKept`) for so many milliseconds. */
+/**
+ * Removes the files and folders in `folder` that nothing has made or asked for (`isKept`) for so many
+ * milliseconds.
+ */
 export function removeUnused(folder: string, milliseconds: number): void {
   if (!existsSync(folder)) return
   for (const name of readdirSync(folder)) {

@@ -18,7 +18,10 @@ export interface Tolerance {
   readonly relative: number
 }
 
-/** How to run a kernel of the corpus and what to compare; made from the comments at its head (see testdata/README.md). */
+/**
+ * How to run a kernel of the corpus and what to compare; made from the comments at its head (see
+ * testdata/README.md).
+ */
 export interface KernelTest {
   readonly workgroups: readonly [number, number, number]
   readonly entryPoint: string | undefined

@@ -15,7 +15,10 @@ interface Position {
   readonly column: number
 }
 
-/** What a mutated file shares with the code that switches its mutants on, as `globalThis.__stryker__`; the names are Stryker's. */
+/**
+ * What a mutated file shares with the code that switches its mutants on, as `globalThis.__stryker__`; the
+ * names are Stryker's.
+ */
 export interface MutantSwitches {
   activeMutant?: string
   currentTestId?: string

@@ -5,7 +5,10 @@ function pieces(source: string): string[] {
   return source.match(/\/\/[^\n]*|\s+|[\w.]+|<<=|>>=|[-+*/%&|^=!<>]=|&&|\|\||->|\+\+|--|<<|>>|[^\w\s]/g) ?? []
 }
 
-/** Pieces that mutations put into a source: whatever the grammar or the rules of constants treat in its own way. */
+/**
+ * Pieces that mutations put into a source: whatever the grammar or the rules of constants treat in its own
+ * way.
+ */
 const insertions =
   `fn let var const override struct alias enable requires diagnostic const_assert if else switch case default loop
   continuing break continue return discard while for true false _ a f x S main out id i32 u32 f32 f16 bool vec2 vec3f vec4u mat2x2f

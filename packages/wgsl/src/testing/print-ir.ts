@@ -5,8 +5,9 @@ import { typeName } from '../types.ts'
 type Facts = Pick<Analyses, 'ranges' | 'counters'>
 
 /**
- * Prints IR as text that resembles WGSL, with loads written `load(place)` and every conversion visible; for tests and debugging. With `facts`
- * it shows what the analyses know: the interval of each let and index, whether the index is inside, and the trips of loops.
+ * Prints IR as text that resembles WGSL, with loads written `load(place)` and every conversion visible; for
+ * tests and debugging. With `facts` it shows what the analyses know: the interval of each let and index,
+ * whether the index is inside, and the trips of loops.
  */
 export function printIr(ir: IrModule, options: { readonly facts?: boolean } = {}): string {
   const facts = options.facts ? analyse(ir) : undefined

@@ -16,8 +16,8 @@ export const stages = ['parse', 'lower', 'reflect', 'print', 'walk', 'reference'
 export type Stage = (typeof stages)[number]
 
 /**
- * Runs every public function of the package on a source, up to the stage `last`. Whatever is thrown that is no
- * `WgslError` is thrown on: it is a defect of the package.
+ * Runs every public function of the package on a source, up to the stage `last`. Whatever is thrown that is
+ * no `WgslError` is thrown on: it is a defect of the package.
  */
 export function runPublicFunctions(source: string, last: Stage = 'cuda'): Outcome {
   const wanted = (stage: Stage) => stages.indexOf(stage) <= stages.indexOf(last)

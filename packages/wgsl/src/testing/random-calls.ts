@@ -15,7 +15,8 @@ export interface CallWriter extends Random {
 /**
  * How random kernels call a built-in function:
  * - `value`: in expressions; `write` gives the call as a u32, the same on every correct implementation;
- * - `subgroup`: where all invocations of a subgroup come by. `isPortable` if the u32 that `write` gives does not depend on how large subgroups are;
+ * - `subgroup`: where all invocations of a subgroup come by. `isPortable` if the u32 that `write` gives does
+ *   not depend on how large subgroups are;
  * - `atomic`, `barrier`, `length`: by the forms that `random-memory.ts` has for pointers;
  * - `matrix`: in the products of `random-rare.ts`;
  * - `elsewhere`: not at all, for the reason that is given.
@@ -70,7 +71,9 @@ function integers(name: string, count: number, kinds: readonly ('u32' | 'i32')[]
   }
 }
 
-/** `name` of numbers of one shape, with a result of the same that is exact for small whole numbers and halves. */
+/**
+ * `name` of numbers of one shape, with a result of the same that is exact for small whole numbers and halves.
+ */
 function numbers(name: string, count: number): CallForm {
   const floats = exact(name, count)
   const whole = integers(name, count, name === 'sign' ? ['i32'] : undefined)
@@ -92,7 +95,10 @@ function exact(name: string, count: number) {
   } as const
 }
 
-/** A float whose last bits differ from one implementation to the next: what shows of it is that it is finite. `domain` brings 0 to 7 into the domain. */
+/**
+ * A float whose last bits differ from one implementation to the next: what shows of it is that it is finite.
+ * `domain` brings 0 to 7 into the domain.
+ */
 function inexact(
   name: string,
   count = 1,
@@ -118,7 +124,10 @@ function finite(text: string, size: number): string {
 const eighth = (x: string) => `(${x} * 0.125)`
 const positive = (x: string) => `(${x} + 1.0)`
 
-/** A call with arguments of fixed types, each given by a letter: u and i are u32 and i32, U and I vectors of four of them, b a bool. */
+/**
+ * A call with arguments of fixed types, each given by a letter: u and i are u32 and i32, U and I vectors of
+ * four of them, b a bool.
+ */
 function fixed(name: string, parameters: string, as: (call: string) => string = (call) => call): CallForm {
   const types: Record<string, RandomType> = {
     ...{ u: u32, i: i32, b: bool, U: vectorOf('u32', 4), I: vectorOf('i32', 4) },

@@ -2,7 +2,9 @@
 export interface Variable {
   readonly name: string
   readonly type: 'u32' | 'vec3u' | 'array<u32, 4>' | 'Pair'
-  /** `let` is a value; `pointer` points to a u32 of a variable; `constant-pointer` may only be read through. */
+  /**
+   * `let` is a value; `pointer` points to a u32 of a variable; `constant-pointer` may only be read through.
+   */
   readonly kind: 'var' | 'let' | 'pointer' | 'constant-pointer'
   /** In storage: has no value as a whole. */
   readonly isStorage?: true

@@ -2,8 +2,9 @@ import { Random } from './random.ts'
 import { type FunctionShape, parameterTypes, type Variable } from './random-control-flow-names.ts'
 
 /**
- * A random module of control flow, memory and functions with collective operations in it, valid but for the rules of
- * uniformity and of aliases: for comparing what two compilers make of those. The same seed gives the same module.
+ * A random module of control flow, memory and functions with collective operations in it, valid but for the
+ * rules of uniformity and of aliases: for comparing what two compilers make of those. The same seed gives the
+ * same module.
  */
 export function randomControlFlow(seed: number): string {
   return new ControlFlowWriter(seed).module()

@@ -5,7 +5,10 @@ import { i32, u32, vectorOf } from './random-types.ts'
 /** Elements of workgroup arrays that belong to one invocation. */
 export const ownElements = 4
 
-/** Writes what the invocations of a workgroup do together: elements of each, copies, reads of others' elements, subgroup operations. */
+/**
+ * Writes what the invocations of a workgroup do together: elements of each, copies, reads of others'
+ * elements, subgroup operations.
+ */
 export class RandomCooperation extends RandomAtomics {
   /** What only all invocations of a workgroup can do together. */
   together(indent: string): string {
@@ -42,7 +45,9 @@ export class RandomCooperation extends RandomAtomics {
     }
   }
 
-  /** Asynchronous copies where they qualify: into elements of this invocation, from storage that is only read. */
+  /**
+   * Asynchronous copies where they qualify: into elements of this invocation, from storage that is only read.
+   */
   #copies(indent: string): string {
     const k = this.name('k')
     const source = () => this.pick([`quads[i + ${this.below(9)}u]`, `quads[${this.expression(u32, 1)}]`])

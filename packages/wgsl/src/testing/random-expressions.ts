@@ -304,7 +304,10 @@ export function drawn<Write>(
   })!
 }
 
-/** Writes a scalar of a kind as an expression whose outermost parts are of a form; undefined where the variables in scope do not do for it. */
+/**
+ * Writes a scalar of a kind as an expression whose outermost parts are of a form; undefined where the
+ * variables in scope do not do for it.
+ */
 type WriteInteger = (w: RandomExpressions, kind: 'u32' | 'i32', depth: number) => string | undefined
 
 const converted = (kind: 'u32' | 'i32', text: string) => (kind === 'u32' ? text : `i32(${text})`)

@@ -16,11 +16,12 @@ import {
 } from './random-types.ts'
 
 /**
- * A random valid kernel with the header of a test kernel; the same seed gives the same kernel. It has integers that wrap around,
- * indices out of range, structures, nested arrays, matrices, pointers, atomics, barriers, copies into workgroup memory, loops
- * of every form whose counters rise, fall, wrap and meet their bound or pass it, and functions with side effects wherever an
- * expression may stand. Results are exact and the same on every correct implementation: loops end, each invocation keeps to elements
- * of its own between two barriers, and what others do in between shows only in sums.
+ * A random valid kernel with the header of a test kernel; the same seed gives the same kernel. It has
+ * integers that wrap around, indices out of range, structures, nested arrays, matrices, pointers, atomics,
+ * barriers, copies into workgroup memory, loops of every form whose counters rise, fall, wrap and meet their
+ * bound or pass it, and functions with side effects wherever an expression may stand. Results are exact and
+ * the same on every correct implementation: loops end, each invocation keeps to elements of its own between
+ * two barriers, and what others do in between shows only in sums.
  */
 export function randomKernel(seed: number): string {
   return new KernelWriter(seed).kernel()
@@ -34,7 +35,10 @@ class KernelWriter extends RandomLoops {
   #returns: Kind | undefined
 
   readonly #seed: number
-  /** One operation for the whole kernel: 'or' and 'xor' of one number, mixed, depend on the order of the invocations. */
+  /**
+   * One operation for the whole kernel: 'or' and 'xor' of one number, mixed, depend on the order of the
+   * invocations.
+   */
   readonly #combineBits: string
 
   constructor(seed: number) {
@@ -217,7 +221,10 @@ ${this.statements(2 + this.below(4), '  ')}  *p += ${this.expression(u32, 1)};
     return text
   }
 
-  /** A block whose declarations end with it; `isUniform` says whether all invocations come by together if they did before. */
+  /**
+   * A block whose declarations end with it; `isUniform` says whether all invocations come by together if they
+   * did before.
+   */
   protected override block(indent: string, isUniform = false, first = ''): string {
     const outer = { variables: this.variables, isUniform: this.isUniform }
     this.variables = [...outer.variables]
@@ -353,7 +360,10 @@ ${this.statements(2 + this.below(4), '  ')}  *p += ${this.expression(u32, 1)};
     return `${isMutable ? 'var' : 'let'} ${name} = ${value};`
   }
 
-  /** An access to a structure with padding in storage, or to bytes without a type in workgroup memory: those of this invocation. */
+  /**
+   * An access to a structure with padding in storage, or to bytes without a type in workgroup memory: those
+   * of this invocation.
+   */
   #laidOut(): string {
     const row = () => this.smallFloat(vectorOf('f32', 3))
     const bytes = `bufferView<${this.pick(['array<u32, 4>', 'vec4u'])}>(&raw, li * 16u)`
@@ -393,7 +403,10 @@ ${this.statements(2 + this.below(4), '  ')}  *p += ${this.expression(u32, 1)};
     return `${text} ${this.pick(['=', '=', '+=', '-=', '*=', '&=', '|=', '^='])} ${this.expression(type, 2)};`
   }
 
-  /** Atomics on memory that all invocations share add up to the same in any order; on elements of its own an invocation sees results. */
+  /**
+   * Atomics on memory that all invocations share add up to the same in any order; on elements of its own an
+   * invocation sees results.
+   */
   #atomic(): string {
     const value = this.expression(u32, 1)
     switch (this.below(this.#returns === undefined ? 7 : 3)) {

@@ -14,7 +14,10 @@ export abstract class RandomLoops extends RandomCooperation {
   /** So many statements. */
   protected abstract statements(count: number, indent: string): string
 
-  /** A block whose declarations end with it; `isUniform` says whether all invocations come by together if they did before. */
+  /**
+   * A block whose declarations end with it; `isUniform` says whether all invocations come by together if they
+   * did before.
+   */
   protected abstract block(indent: string, isUniform?: boolean, first?: string): string
 
   #inLoop<T>(write: () => T): T {
@@ -89,7 +92,9 @@ export abstract class RandomLoops extends RandomCooperation {
     return `${indent}var ${turns} = 0u;\n${text}`
   }
 
-  /** A `for` that lacks a part, steps by what it does not know, or whose condition compares something else. */
+  /**
+   * A `for` that lacks a part, steps by what it does not know, or whose condition compares something else.
+   */
   #oddFor(indent: string, counter: Variable, turns: string): string {
     const { name: k, type } = counter
     const suffix = type.kind === 'u32' ? 'u' : 'i'

@@ -13,9 +13,10 @@ import {
 } from './random-module-types.ts'
 
 /**
- * A random module with an entry point `main`, drawn from the grammar with its types in mind: about half are valid. The others
- * hold a value of a wrong type, a name that is not there, or a constant that overflows. The same seed gives the same module.
- * No function of it calls a collective operation, so that uniformity plays no part.
+ * A random module with an entry point `main`, drawn from the grammar with its types in mind: about half are
+ * valid. The others hold a value of a wrong type, a name that is not there, or a constant that overflows. The
+ * same seed gives the same module. No function of it calls a collective operation, so that uniformity plays
+ * no part.
  */
 export function randomModule(seed: number): string {
   return new ModuleWriter(new Random(seed)).module()

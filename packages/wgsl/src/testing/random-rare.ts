@@ -13,8 +13,9 @@ export interface RareForms {
 const largeElements = 12_800
 
 /**
- * Forms that few kernels have: workgroup memory above 48 KiB, products of subgroup matrices, subgroup operations where not all lanes come by, and in
- * functions of kernels whose last subgroup is not whole. They are drawn apart from a kernel's other forms.
+ * Forms that few kernels have: workgroup memory above 48 KiB, products of subgroup matrices, subgroup
+ * operations where not all lanes come by, and in functions of kernels whose last subgroup is not whole. They
+ * are drawn apart from a kernel's other forms.
  */
 export function rareForms(seed: number, threads: number, isInputStructure: boolean): RareForms {
   const random = new Random(seed + 0x10000)
@@ -90,7 +91,10 @@ fn counted(x: bool) -> u32 { return subgroupBallot(x).x + summed(u32(subgroupAll
   }
 }
 
-/** Products of matrices of halves, whose sums are exact in any order, out of arrays that may be laid out swizzled. */
+/**
+ * Products of matrices of halves, whose sums are exact in any order, out of arrays that may be laid out
+ * swizzled.
+ */
 function subgroupMatrices(random: Random, threads: number): RareForms {
   const cells = 256
   const stride = random.pick(['2u', '4u', '8u', '8u', '3u', 'limits.z'])

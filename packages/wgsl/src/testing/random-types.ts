@@ -1,7 +1,10 @@
 /** The scalars of random kernels. */
 export type Kind = 'u32' | 'i32' | 'bool'
 
-/** Which subgroup operations a random kernel has: none, those that give the same in subgroups of any size, or all. */
+/**
+ * Which subgroup operations a random kernel has: none, those that give the same in subgroups of any size, or
+ * all.
+ */
 export type RandomSubgroups = 'none' | 'any-size' | 'of-32'
 
 /** The subgroup operations of the kernel with this seed. */
@@ -24,7 +27,10 @@ export function hasDivergentSubgroups(seed: number): boolean {
   return seed % 16 === 9 || seed % 16 === 11
 }
 
-/** Whether the kernel with this seed has more workgroup memory than CUDA takes in static declarations; SwiftShader has less. */
+/**
+ * Whether the kernel with this seed has more workgroup memory than CUDA takes in static declarations;
+ * SwiftShader has less.
+ */
 export function hasLargeMemory(seed: number): boolean {
   return seed % 16 === 7
 }
@@ -34,12 +40,18 @@ export function hasMatrices(seed: number): boolean {
   return seed % 16 === 13
 }
 
-/** Whether the control flow of the kernel with this seed is of `if` and `for`: others have no asynchronous copies. */
+/**
+ * Whether the control flow of the kernel with this seed is of `if` and `for`: others have no asynchronous
+ * copies.
+ */
 export function hasStraightFlow(seed: number): boolean {
   return seed % 8 === 2 || hasMatrices(seed)
 }
 
-/** A type of random kernels: its WGSL name, and its parts. Matrices hold small whole numbers, so that every result is exact. */
+/**
+ * A type of random kernels: its WGSL name, and its parts. Matrices hold small whole numbers, so that every
+ * result is exact.
+ */
 export interface RandomType {
   readonly name: string
   /** Set for scalars and vectors. */

@@ -1,8 +1,9 @@
 import { Session } from 'node:inspector'
 
 /**
- * Counts the steps that a computation takes: how often each block of the package's code runs, plus the elements that array
- * methods and spreads handle by themselves. Unlike a time, the count does not depend on the machine or its load.
+ * Counts the steps that a computation takes: how often each block of the package's code runs, plus the
+ * elements that array methods and spreads handle by themselves. Unlike a time, the count does not depend on
+ * the machine or its load.
  */
 export class StepCounter {
   readonly #session = new Session()

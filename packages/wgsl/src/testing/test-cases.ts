@@ -11,8 +11,8 @@ declare module 'vitest' {
 export const isLong = process.env.TANDEM_LONG === '1'
 
 /**
- * The numbers of the cases that a test goes through: `short` of them, or `long` of them with TANDEM_LONG=1. TANDEM_SHARD=k/n keeps the
- * k-th of n parts, which together are all.
+ * The numbers of the cases that a test goes through: `short` of them, or `long` of them with TANDEM_LONG=1.
+ * TANDEM_SHARD=k/n keeps the k-th of n parts, which together are all.
  */
 export function testCases(short: number, long: number): number[] {
   return shardOf(isLong ? long : short, process.env.TANDEM_SHARD ?? '1/1')

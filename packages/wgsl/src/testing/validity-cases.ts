@@ -1,11 +1,17 @@
-/** A kernel that the rules of uniformity and of aliases accept or reject, as a line of `testdata/validity.txt` gives it. */
+/**
+ * A kernel that the rules of uniformity and of aliases accept or reject, as a line of `testdata/validity.txt`
+ * gives it.
+ */
 export interface ValidityCase {
   /** Declarations before ` ### `, if any, then statements of the entry point. */
   readonly text: string
   readonly isValid: boolean
 }
 
-/** Reads the lines of `testdata/validity.txt`: `+` before what is valid, `-` before what is not, `#` before a heading. */
+/**
+ * Reads the lines of `testdata/validity.txt`: `+` before what is valid, `-` before what is not, `#` before a
+ * heading.
+ */
 export function parseValidityCases(file: string): ValidityCase[] {
   return file
     .trimEnd()
@@ -18,7 +24,10 @@ export function parseValidityCases(file: string): ValidityCase[] {
     })
 }
 
-/** The source of a case: its declarations and statements among variables of every address space and every built-in value. */
+/**
+ * The source of a case: its declarations and statements among variables of every address space and every
+ * built-in value.
+ */
 export function validitySource(text: string): string {
   const [declarations, statements] = text.includes(' ### ')
     ? (text.split(' ### ') as [string, string])

@@ -14,7 +14,10 @@ import { sizeOf } from '../layout.ts'
 import * as types from '../types.ts'
 import { hasParts, isIndexType, isMemberOf, isOf, isValueType, shape } from './type-rules.ts'
 
-/** Throws when a module breaks a promise that the head of `ir.ts` makes to emitters, or one of the comments on its nodes. */
+/**
+ * Throws when a module breaks a promise that the head of `ir.ts` makes to emitters, or one of the comments on
+ * its nodes.
+ */
 export function verifyIr(module: IrModule): void {
   new Verifier(module).module()
 }

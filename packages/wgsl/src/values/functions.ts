@@ -58,7 +58,10 @@ function firstLeadingBit(x: number, kind: string): number {
   return 31 - clz32(kind === 'i32' && x < 0 ? ~x : x)
 }
 
-/** x · 2^exponent. A power beyond f64 is applied in thirds; a product that is subnormal on the way ends as 0, so none rounds twice. */
+/**
+ * x · 2^exponent. A power beyond f64 is applied in thirds; a product that is subnormal on the way ends as 0,
+ * so none rounds twice.
+ */
 function scaledByPower(x: number, exponent: number): number {
   if (Math.abs(exponent) <= 1000) return x * 2 ** exponent
   const power = clampTo(exponent, -2200, 2200)

@@ -1,6 +1,6 @@
 /**
- * A NaN whose bits are not the usual ones. JavaScript numbers keep no payload, so a NaN that comes from memory or from a
- * `bitcast` is an object that counts as NaN in arithmetic and still knows its bits.
+ * A NaN whose bits are not the usual ones. JavaScript numbers keep no payload, so a NaN that comes from
+ * memory or from a `bitcast` is an object that counts as NaN in arithmetic and still knows its bits.
  */
 class NanWithBits {
   readonly bits: number

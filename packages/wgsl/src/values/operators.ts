@@ -3,15 +3,18 @@ import type { Type } from '../ir.ts'
 import { floatValue, nanBits } from './nan.ts'
 
 /*
- * Operators and conversions of WGSL on JavaScript numbers, for constants and for the reference executor. f32 operations round once to single
- * precision after a double operation, which is the correctly rounded result for + - * / and sqrt (Figueroa, "When is double rounding
- * innocuous?", 1995).
+ * Operators and conversions of WGSL on JavaScript numbers, for constants and for the reference executor. f32
+ * operations round once to single precision after a double operation, which is the correctly rounded result
+ * for + - * / and sqrt (Figueroa, "When is double rounding innocuous?", 1995).
  */
 
 /** A scalar, or a list of components, columns or members. */
 export type Result = number | boolean | Result[]
 
-/** Rounds the result of one operation to its kind; what rounds for constants throws where no value of the kind is left. */
+/**
+ * Rounds the result of one operation to its kind; what rounds for constants throws where no value of the kind
+ * is left.
+ */
 export type Round = (x: number) => number
 
 const { fround, imul } = Math
@@ -100,7 +103,10 @@ export function binaryFunction(
   }
 }
 
-/** Which product of linear algebra `*` is: of a matrix and a vector, or of two matrices; undefined for one by component. */
+/**
+ * Which product of linear algebra `*` is: of a matrix and a vector, or of two matrices; undefined for one by
+ * component.
+ */
 export function productShape(left: Type, right: Type): 'mv' | 'vm' | 'mm' | undefined {
   if (left.kind === 'matrix')
     return right.kind === 'matrix' ? 'mm' : right.kind === 'vector' ? 'mv' : undefined
@@ -124,7 +130,10 @@ export function multiplyMatrix(
   return (right as number[][]).map((column) => timesVector(left as number[][], column))
 }
 
-/** Value conversion, WGSL "Value Constructor Built-in Functions": floats clamp to the integer's range, NaN gives 0. */
+/**
+ * Value conversion, WGSL "Value Constructor Built-in Functions": floats clamp to the integer's range, NaN
+ * gives 0.
+ */
 export function convertScalar(value: number | boolean, from: string, to: string): number | boolean {
   if (to === 'bool') return Boolean(value)
   const x = Number(value)

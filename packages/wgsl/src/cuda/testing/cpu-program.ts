@@ -15,7 +15,10 @@ const header = join(native, 'tandem_cpu.hpp')
 export const cache = fileURLToPath(new URL('../../../.cache/cpu-kernels', import.meta.url))
 const week = 7 * 86_400_000
 
-/** Kernels in one C++ file: the compiler's work is spread over files, and its start-up is paid once for many kernels. */
+/**
+ * Kernels in one C++ file: the compiler's work is spread over files, and its start-up is paid once for many
+ * kernels.
+ */
 const kernelsPerFile = 60
 
 /** One run of a kernel: the parameters in order, a buffer's bytes for a pointer. */
@@ -41,7 +44,8 @@ function cpuFileText(kernels: readonly CudaKernel[], table: string): string {
   )
   return [
     `#include "${header}"`,
-    // Workgroup memory of a kernel is one section, so that it can be filled with garbage before each workgroup.
+    // Workgroup memory of a kernel is one section, so that it can be filled with garbage before each
+    // workgroup.
     cpuText(kernels, (i) => `#undef TANDEM_SHARED_SECTION\n#define TANDEM_SHARED_SECTION "${section(i)}"\n`),
     ...kernels.map(
       (_, i) =>
@@ -58,7 +62,10 @@ export interface CpuProgram {
   run(jobs: readonly CpuJob[]): Promise<CpuResult[]>
 }
 
-/** Builds generated kernels for the CPU with `compiler`. Objects and programs are kept in the package's `.cache` and found again, until a week passes without use. */
+/**
+ * Builds generated kernels for the CPU with `compiler`. Objects and programs are kept in the package's
+ * `.cache` and found again, until a week passes without use.
+ */
 export async function buildCpuProgram(
   kernels: readonly CudaKernel[],
   options: { readonly compiler?: string; readonly parallel?: number } = {},
@@ -72,10 +79,12 @@ export async function buildCpuProgram(
     counts.push(part.length)
   }
   files.push(mainText(counts))
-  // Most of the time goes into compiling. The long form lets the optimizer take what C++ leaves undefined as it likes.
+  // Most of the time goes into compiling. The long form lets the optimizer take what C++ leaves undefined as
+  // it likes.
   const optimization = isLong ? '-O1' : '-O0'
   const flags = ['-std=c++17', optimization, '-w', '-fno-strict-aliasing', '-ffp-contract=off']
-  // What C++ leaves undefined stops the kernel: arithmetic that was taken for exact and overflows, a divisor of 0, a shift by 32.
+  // What C++ leaves undefined stops the kernel: arithmetic that was taken for exact and overflows, a divisor
+  // of 0, a shift by 32.
   flags.push(
     '-fsanitize=signed-integer-overflow,integer-divide-by-zero,shift',
     '-fsanitize-undefined-trap-on-error',

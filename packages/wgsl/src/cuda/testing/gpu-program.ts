@@ -15,7 +15,10 @@ export function bytesHash(bytes: Uint8Array): string {
   return high.toString(16).padStart(8, '0') + low.toString(16).padStart(8, '0')
 }
 
-/** A case for the GPU: what its writable buffers hold afterwards; undefined where the tolerance is not 0, so that running it is all that is asked. */
+/**
+ * A case for the GPU: what its writable buffers hold afterwards; undefined where the tolerance is not 0, so
+ * that running it is all that is asked.
+ */
 export interface GpuCase {
   readonly kernelCase: KernelCase
   readonly kernel: CudaKernel
@@ -23,9 +26,10 @@ export interface GpuCase {
 }
 
 /**
- * CUDA C++ of a program that runs each case once, after a kernel that fills the workgroup memory of every multiprocessor with rubbish, and prints
- * a line for each case whose buffers are not as expected. Each buffer is an allocation of its own, so that `compute-sanitizer` sees what lies outside.
- * Built with nvcc, for compute capability 8.0 on.
+ * CUDA C++ of a program that runs each case once, after a kernel that fills the workgroup memory of every
+ * multiprocessor with rubbish, and prints a line for each case whose buffers are not as expected. Each buffer
+ * is an allocation of its own, so that `compute-sanitizer` sees what lies outside. Built with nvcc, for
+ * compute capability 8.0 on.
  */
 export function gpuProgram(cases: readonly GpuCase[]): string {
   const fragments = fragmentsFor(cases.flatMap(({ kernel }) => kernel.parts.preludeNames))

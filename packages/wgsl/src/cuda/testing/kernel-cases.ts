@@ -54,7 +54,10 @@ export function translate(kernelCase: KernelCase, bounds: CudaBounds): CudaKerne
   return emitCuda(kernelCase.module, { bounds, lineDirectives: false })
 }
 
-/** The same with looks at the stop word as close to each other as the rules allow: every loop but the shortest is cut into pieces. */
+/**
+ * The same with looks at the stop word as close to each other as the rules allow: every loop but the shortest
+ * is cut into pieces.
+ */
 export function translateStoppable(kernelCase: KernelCase, bounds: CudaBounds): CudaKernel {
   const options = { bounds, lineDirectives: false, stoppable: true } as const
   return emitCudaWithLooks(kernelCase.module, options, closeLooks)
@@ -84,7 +87,10 @@ export function referenceRun(
 /** The words of the trap record. */
 export const trapRecordByteLength = 64
 
-/** A run of a translated case; every view is the whole binding. `stopped`: its stop word is written before it begins. */
+/**
+ * A run of a translated case; every view is the whole binding. `stopped`: its stop word is written before it
+ * begins.
+ */
 export function cpuJob(kernelCase: KernelCase, kernel: CudaKernel, index: number, stopped = false): CpuJob {
   const { workgroups } = kernelCase.test
   const isIndirect = kernel.parameters.at(-1)?.kind === 'most-workgroups'

@@ -2,8 +2,9 @@
 //
 //   node packages/wgsl/src/cuda/testing/write-gpu-programs.ts FOLDER [--random 2000] [--first 0]
 //
-// random-N.cu have so many random kernels, from the seed `first` on, corpus-N.cu the kernels of packages/wgsl/testdata and the generated ones.
-// They do not need Node there: what the reference executor gives is in them, as hashes.
+// random-N.cu have so many random kernels, from the seed `first` on, corpus-N.cu the kernels of
+// packages/wgsl/testdata and the generated ones. They do not need Node there: what the reference executor
+// gives is in them, as hashes.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'

@@ -8,7 +8,9 @@ import {
 import { atomicKernels, subgroupKernels } from './memory-kernels.ts'
 import { conversionKernels, foldingKernels, matrixKernels, operatorKernels } from './operator-kernels.ts'
 
-/** One kernel for each built-in function, operator and conversion, over the kinds and shapes that it takes. */
+/**
+ * One kernel for each built-in function, operator and conversion, over the kinds and shapes that it takes.
+ */
 export function generatedKernels(): TestKernel[] {
   return [
     ...floatFunctionKernels(),

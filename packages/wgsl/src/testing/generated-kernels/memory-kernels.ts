@@ -97,7 +97,10 @@ fn main() {
 
 /** Subgroup and quad operations. */
 export function* subgroupKernels(): Generator<TestKernel> {
-  /** Flags that hold whatever the size of subgroups. \`x\` is a value of the thread, \`lane\` and \`size\` place it. */
+  /**
+   * Flags that hold whatever the size of subgroups. \`x\` is a value of the thread, \`lane\` and \`size\`
+   * place it.
+   */
   const subgroupChecks: Record<string, string> = {
     subgroupElect:
       'subgroupBroadcastFirst(lane) == lane && subgroupElect() || subgroupBroadcastFirst(lane) != lane && !subgroupElect()',
