@@ -28,6 +28,11 @@ export function findExitConditions(module: IrModule, counters: LoopCounters): Re
   const add = (condition: Expression | undefined) => {
     if (condition !== undefined && condition.kind !== 'literal') found.add(condition)
   }
+  /**
+   * Whether the function has a `return`: asked once, since loops that nest deep would each look through all
+   * inside.
+   */
+  let returns = false
   /** `loop` is the body of the innermost loop around the statement. */
   const visit = (s: Statement | undefined, loop: Block | undefined): void => {
     switch (s?.kind) {
@@ -52,13 +57,16 @@ export function findExitConditions(module: IrModule, counters: LoopCounters): Re
         return
       case 'for': {
         const comesNearer = counters.approach(s) !== undefined || counters.mostTrips(s) !== undefined
-        const mayMoveAway = !comesNearer || (loop !== undefined && has(s.body, 'return'))
+        const mayMoveAway = !comesNearer || (loop !== undefined && returns && has(s.body, 'return'))
         if (mayMoveAway && !(s.keyword === 'while' && isPlainEquality(s))) add(s.condition)
         visit(s.body, s.body)
       }
     }
   }
-  for (const fn of module.functions) visit(fn.body, undefined)
+  for (const fn of module.functions) {
+    returns = has(fn.body, 'return')
+    visit(fn.body, undefined)
+  }
   return found
 }
 
@@ -71,8 +79,8 @@ function has(part: Statement, ...kinds: readonly Statement['kind'][]): boolean {
 }
 
 /**
- * `while (v != 3u)` where nothing but statements `v op= e` of each round store to `v`, with an `e` of literals,
- * `v` and operators.
+ * `while (v != 3u)` where nothing but statements `v op= e` of each round store to `v`, with an `e` of
+ * literals, `v` and operators.
  */
 function isPlainEquality({ condition, body }: For): boolean {
   if (condition?.kind !== 'binary' || (condition.operator !== '==' && condition.operator !== '!='))
