@@ -98,7 +98,7 @@ export function sanitizedStart(
 ): { starter: readonly string[]; environment: Readonly<Record<string, string>> } {
   return {
     starter: [...launcherOf[sanitizer], 'env', `LD_PRELOAD=${runtimeLibrary(sanitizer)}`],
-    environment: { ...settings[sanitizer], NODE_OPTIONS: `--require ${hook(sanitizer, addon)}` },
+    environment: { ...settings[sanitizer], NODE_OPTIONS: `--require ${hook(addon)}` },
   }
 }
 
@@ -112,7 +112,7 @@ export function runSanitized(
   nodeArguments: readonly string[],
 ): { status: number | null; output: string } {
   const env = { LD_PRELOAD: runtimeLibrary(sanitizer) }
-  return run(sanitizer, nodeArguments, { ...env, NODE_OPTIONS: `--require ${hook(sanitizer, addon)}` })
+  return run(sanitizer, nodeArguments, { ...env, NODE_OPTIONS: `--require ${hook(addon)}` })
 }
 
 /**
@@ -125,7 +125,7 @@ export function runSanitizedTests(
   vitestArguments: readonly string[],
 ): { status: number | null; output: string } {
   return run(sanitizer, [vitest, 'run', '--reporter=default', ...vitestArguments], {
-    NODE_OPTIONS: `--require ${hook(sanitizer, addon)}`,
+    NODE_OPTIONS: `--require ${hook(addon)}`,
     [forWorkers]: runtimeLibrary(sanitizer),
   })
 }
@@ -133,10 +133,10 @@ export function runSanitizedTests(
 const vitest = join(require.resolve('vitest/package.json'), '..', 'vitest.mjs')
 const forWorkers = 'TANDEM_SANITIZER_LIBRARY'
 
-/** What Node loads first. */
-function hook(sanitizer: Sanitizer, addon: string): string {
-  const path = join(packageFolder, 'build', sanitizer, 'hook.cjs')
-  const loader = join(packageFolder, 'build', sanitizer, 'loader.cjs')
+/** The file that Node loads first. Each addon has its own, since two packages run their tests at once. */
+function hook(addon: string): string {
+  const path = addon.replace(/\.node$/, '-hook.cjs')
+  const loader = addon.replace(/\.node$/, '-loader.cjs')
   writeFileSync(loader, `module.exports = () => require(${JSON.stringify(addon)})\n`)
   writeFileSync(
     path,
