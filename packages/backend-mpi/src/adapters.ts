@@ -11,7 +11,7 @@ import {
 import type { Opening } from './opening.ts'
 import type { MpiSession } from './session.ts'
 
-/** What a rank says of the adapters that its inner backend finds. */
+/** A rank's report of the adapters that its inner backend finds. */
 interface RankAdapters {
   readonly rank: number
   readonly adapters: readonly AdapterSnapshot[]
@@ -19,18 +19,18 @@ interface RankAdapters {
   readonly notes?: readonly string[]
 }
 
-/** An adapter as text: with one reading of its sensors, so that all ranks choose by the same values. */
+/** A serializable adapter, with one reading of its sensors, so that all ranks choose by the same values. */
 interface AdapterSnapshot extends Omit<Adapter, 'features' | 'telemetry' | 'rank'> {
   readonly features: readonly DeviceFeature[]
   readonly reading?: Telemetry
 }
 
-/** The inner backend's own adapter of each that this rank has reported. */
+/** The inner backend's adapter for each adapter that this rank has reported. */
 const innerAdapters = new WeakMap<Adapter, Adapter>()
-/** The opening that has found each adapter. */
+/** The opening that found each adapter. */
 const openings = new WeakMap<Adapter, Opening>()
 
-/** What the group over these adapters is opened with. */
+/** The opening for a group over these adapters. */
 export function openingOf(session: MpiSession, adapters: readonly Adapter[]): Opening {
   const [first] = adapters
   return (first && openings.get(first)) ?? session.newOpening()
@@ -43,13 +43,13 @@ export function innerAdapter(adapter: Adapter): Adapter {
   return inner
 }
 
-/** A sentence where the launcher leaves a process too few of the machine's cores for its threads. */
+/** A note if the launcher gives a process too few of the machine's cores for its threads. */
 export function bindingNote(available: number, cores: number): string | undefined {
   if (available >= 3 || cores < 4) return undefined
   return `The process is bound to ${available} of ${cores} CPU cores. It needs three to be fast: one each for JavaScript, messages and its devices. With Open MPI, mpirun --bind-to none lets each process use all cores.`
 }
 
-/** The adapters of all ranks, in rank order. The GPUs of a host are dealt to its ranks. */
+/** The adapters of all ranks, in rank order. The GPUs of a host are divided among its ranks. */
 export async function gatherAdapters(
   session: MpiSession,
   inner: Backend,
@@ -98,9 +98,9 @@ export async function gatherAdapters(
 }
 
 /**
- * Which of the adapters that `rank` sees are its own. Software adapters all are. GPUs that the ranks of one
- * host see alike are dealt in rank order, in shares as equal as they can be; where ranks see different ones
- * (a launcher that binds them), the lowest rank that sees a GPU has it.
+ * The indices of the adapters seen by `rank` that belong to it. All software adapters do. If all ranks of a
+ * host see the same GPUs, these are divided in rank order into shares that are as equal as possible. If ranks
+ * see different GPUs, because a launcher binds them, a GPU belongs to the lowest rank that sees it.
  */
 export function dealt(
   rank: number,

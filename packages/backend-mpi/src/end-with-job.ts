@@ -1,9 +1,10 @@
 import type { NativeAddon } from './native-addon.ts'
 
 /**
- * Ends MPI with the process. A process that has nothing left to do, or ends with exit code 0, waits for the
- * other ranks in MPI_Finalize; one that ends with another code, or with an uncaught exception, ends all ranks
- * (MPI_Abort). After a rank is lost, MPI is not called any more: it would wait for that rank forever.
+ * Ends MPI together with the process. A process that has nothing left to do, or exits with code 0, waits for
+ * the other ranks in MPI_Finalize; a process that exits with another code, or with an uncaught exception,
+ * ends all ranks (MPI_Abort). After a rank is lost, MPI is no longer called, because it would wait for that
+ * rank forever.
  */
 export function endWithJob(addon: NativeAddon, rank: number, failed: () => boolean): void {
   let ended = false
@@ -25,7 +26,7 @@ export function endWithJob(addon: NativeAddon, rank: number, failed: () => boole
   process.on('uncaughtExceptionMonitor', (error) => {
     if (ended || failed()) return
     ended = true
-    // Node prints it only afterwards, and MPI_Abort does not return.
+    // Node would print it only after this handler, and MPI_Abort does not return.
     console.error(`Rank ${rank} ended with an uncaught exception:`, error)
     addon.end()
     addon.abort(1)

@@ -20,8 +20,8 @@ interface HostHandles extends Handles {
 }
 
 /**
- * What a rank without devices runs: copies between its host memory. It has no device memory, and its kernels
- * are names.
+ * The runtime of a rank without devices. It runs copies within host memory, has no device memory, and does
+ * not compile kernels.
  */
 export class HostRuntime implements Runtime<HostHandles> {
   readonly devices: readonly Adapter[] = []

@@ -1,10 +1,10 @@
 import { GpuError } from '@tandem-gpu/core'
 
-/** What the launcher of the job says to the processes that it starts, in their environment. */
+/** What the launcher of the job tells the processes that it starts, through their environment. */
 export interface Launch {
-  /** For sentences: "mpirun of Open MPI". */
+  /** For messages: "mpirun of Open MPI". */
   readonly launcher: string
-  /** The MPI that the launcher belongs to, where it belongs to one. */
+  /** The MPI that the launcher belongs to, if any. */
   readonly family?: MpiFamily
   readonly size: number
   readonly rank: number
@@ -12,7 +12,8 @@ export interface Launch {
 
 export type MpiFamily = 'Open MPI' | 'MPICH' | 'the MPI 5 ABI'
 
-// Slurm sets its variables in all tasks, also where mpirun starts other processes from one: it comes last.
+// Slurm comes last, because it sets its variables in all tasks, even if mpirun starts other processes from a
+// task.
 const launchers: readonly {
   readonly launcher: string
   readonly family?: MpiFamily
@@ -30,8 +31,8 @@ const launchers: readonly {
 ]
 
 /**
- * Undefined where no launcher started this process: a job of one rank. Throws `validation` where its
- * variables do not say which rank of how many this is.
+ * Undefined if no launcher started this process, which is then a job of one rank. Throws `validation` if the
+ * launcher's variables do not contain a valid rank and number of ranks.
  */
 export function detectLaunch(environment: Readonly<Record<string, string | undefined>>): Launch | undefined {
   for (const { launcher, family, size, rank } of launchers) {

@@ -10,14 +10,14 @@ const openMpi = [
 const mpich = ['libmpich.so.12', '/usr/lib64/mpich/lib/libmpi.so.12', 'libmpi.so.12']
 const standardAbi = ['libmpi_abi.so.0', 'libmpi_abi.so']
 
-/** Libraries to try, in order: those of the launcher's MPI, where a launcher is known. */
+/** Libraries to try, in order: those of the launcher's MPI, if the launcher is known. */
 export function libraryCandidates(family: MpiFamily | undefined): readonly string[] {
   if (family === 'Open MPI') return [...openMpi, ...standardAbi, 'libmpi.so']
   if (family === 'MPICH') return [...mpich, ...standardAbi, 'libmpi.so']
   return [...openMpi, ...mpich, ...standardAbi, 'libmpi.so']
 }
 
-/** One sentence: what to install. */
+/** One sentence that names the packages to install. */
 export function installationRemedy(family: MpiFamily | undefined): string {
   if (family === 'Open MPI')
     return "Install Open MPI's library (Debian and Ubuntu: libopenmpi3, with the launcher in openmpi-bin), or name it in `libraries`."

@@ -23,16 +23,16 @@ type Joined =
   | { readonly plans: 'whole'; readonly runtime: SharingRuntime }
   | { readonly plans: 'parts'; readonly runtime: LinkedRuntime<Handles, PlanPart> }
 
-/** The processes of the job, as a link sees them. */
+/** The processes of the job in the form that links use. */
 interface JobProcesses extends LinkedProcesses {
-  /** Another rank cannot go on. */
+  /** Called when another rank cannot continue. */
   readonly break: () => void
   readonly close: () => void
 }
 
 /**
- * Devices that need no message of the host's: they map the memory of those of other ranks, or send each other
- * messages.
+ * Devices that need no messages from the host: they map the memory of other ranks' devices, or send each
+ * other messages.
  */
 export class LinkedDevices implements RankDevices {
   readonly transport: Transport
@@ -43,8 +43,8 @@ export class LinkedDevices implements RankDevices {
   readonly #processes: JobProcesses
 
   /**
-   * Opens this rank's devices so that they reach those of all ranks. Throws `unsupported` on all ranks alike,
-   * with the reason, where that cannot be.
+   * Opens this rank's devices so that they can access those of all ranks. Throws `unsupported` with the
+   * reason, alike on all ranks, if that is not possible.
    */
   static async open(
     session: MpiSession,
@@ -86,7 +86,7 @@ export class LinkedDevices implements RankDevices {
     return this.#joined.plans === 'whole'
   }
 
-  /** What NCCL has under way on a GPU cannot be ended without the communicator. */
+  /** With NCCL, work in flight on a GPU cannot be ended without ending the communicator. */
   get limitsTime() {
     return this.sharesMemory
   }
@@ -95,7 +95,9 @@ export class LinkedDevices implements RankDevices {
     return this.#joined.plans === 'whole' ? this.#joined.runtime.freedMemory : undefined
   }
 
-  /** One segment. A rank without a part in the plan agrees with the others on it all the same. */
+  /**
+   * Creates one segment. A rank without a part in the plan still takes part in the agreement of the ranks.
+   */
   async instantiate(plan: Plan<Handles, PlanPart>, localOrdinal: readonly number[]): Promise<MpiExecutable> {
     const { addon } = this.#session
     const alone = plan.commands.length > 0
@@ -118,7 +120,7 @@ export class LinkedDevices implements RankDevices {
   #instantiate(plan: Plan<Handles, PlanPart>): Promise<Executable> {
     const { plans, runtime } = this.#joined
     if (plans === 'parts') return runtime.instantiate(plan)
-    // Plans over memory that is shared have no messages.
+    // Plans over shared memory have no messages.
     return runtime.instantiate(plan as Plan<Handles, PlanCommand>)
   }
 
@@ -140,7 +142,7 @@ export class LinkedDevices implements RankDevices {
   }
 }
 
-/** The plan with devices by their ordinals among this rank's. */
+/** The plan with devices identified by their ordinals on this rank. */
 function onLocalDevices(
   { buffers, commands, ...plan }: Plan<Handles, PlanPart>,
   localOrdinal: readonly number[],
@@ -156,7 +158,7 @@ function onLocalDevices(
   }
 }
 
-/** `group` numbers the gathers of the link. */
+/** `group` is the number of the group of the link's gathers. */
 function processesOf(session: MpiSession, group: number, label: string): JobProcesses {
   const { rank } = session
   let breakOff!: () => void

@@ -12,15 +12,15 @@ import { MpiRuns, type RunningRank, type Schedule } from './mpi-runs.ts'
 import { settled } from './native-addon.ts'
 
 /**
- * Runs on devices that need no message of the host's: a program is one segment, and before each run the ranks
- * connect it.
+ * Runs on devices that need no messages from the host: a program is one segment, which the ranks connect
+ * before each run.
  */
 export class LinkedRuns extends MpiRuns {
   protected readonly clock = 'device'
   readonly #runtime: Pick<LinkedRuntime, 'connect' | 'repeat' | 'run'>
   readonly #break: () => void
 
-  /** `breakOff`: waits for other ranks will never succeed. */
+  /** `breakOff` is called when waiting for other ranks would never succeed. */
   constructor(
     rank: RunningRank,
     runtime: Omit<LinkedRuntime, 'instantiate' | 'native'>,
@@ -48,7 +48,7 @@ export class LinkedRuns extends MpiRuns {
     session.noteGather(group, start.key, `${start.doing} in group "${label}"`, native.started)
     const begun = async () => {
       const said = await settled(native.started)
-      // All ranks number runs alike, whichever way they begin.
+      // All ranks number runs alike, however they begin.
       if (said.length === 1) this.countRun()
       return said
     }
@@ -83,11 +83,12 @@ export class LinkedRuns extends MpiRuns {
     { times, profile = false }: ExecutionOptions,
   ): Promise<Schedule> {
     const takesPart = await this.#runtime.connect(made[0]!, { times, profile })
-    // A rank without a part is done at once: it would run ahead of the others, out of an abort's reach.
+    // A rank without a part in the plan gets no nodes: it would finish at once and run ahead of the others,
+    // where an abort could no longer stop it.
     return { nodes: takesPart ? nodes : this.rank.session.addon.prepare([]), launchers: [] }
   }
 
-  /** The devices have done their part all the same, unless they are lost. */
+  /** The devices have completed their part despite the error, unless they are lost. */
   protected override goesOn(error: unknown): boolean {
     return !isGpuError(error, 'device-lost')
   }
@@ -97,7 +98,10 @@ export class LinkedRuns extends MpiRuns {
     this.rank.leave(error instanceof Error ? error.message : String(error))
   }
 
-  /** The error of a run; if the devices of other ranks wait for this rank's, it ends the group for all. */
+  /**
+   * The error of a run. If the devices are lost, ends the group on all ranks, because other ranks' devices
+   * may wait for this rank's.
+   */
   #ended(error: unknown): unknown {
     if (!isGpuError(error, 'device-lost')) return error
     this.#break()

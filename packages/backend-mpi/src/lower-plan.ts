@@ -14,16 +14,21 @@ import type { NativeMessage } from './native-addon.ts'
 import { placeInSegments, type SegmentedPlan, type Step } from './segments.ts'
 import { type StagedPiece, stagedPieces } from './staged-pieces.ts'
 
-/** Messages of a pair of ranks with the same tag are matched in order, which an edge keeps. MPI grants 32,767 tags, of which programs have these (engine.cpp). */
+/**
+ * The number of tags for messages of programs. Messages of a pair of ranks with the same tag are matched in
+ * order, which edges preserve. MPI guarantees 32,767 tags; engine.cpp uses the others.
+ */
 const tagCount = 16_384
 
 /**
- * Turns messages of device memory into downloads and messages, or messages and uploads, piece by piece through host memory that
- * `memory` gives; then unites what the inner backend runs into as few plans as overlap allows. Where MPI takes device memory, messages without
- * gaps are left as they are, and others are copied from or to device memory without gaps.
+ * Turns messages of device memory into downloads and messages, or messages and uploads, piece by piece
+ * through host memory from `memory`; then combines the commands of the inner backend into as few plans as
+ * overlap allows. If MPI accepts device memory, messages without gaps are sent directly, and others are
+ * copied from or to device memory without gaps.
  *
- * What waits for a `send` through staging memory waits for its copy alone, and a `receive` is posted as soon as that memory is free: both are
- * sooner than the plan asks, save under the serial schedule, which keeps its chain.
+ * Commands that wait for a `send` through staging memory wait only for its copy, and a `receive` is posted as
+ * soon as that memory is free. Both are earlier than the plan requires, so the serial schedule, which keeps
+ * its order exactly, does neither.
  */
 export async function lowerPlan(
   plan: Plan<Handles, PlanPart>,
@@ -35,7 +40,7 @@ export async function lowerPlan(
     buffer.kind === 'host' ? buffer : { ...buffer, device: localDevice(buffer.device) },
   )
   const steps: Step[] = []
-  /** The steps of a part that others wait for, and those that wait themselves. */
+  /** The steps of each part that others wait for, and those that wait for others. */
   const doneAt: number[][] = []
   const startsAt: number[][] = []
   const serial = plan.schedule === 'serial'
@@ -142,7 +147,10 @@ export async function lowerPlan(
   keepTagOrder(steps)
   return placeInSegments(steps, { ...plan, buffers, commands: [] })
 
-  /** The first to use a slot of the staging memory waits for the last that did, in this repetition or in the one before. */
+  /**
+   * The first use of a slot of the staging memory by a piece waits for the last use of that slot by the piece
+   * before it, in this repetition or the previous one.
+   */
   function reuseStaging(
     kind: PlanMessage['kind'],
     pieces: readonly StagedPiece[],
@@ -166,7 +174,10 @@ export async function lowerPlan(
 type Extent = Pick<NativeMessage, 'byteOffset' | 'rows' | 'rowByteLength' | 'rowByteStride'>
 const noBytes: Extent = { byteOffset: 0, rows: 0, rowByteLength: 0, rowByteStride: 0 }
 
-/** A message waits for the one before it with the same peer, direction and tag, the first of a repetition for the last of the one before. */
+/**
+ * Each message waits for the previous one with the same peer, direction and tag; the first of a repetition
+ * waits for the last of the previous repetition.
+ */
 function keepTagOrder(steps: readonly Step[]): void {
   const ofTag = new Map<string, number[]>()
   for (const [index, step] of steps.entries()) {

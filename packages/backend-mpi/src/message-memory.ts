@@ -4,7 +4,7 @@ import type { DeviceMemory } from './native-addon.ts'
 /** The part of the inner backend's runtime that does not depend on plans. */
 export type InnerRuntime = Omit<Runtime, 'instantiate' | 'native'>
 
-/** Memory that messages of device memory go through on their way. */
+/** Staging memory for messages of device memory. */
 export interface Staging {
   readonly buffer: PlanBuffer
   /** The same memory, for native code. */
@@ -13,17 +13,19 @@ export interface Staging {
 
 /** Where a program's messages of device memory are sent from and received into. */
 export interface MessageMemory {
-  /** Device memory as MPI takes it; undefined where it takes none. */
+  /** Device memory in the form that MPI accepts; undefined if it accepts none. */
   addressed(allocation: Allocation): Promise<DeviceMemory> | undefined
-  /** The kind of memory that `stage` gives. */
+  /** The kind of memory that `stage` returns. */
   readonly through: 'host' | 'device'
-  /** Memory for messages of `device` that cannot go as they are, until the program is released. */
+  /**
+   * Memory for messages of `device` that cannot be sent directly; it exists until the program is released.
+   */
   stage(device: number, byteLength: number, label: string): Promise<Staging>
 }
 
 /**
- * Messages go through host memory, or, where MPI takes device memory, from and to where they are; rows with
- * gaps go through device memory without.
+ * Messages go through host memory. If MPI accepts device memory, they are sent and received in place, and
+ * rows with gaps go through device memory without gaps.
  */
 export class ProgramMemory implements MessageMemory {
   readonly #inner: InnerRuntime
@@ -33,7 +35,7 @@ export class ProgramMemory implements MessageMemory {
   readonly allocations: Allocation[] = []
   readonly hostAllocations: HostAllocation[] = []
 
-  /** `native` where MPI takes device memory. */
+  /** `native` is present if MPI accepts device memory. */
   constructor(inner: InnerRuntime, native: NativeAccess | undefined) {
     this.#inner = inner
     this.#native = native
@@ -63,7 +65,7 @@ export class ProgramMemory implements MessageMemory {
     return { buffer: { kind: 'host', label, byteLength, allocation }, memory: allocation.arrayBuffer }
   }
 
-  /** Frees it, but for what is `kept`. */
+  /** Frees the memory, except allocations in `kept`. */
   free(kept?: ReadonlySet<HostAllocation>): void {
     for (const allocation of this.allocations) this.#inner.free(allocation)
     for (const allocation of this.hostAllocations)

@@ -10,21 +10,21 @@ import type { ProgramMemory } from './message-memory.ts'
 import type { PreparedNodes } from './native-addon.ts'
 import type { Segment } from './segments.ts'
 
-/** A program of one rank. */
+/** One rank's part of a program, ready to run. */
 export interface MpiExecutable extends Executable {
   readonly segments: readonly (Pick<Segment, 'originalIndex'> & { readonly executable: Executable })[]
-  /** What the inner backend has made of the plan. */
+  /** The executables of the inner backend. */
   readonly made: readonly Executable[]
   readonly nodes: PreparedNodes
-  /** One segment and no message: the inner backend repeats it. */
+  /** The program has one segment and no messages, so the inner backend can repeat it. */
   readonly alone: boolean
-  /** Where its messages go through. */
+  /** The memory that its messages go through. */
   readonly memory: ProgramMemory
-  /** What messages are sent from and received into. */
+  /** The host memory that messages are sent from and received into. */
   readonly messageMemory: readonly HostAllocation[]
 }
 
-/** Host memory of the program itself that messages are sent from and received into. */
+/** The program's own host memory that messages are sent from and received into. */
 export function hostMemoryOfMessages({ buffers, commands }: Plan<Handles, PlanPart>): HostAllocation[] {
   return commands.flatMap((part) => {
     if (!isMessage(part) || part.region === undefined) return []

@@ -16,49 +16,51 @@ import { RunLimit } from './run-limit.ts'
 import type { MpiSession } from './session.ts'
 
 /**
- * How long threads do not sleep, where there are cores to spare: what waking one adds to longer waits is
+ * How long threads stay awake if there are spare cores. For longer waits, the time to wake a thread matters
  * little.
  */
 const awakeMilliseconds = { run: 50, afterRun: 1 }
 
-/** What the runs of a group need of its rank. */
+/** The part of a rank that the runs of a group need. */
 export interface RunningRank {
   readonly session: MpiSession
-  /** The number by which native code knows the group. */
+  /** The group's number in native code. */
   readonly group: number
   readonly label: string
-  /** That this process has for itself. */
+  /** The number of cores that this process has for itself. */
   readonly cores: number
-  /** The device of the group that is this rank's device with that number. */
+  /** The ordinal in the group of this rank's device number `local`. */
   globalOrdinal(local: number): number
-  /** Says to the other ranks that this one cannot go on. */
+  /** Tells the other ranks that this one cannot continue. */
   leave(reason: string): void
-  /** MPI may write to the memory of the program's messages for as long as the process lives. */
+  /** Keeps the memory of the program's messages, because MPI may write to it until the process ends. */
   keep(executable: MpiExecutable): void
 }
 
-/** What a native schedule begins with: its nodes, and what starts its segments without JavaScript. */
+/**
+ * The input of a native schedule: its nodes, and the launchers that start its segments without JavaScript.
+ */
 export interface Schedule {
   readonly nodes: PreparedNodes
   readonly launchers: readonly unknown[]
 }
 
 /**
- * The runs of one rank, one after another in the order of the calls. A program runs as a native schedule:
- * messages are posted and completed by the progress thread, device work is submitted here when that thread
- * says so. A program without messages is one run of the inner backend.
+ * The runs of one rank, one after another in the order of the calls. A program runs as a native schedule: the
+ * progress thread posts and completes messages, and device work is submitted here when that thread requests
+ * it. A program without messages is one run of the inner backend.
  */
 export abstract class MpiRuns {
-  /** Why another rank cannot go on, once that is known. */
+  /** Why another rank cannot continue, once that is known. */
   peerLost: GpuError | undefined
   protected readonly rank: RunningRank
   readonly #inner: InnerRuntime
   #runs = 0
   /** Runs that have not settled. */
   #pending = 0
-  /** Settles when the last run has: what follows must take effect after all its parts. */
+  /** Settles when the last run has settled: later calls must take effect after all its parts. */
   #lastRun: Promise<unknown> = Promise.resolve()
-  /** Settles when what runs must wait for besides has. */
+  /** Settles when the transfers that runs must wait for have settled. */
   protected transferred: Promise<unknown> = Promise.resolve()
 
   constructor(rank: RunningRank, inner: InnerRuntime) {
@@ -66,7 +68,7 @@ export abstract class MpiRuns {
     this.#inner = inner
   }
 
-  /** Settles when all runs have, whatever came of them. */
+  /** Settles when all runs have settled, whether or not they succeeded. */
   get settled(): Promise<unknown> {
     return this.#lastRun
   }
@@ -77,7 +79,8 @@ export abstract class MpiRuns {
 
   run(executable: MpiExecutable, options: ExecutionOptions): Promise<ExecutionResult> {
     const run = this.countRun()
-    // Where a limit ends the run on all ranks after the same repetition, this one has to count too.
+    // If a time limit or an abort can end the run on all ranks after the same repetition, this rank must
+    // count repetitions too.
     const counts = options.abortable !== false || this.limitOf(options) !== undefined
     const done = Promise.all([this.#lastRun, this.transferred]).then(() =>
       executable.alone && !counts
@@ -109,8 +112,8 @@ export abstract class MpiRuns {
   }
 
   /**
-   * A run like the last of its program, from one agreement of the ranks to the other in native code;
-   * undefined where this rank cannot.
+   * Runs the program as in its last run, with both agreements of the ranks, in native code; undefined if this
+   * rank cannot.
    */
   runAgreed(
     _executable: MpiExecutable,
@@ -121,7 +124,7 @@ export abstract class MpiRuns {
     return undefined
   }
 
-  /** Keeps threads awake while a run is under way, at whose end the ranks agree. */
+  /** Keeps threads awake during a run, because the ranks agree on its outcome right after it. */
   protected async awake<R>(running: Promise<R>): Promise<R> {
     const { session, cores } = this.rank
     const { addon } = session
@@ -133,8 +136,8 @@ export abstract class MpiRuns {
   }
 
   /**
-   * A program that the inner backend repeats, in one call: as no rank can abort it, no repetition need be
-   * agreed on.
+   * Makes the inner backend repeat a program in one call: since no rank can abort it, the ranks need not
+   * agree on repetitions.
    */
   protected async repeat(
     { made, segments }: MpiExecutable,
@@ -158,17 +161,20 @@ export abstract class MpiRuns {
     return { ...result, ...(spans && { spans }) }
   }
 
-  /** Which clock times a program of one segment. */
+  /** The clock of a program of one segment. */
   protected abstract readonly clock: ExecutionResult['clock']
   /**
-   * The time limit that this rank keeps together with the others; undefined where there is none, or the
-   * devices keep it.
+   * The time limit that this rank enforces together with the others; undefined if there is none or the
+   * devices enforce it.
    */
   protected abstract limitOf(options: ExecutionOptions): number | undefined
   protected abstract begin(executable: MpiExecutable, options: ExecutionOptions): Promise<Schedule>
-  /** Whether the other ranks go on, and this one with them, where device work has failed here. */
+  /** Whether all ranks continue after device work has failed on this rank. */
   protected abstract goesOn(error: unknown): boolean
-  /** Others wait for messages that never come, and messages under way cannot be taken back. */
+  /**
+   * Called when the ranks cannot continue: others wait for messages that never come, and messages in flight
+   * cannot be cancelled.
+   */
   protected abstract fail(executable: MpiExecutable, run: number, error: unknown): void
 
   async #schedule(
@@ -236,7 +242,7 @@ export abstract class MpiRuns {
           fail(new GpuError('driver', `Program "${executable.label}" failed: ${reason}`)),
         )
         .catch((error: unknown) => {
-          // Its messages can be neither finished nor taken back.
+          // Its messages can be neither completed nor cancelled.
           keep(executable)
           throw error
         })

@@ -23,12 +23,12 @@ import { settled } from './native-addon.ts'
 import { localOrdinals, type RankDevices } from './rank-devices.ts'
 import type { MpiSession } from './session.ts'
 
-/** How long JavaScript's thread does not sleep while it waits for calls of other ranks. */
+/** How long the JavaScript thread stays awake while it waits for calls of other ranks. */
 const awakeMilliseconds = 1
 
 /**
- * One rank's part of a group over all ranks. Allocations, kernels and host memory are the inner backend's;
- * `MpiRuns` runs programs.
+ * One rank's part of a group over all ranks. Allocations, kernels and host memory belong to the inner
+ * backend; `MpiRuns` runs programs.
  */
 export class MpiRuntime implements RankedRuntime {
   readonly devices: readonly Adapter[]
@@ -41,12 +41,12 @@ export class MpiRuntime implements RankedRuntime {
   readonly #peers: ReadonlyMap<number, readonly boolean[]>
   readonly #label: string
   readonly #group: number
-  /** For each device of the group, its position among its rank's. */
+  /** For each device of the group, its position among the devices of its rank. */
   readonly #localOrdinal: readonly number[]
   readonly #executables = new Set<MpiExecutable>()
-  /** Host memory that a failed run has left to MPI. It is not given back. */
+  /** Host memory to which MPI may still write after a failed run. It is never freed. */
   readonly #kept = new Set<HostAllocation>()
-  /** Every rank has ended what it has begun, as far as this one knows. */
+  /** Whether every rank has completed everything that it began, as far as this rank knows. */
   #clean = true
   #resolveLost!: (info: LostInfo) => void
 
@@ -173,7 +173,7 @@ export class MpiRuntime implements RankedRuntime {
     return this.#runs.run(executable as MpiExecutable, options)
   }
 
-  /** The device of the group that is this rank's with that number. */
+  /** The ordinal in the group of this rank's device number `local`. */
   #globalOrdinal(local: number): number {
     const { rank } = this.#session
     return this.devices.findIndex(

@@ -14,16 +14,17 @@ import { openForTransport, type TransportName, transportNames } from './transpor
 
 export interface MpiOptions {
   /**
-   * Where a host has fewer GPUs than ranks: true lets ranks share a GPU, as virtual devices; false leaves
-   * ranks without. Default false. Software adapters belong to every rank.
+   * If a host has fewer GPUs than ranks, true lets ranks share a GPU as virtual devices; with false, some
+   * ranks have no device. Default false. Software adapters belong to every rank.
    */
   readonly virtual?: boolean | undefined
   /**
-   * How data moves between ranks; default `auto`: the first of these that works, agreed by all ranks. `ipc`:
-   * the ranks of one machine map each other's GPU memory, so that kernels and copies reach it as within one
-   * process. `nccl`: GPUs send each other messages by NVIDIA's library, in the middle of their programs, on
-   * one machine or several. `gpu-aware`: messages of an MPI that takes them from GPU memory itself. `staged`:
-   * messages through host memory, which always works. One that is named and does not work is `unsupported`.
+   * How data moves between ranks. The default `auto` uses the first of the following that works on all ranks.
+   * `ipc`: the ranks of one machine map each other's GPU memory, so that kernels and copies access it as
+   * within one process. `nccl`: GPUs send each other messages through NVIDIA's library during their programs,
+   * on one or several machines. `gpu-aware`: messages of an MPI that accepts GPU memory itself. `staged`:
+   * messages through host memory, which always works. If you name a transport that does not work, opening a
+   * group rejects with `unsupported`.
    */
   readonly transport?: TransportName | undefined
   /** Names or paths of MPI libraries, tried before the usual ones. */
@@ -31,9 +32,9 @@ export interface MpiOptions {
 }
 
 /**
- * The devices of all ranks of an MPI job as one backend, each rank's through `inner`. Every rank makes the
- * same calls in the same order. Nothing is loaded before the first call; then MPI is started once for the
- * process, and ended with it.
+ * The devices of all ranks of an MPI job as one backend; each rank opens its own through `inner`. Every rank
+ * must make the same calls in the same order. Nothing is loaded before the first call, which starts MPI once
+ * for the process; MPI ends with the process.
  */
 export function mpi(inner: Backend<Runtime>, options: MpiOptions = {}): Backend<RankedRuntime> {
   if (typeof inner !== 'object' || inner === null || !('adapters' in inner && 'open' in inner))
@@ -52,7 +53,7 @@ export function mpi(inner: Backend<Runtime>, options: MpiOptions = {}): Backend<
         const session = await mpiSession(options.libraries)
         return await gatherAdapters(session, inner, options.virtual ?? false)
       } catch (error) {
-        // A missing library is a value; a job that is set up wrongly is an error.
+        // A missing library is reported as an absence; a job that is set up wrongly is an error.
         if (!isGpuError(error, 'no-driver')) throw error
         return { adapters: [], absence: { code: error.code, reason: error.message } }
       }

@@ -2,14 +2,14 @@
 export interface Wait {
   readonly group: number
   readonly key: number
-  /** What the call does, after "rank 1 (process 4711 on host)". */
+  /** The predicate of a sentence about the call, to follow "rank 1 (process 4711 on host)". */
   readonly what: string
 }
 
-/** What a rank that has waited too long tells the others. */
+/** The report that a rank sends to the others when it has waited too long. */
 export interface WaitReport {
   readonly waits: readonly Wait[]
-  /** Of each group, the last key of a call. */
+  /** For each group, the last key of a call. */
   readonly called: readonly (readonly [group: number, key: number])[]
 }
 
@@ -18,17 +18,17 @@ interface TimedWait extends Wait {
 }
 
 /**
- * Notices ranks that wait for each other: one has made a call, of a group or of an opening, that the other
- * has not made, and the other way round, and neither comes. Within a group such calls are compared; between
- * groups there is nothing to compare, since programs may work in several at once, so only a timeout detects
- * them, once both ranks have waited that long.
+ * Detects two ranks that wait for each other: each has made a call, for a group or an opening, that the other
+ * has not made. Within a group, the calls of ranks are compared. Between groups they cannot be compared,
+ * since programs may use several groups at once, so only a timeout detects such a wait, once both ranks have
+ * waited that long.
  */
 export class MutualWaits {
   readonly #milliseconds: number
   readonly #now: () => number
   readonly #called = new Map<number, number>()
   readonly #waits = new Set<TimedWait>()
-  /** How many runs of each group have not ended here. */
+  /** The number of runs of each group that have not ended here. */
   readonly #runs = new Map<number, number>()
 
   constructor(milliseconds: number, now = () => performance.now()) {
@@ -36,7 +36,7 @@ export class MutualWaits {
     this.#now = now
   }
 
-  /** Notes a call, whose promise settles once all ranks have made it. */
+  /** Records a call, whose promise settles once all ranks have made it. */
   call<T>(group: number, key: number, what: string, answer: Promise<T>): Promise<T> {
     this.#called.set(group, Math.max(key, this.#called.get(group) ?? key))
     const wait: TimedWait = { group, key, what, since: this.#now() }
@@ -46,7 +46,10 @@ export class MutualWaits {
     return answer
   }
 
-  /** Until `run` ends, this rank is late for no call of the group: it works. */
+  /**
+   * Records that this rank is busy until `run` ends, so that it does not count as late for any call of the
+   * group.
+   */
   works(group: number, run: Promise<unknown>): void {
     this.#runs.set(group, (this.#runs.get(group) ?? 0) + 1)
     const over = () => {
@@ -57,20 +60,20 @@ export class MutualWaits {
     run.then(over, over)
   }
 
-  /** The group makes no more calls. */
+  /** Forgets a group that makes no more calls. */
   forget(group: number): void {
     this.#called.delete(group)
   }
 
-  /** For the other ranks; undefined where this rank has waited for nothing too long. */
+  /** The report for the other ranks; undefined if no wait of this rank is too long. */
   report(): WaitReport | undefined {
     const waits = this.#long().map(({ group, key, what }): Wait => ({ group, key, what }))
     return waits.length === 0 ? undefined : { waits, called: [...this.#made()] }
   }
 
   /**
-   * A call that the rank of the report has not made, with one of its own that this rank has not made;
-   * undefined where both may yet go on.
+   * A pair of calls: one of this rank that the reporting rank has not made, and one of the reporting rank
+   * that this rank has not made. Undefined if both ranks may still continue.
    */
   conflict(report: WaitReport): { readonly own: Wait; readonly other: Wait } | undefined {
     const calledThere = new Map(report.called)
@@ -82,7 +85,7 @@ export class MutualWaits {
     return own && other && { own, other }
   }
 
-  /** The last key of each group that others may expect of this rank. */
+  /** For each group, the last key for which others need not wait for this rank. */
   #made(): Map<number, number> {
     const made = new Map(this.#called)
     for (const group of this.#runs.keys()) made.set(group, Number.MAX_SAFE_INTEGER)

@@ -4,39 +4,39 @@ import { type AddonPackage, addonFailure, addonLoader } from '@tandem-gpu/core/n
 import type { MpiFamily } from './launcher.ts'
 
 /**
- * What native/src exports. MPI's state is one a process, and so is the addon's. A key is unique within its
- * `group`, which all ranks number alike. Errors carry `nativeCode`, a GpuErrorCode.
+ * The exports of native/src. A process has one MPI state, and so one addon state. A key is unique within its
+ * `group`; all ranks number groups alike. Errors have a `nativeCode`, which is a GpuErrorCode.
  */
 export interface NativeAddon {
-  /** Opens the first library that loads, and starts nothing. Later calls return the same one. */
+  /** Opens the first library that loads, without starting MPI. Later calls return the same library. */
   describeLibrary(candidates: readonly string[]): MpiLibrary
   /**
-   * Starts MPI on the thread that makes all its calls. `onLost` is told of a group, or of all where it is
-   * undefined; `onWaiting` of what another rank says with `sayWaiting`.
+   * Starts MPI on the thread that makes all its calls. `onLost` is called when a group is lost, or all groups
+   * if `group` is undefined; `onWaiting` receives the texts that other ranks send with `sayWaiting`.
    */
   start(
     candidates: readonly string[],
     onLost: (group: number | undefined, code: GpuErrorCode, message: string) => void,
     onWaiting: (rank: number, text: string) => void,
   ): Promise<{ rank: number; size: number; gpuAware?: GpuSupport }>
-  /** Where rank 0 takes the others' connections. */
+  /** Makes rank 0 listen for the other ranks' connections, and returns the port and the addresses. */
   listen(): { port: number; addresses: string[] }
   watch(options: WatchOptions): Promise<void>
   /**
-   * Gives a group a communicator of MPI, which its deliveries and runs need. Every rank opens it; settles
-   * once all have. Rejects with `out-of-memory` where MPI has no more.
+   * Assigns an MPI communicator to a group for its deliveries and runs. Every rank must call it; it settles
+   * once all have. Rejects with `out-of-memory` if MPI has no more communicators.
    */
   openGroup(group: number): Promise<void>
   /**
-   * This rank has no more deliveries and runs of the group. `clean`: all that it has begun, it has ended.
-   * Never waits.
+   * Declares that this rank has no more deliveries and runs of the group. `clean`: it has completed
+   * everything that it began. Never waits.
    */
   closeGroup(group: number, clean: boolean): void
   gather(group: number, key: number, message: string, number?: number): Promise<RankMessage[]>
   /**
-   * Two gathers with a run between them, which `launcher` (a TandemLauncher) starts where all ranks say the
-   * same. `ended` is undefined where they do not, and an error where the run fails here: then nothing is said
-   * at its end.
+   * Two gathers with a run between them, which `launcher` (a TandemLauncher) starts if all ranks send the
+   * same first message. `ended` resolves to undefined if they do not, and to an error if the run fails here;
+   * the second message is then not sent.
    */
   runAgreed(
     group: number,
@@ -50,15 +50,15 @@ export interface NativeAddon {
     ended: Promise<{ said: RankMessage[] } | { error: Error } | undefined>
   }
   /**
-   * `to` is -1 for all. Deliveries of one group whose keys differ by a multiple of 16,383 are called in the
-   * same order on all ranks that take part.
+   * `to` is -1 for all ranks. All ranks that take part must call deliveries of one group whose keys differ by
+   * a multiple of 16,383 in the same order.
    */
   deliver(group: number, key: number, from: number, to: number, bytes: Uint8Array<ArrayBuffer>): Promise<void>
   prepare(nodes: readonly NativeNode[]): PreparedNodes
   /**
-   * `issue` may be called before the promise settles; its segment is reported with `segmentCompleted`. A
-   * segment with a launcher (`NativeAccess.launcher` of the inner backend, by node) is started by it instead,
-   * and `failed` is told where that fails.
+   * Calls `issue` for each segment that may start; the caller reports the completion with `segmentCompleted`.
+   * A segment that has a launcher (`NativeAccess.launcher` of the inner backend, by node) is started by it
+   * instead; `failed` is called if that fails.
    */
   run(
     group: number,
@@ -70,22 +70,22 @@ export interface NativeAddon {
     failed: (reason: string) => void,
   ): Promise<{ seconds: number; repetitions: number }>
   segmentCompleted(group: number, key: number, node: number, count: number): void
-  /** Ends a run that has no messages, here alone. */
+  /** Ends a run that has no messages, only on this rank. */
   endRun(group: number, key: number): void
-  /** All ranks end the run after the same repetition. */
+  /** Makes all ranks end the run after the same repetition. */
   abortRun(group: number, key: number): void
-  /** The thread for messages does not sleep, for so many milliseconds from now. */
+  /** Keeps the progress thread awake for `milliseconds` from now. */
   stayAwake(milliseconds: number): void
-  /** Lets other threads go first that wait for this core. */
+  /** Lets other threads that wait for this core go first. */
   yieldCore(): void
   /**
-   * This rank makes no more calls of the group, or of any, because of an error of that code; an empty
-   * `reason` is none.
+   * Tells the other ranks that this one makes no more calls of the group, or of any group, because of an
+   * error with that code; an empty `reason` means that there is no error.
    */
   leave(group: number | undefined, code: GpuErrorCode, reason: string): void
-  /** Tells the other ranks for what this one has waited too long. */
+  /** Tells the other ranks which calls this one has waited for too long. */
   sayWaiting(text: string): void
-  /** This rank ends: that its connections do too is no death. */
+  /** Announces that this rank ends, so that the end of its connections does not count as a failure. */
   end(): void
   /** MPI_Finalize; waits for the other ranks. False after a failure. */
   finalize(): boolean
@@ -96,18 +96,16 @@ export interface NativeAddon {
 export interface MpiLibrary {
   readonly path: string
   readonly family: MpiFamily
-  /** What the library says of itself, one line. */
+  /** The library's version text, one line. */
   readonly version: string
   /**
-   * Whether messages may come from device memory; absent where the library does not say, or says so only when
-   * it is started.
+   * Whether messages may come from device memory; absent if the library does not report this, or does so only
+   * once MPI is started.
    */
   readonly gpuAware?: boolean
 }
 
-/**
- * What a started library says about device memory, and the function (or the information) by which it says so.
- */
+/** What a started library reports about device memory, and the function or info key that reports it. */
 export interface GpuSupport {
   readonly supported: boolean
   readonly asked: string
@@ -133,7 +131,7 @@ export interface DeviceMemory {
 }
 
 interface NativeNodeBase {
-  /** Nodes of the same repetition, and of the one before, that must be done first. */
+  /** Nodes of the same repetition and of the previous one that must complete first. */
   readonly after: readonly number[]
   readonly afterPrevious: readonly number[]
 }
@@ -144,15 +142,16 @@ export interface NativeSegment extends NativeNodeBase {
 }
 
 /**
- * A message from or to memory: `rows` runs of `rowByteLength` bytes, `rowByteStride` apart. No rows: no
- * bytes.
+ * A message from or to memory: `rows` runs of `rowByteLength` bytes, `rowByteStride` apart. With no rows, the
+ * message is empty.
  */
 export interface NativeMessage extends NativeNodeBase {
   readonly kind: 'send' | 'receive'
   readonly peer: number
   readonly tag: number
   /**
-   * Host memory, or device memory (`NativeAccess.address` of the inner backend), of which messages are dense.
+   * Host memory, or device memory (`NativeAccess.address` of the inner backend). Messages of device memory
+   * must be dense.
    */
   readonly memory: ArrayBuffer | DeviceMemory
   readonly byteOffset: number
@@ -169,13 +168,12 @@ const mpiPackage: AddonPackage = {
   backend: 'mpi()',
 }
 
-/** The addon, or why it does not load. */
+/** Returns the addon, or the error if it does not load. */
 export const nativeAddon = addonLoader<NativeAddon>(mpiPackage)
 
 /**
- * What it means that the addon does not load: an error, since a job of many ranks was asked for. In a clone
- * that was built without it, the code is `no-driver`, as without an MPI library: `adapters()` reports it as
- * an absence.
+ * The error if the addon does not load. In a clone that was built without the addon, the code is `no-driver`,
+ * as without an MPI library, so that `adapters()` reports an absence; otherwise it is `unsupported`.
  */
 export function addonError(error: Error): GpuError {
   const { kind, reason, remedy } = addonFailure(mpiPackage, error)
@@ -190,7 +188,7 @@ export function toGpuError(error: unknown): unknown {
   return new GpuError(error.nativeCode as GpuErrorCode, error.message, { cause: error })
 }
 
-/** What a promise of the addon gives; what it rejects with is a GpuError. */
+/** Resolves as a promise of the addon does; rejects with a GpuError. */
 export async function settled<T>(promise: Promise<T>): Promise<T> {
   try {
     return await promise

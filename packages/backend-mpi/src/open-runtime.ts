@@ -51,12 +51,12 @@ export async function openRuntime(
   }
 }
 
-/** Throws on every rank alike. */
+/** Throws alike on every rank. */
 async function openCommunicator(session: MpiSession, opening: GroupOpening): Promise<void> {
   const failure: unknown = await settled(session.addon.openGroup(opening.numberOf('group'))).catch(
     (error: unknown) => error,
   )
-  // Then every rank learns of that.
+  // Every rank then gets this error itself.
   if (isGpuError(failure, 'device-lost')) throw failure
   await allOrNone(
     async () => {

@@ -1,22 +1,22 @@
 import type { RankMessage } from '@tandem-gpu/core/backend'
 
-/** What openings need of the session. */
+/** The part of the session that openings need. */
 export interface GatheringSession {
   gatherIn(group: number, key: number, message: string, what: string): Promise<readonly RankMessage[]>
   forget(group: number): void
 }
 
 /**
- * How many groups can be opened over the adapters that one call finds, and how many numbers of groups each
- * takes.
+ * The number of groups that can be opened over the adapters of one call, and how many group numbers each
+ * needs.
  */
 const groupsAnOpening = 2 ** 18
 const numbersAGroup = 4
 
 /**
- * What follows from one call of `adapters()`. It has numbers of groups, and so keys, of its own: openings
- * that overlap do so in any order, which may differ between the ranks. The calls are numbered when they are
- * made, alike on all ranks.
+ * One call of `adapters()` and the groups opened from it. Each opening has its own group numbers, and so its
+ * own keys, because openings may overlap in any order, which may differ between ranks. Calls are numbered
+ * when they are made, alike on all ranks.
  */
 export class Opening {
   readonly #session: GatheringSession
@@ -28,7 +28,7 @@ export class Opening {
     this.#number = number
   }
 
-  /** What all ranks say of their adapters. */
+  /** Gathers the adapter reports of all ranks. */
   gatherAdapters(message: string): Promise<readonly RankMessage[]> {
     return this.#session.gatherIn(this.#firstNumber(0), 0, message, 'looks for devices, to open a group')
   }
@@ -43,9 +43,7 @@ export class Opening {
   }
 }
 
-/**
- * The numbers of one group that is being opened: each names a group of gathers, of deliveries and of runs.
- */
+/** The group numbers of one group that is being opened: each identifies gathers, deliveries and runs. */
 export class GroupOpening {
   readonly #session: GatheringSession
   readonly #first: number
@@ -57,8 +55,8 @@ export class GroupOpening {
   }
 
   /**
-   * Gives to every rank what all ranks say, each message once, by rank. All ranks make these calls in the
-   * same order.
+   * Resolves on every rank to the messages of all ranks, each once, by rank. All ranks make these calls in
+   * the same order.
    */
   gather(message: string): Promise<readonly RankMessage[]> {
     return this.#session.gatherIn(this.#first, this.#keys++, message, 'opens a group')
@@ -68,7 +66,7 @@ export class GroupOpening {
     return this.#first + { whole: 1, parts: 2, group: 3 }[what]
   }
 
-  /** The group is open, or is refused. */
+  /** Called when the group is open or opening it has failed. */
   end(): void {
     this.#session.forget(this.#first)
   }

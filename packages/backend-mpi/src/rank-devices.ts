@@ -5,8 +5,8 @@ import type { MpiExecutable } from './mpi-executable.ts'
 import type { MpiRuns, RunningRank } from './mpi-runs.ts'
 
 /**
- * This rank's devices, and how they reach those of the other ranks: `LinkedDevices` do so by themselves,
- * `ScheduledDevices` by messages of MPI.
+ * This rank's devices, and how they exchange data with those of other ranks: `LinkedDevices` directly,
+ * `ScheduledDevices` through messages of MPI.
  */
 export interface RankDevices {
   readonly inner: InnerRuntime
@@ -20,17 +20,19 @@ export interface RankDevices {
   /** As `Ranks.limitsTime`. */
   readonly limitsTime: boolean
   readonly freedMemory?: FreedMemory | undefined
-  /** `localOrdinal` gives, for each device of the group, its position among the runtime's. */
+  /** `localOrdinal` contains, for each device of the group, its position among the runtime's devices. */
   instantiate(plan: Plan<Handles, PlanPart>, localOrdinal: readonly number[]): Promise<MpiExecutable>
   runsOf(rank: RunningRank): MpiRuns
   interrupted(executable: MpiExecutable): void
-  /** Waits for other ranks will never succeed. */
+  /** Called when waiting for other ranks would never succeed. */
   break(): void
-  /** The group is closed, or was not opened. */
+  /** Called when the group is closed or was not opened. */
   close(): void
 }
 
-/** For each device of the group, its position among those of its rank, or of all where memory is shared. */
+/**
+ * For each device of the group, its position among the devices of its rank, or among all if memory is shared.
+ */
 export function localOrdinals(devices: readonly Adapter[], sharesMemory: boolean): number[] {
   const counts = new Map<number, number>()
   return devices.map(({ rank }, all) => {

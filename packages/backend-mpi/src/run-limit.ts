@@ -1,14 +1,14 @@
 import { isGpuError } from '@tandem-gpu/core'
 import type { ExecutionOptions } from '@tandem-gpu/core/backend'
 
-/** What the inner backend gets once the limit has come, where 0 would be no limit. */
+/** The time limit for the inner backend once the deadline has passed, because 0 is not a valid limit. */
 const shortestSeconds = 1e-3
 
 /**
- * The time limit of one rank's part of a run whose data travel as messages. When it comes, the kernels that
- * run here leave, what is still to be issued is skipped, and `reached` has all ranks end after the same
- * repetition; the messages up to there travel, whatever they hold. So nothing is left under way, and the
- * group goes on.
+ * The time limit of one rank's part of a run that exchanges messages. At the limit, the kernels that run here
+ * stop, device work that has not been issued is skipped, and `reached` makes all ranks end after the same
+ * repetition. The messages up to that repetition are still exchanged, whatever their contents, so nothing
+ * remains in flight and the group can still be used.
  */
 export class RunLimit {
   readonly #deadline: number
@@ -28,7 +28,7 @@ export class RunLimit {
     return this.#hasActed
   }
 
-  /** For a run of the inner backend that begins now, or behind others. */
+  /** Options for a run of the inner backend that begins now or after others. */
   get options(): Pick<ExecutionOptions, 'signal' | 'stopsKernels' | 'timeoutSeconds'> {
     const left = (this.#deadline - performance.now()) / 1000
     return {
@@ -38,14 +38,14 @@ export class RunLimit {
     }
   }
 
-  /** Whether device work is to be skipped from now on. */
+  /** Whether device work must be skipped from now on. */
   skips(): boolean {
     if (!this.#ending.signal.aborted) return false
     this.#hasActed = true
     return true
   }
 
-  /** Whether `error` says that device work was ended at the limit. */
+  /** Whether `error` means that device work was ended at the limit. */
   ended(error: unknown): boolean {
     if (!isGpuError(error, 'timeout') && !isGpuError(error, 'aborted')) return false
     this.#hasActed = true
@@ -53,7 +53,7 @@ export class RunLimit {
     return true
   }
 
-  /** The run is over. */
+  /** Called when the run is over. */
   close(): void {
     clearTimeout(this.#timer)
   }

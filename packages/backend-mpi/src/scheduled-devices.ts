@@ -22,8 +22,8 @@ import type { MpiSession } from './session.ts'
 type AddressingLink = Extract<Link, { plans: 'segments' }>
 
 /**
- * Devices that reach those of other ranks by messages of MPI, through host memory or, with a link, from where
- * they are.
+ * Devices that exchange data with those of other ranks through messages of MPI: through host memory or, with
+ * a link, directly from and to device memory.
  */
 export class ScheduledDevices implements RankDevices {
   readonly inner: Runtime
@@ -32,7 +32,7 @@ export class ScheduledDevices implements RankDevices {
   readonly survivesFailures = false
   readonly limitsTime = true
   readonly #session: MpiSession
-  /** MPI takes messages from device memory. */
+  /** Whether MPI sends and receives device memory directly. */
   readonly #isAddressed: boolean
 
   static async open(
@@ -48,8 +48,8 @@ export class ScheduledDevices implements RankDevices {
   }
 
   /**
-   * Opens this rank's devices so that MPI takes messages from their memory and puts them there. Throws
-   * `unsupported` on all ranks alike, with the reason, where that cannot be on one of them.
+   * Opens this rank's devices so that MPI sends messages from their memory and receives into it. Throws
+   * `unsupported` with the reason, alike on all ranks, if that is not possible on one of them.
    */
   static async openAddressed(
     session: MpiSession,
@@ -132,7 +132,7 @@ export class ScheduledDevices implements RankDevices {
       : new ScheduledRuns(rank, inner, inner.native)
   }
 
-  /** A run that is ended at its limit has left nothing under way. */
+  /** Does nothing: a run that ended at its limit leaves nothing in flight. */
   interrupted(): void {}
   break(): void {}
   close(): void {}

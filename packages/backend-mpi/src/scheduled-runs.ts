@@ -3,7 +3,7 @@ import type { InnerRuntime } from './message-memory.ts'
 import type { MpiExecutable } from './mpi-executable.ts'
 import { MpiRuns, type RunningRank, type Schedule } from './mpi-runs.ts'
 
-/** Runs on devices that reach those of other ranks by messages of MPI. */
+/** Runs on devices that exchange data with those of other ranks through messages of MPI. */
 export class ScheduledRuns extends MpiRuns {
   protected readonly clock = 'host'
   readonly #native: NativeAccess | undefined
@@ -46,8 +46,8 @@ export class ScheduledRuns extends MpiRuns {
 }
 
 /**
- * Where MPI itself uses device memory: its messages do not queue up behind reads and writes in the inner
- * backend.
+ * Runs with an MPI that accesses device memory itself. Its messages are not ordered after reads and writes of
+ * the inner backend, so runs must wait for these.
  */
 export class AddressedRuns extends ScheduledRuns {
   override transfer(transfer: () => Promise<void>): Promise<void> {

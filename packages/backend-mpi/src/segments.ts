@@ -6,7 +6,7 @@ import type { NativeMessage } from './native-addon.ts'
 export type Step = CommandStep | MessageStep
 
 interface StepBase {
-  /** Steps that must be done first: earlier ones of this repetition, and any of the one before. */
+  /** Steps that must complete first: earlier ones of this repetition, and any of the previous one. */
   after: number[]
   afterPrevious: number[]
   /** Index in the rank's plan. */
@@ -23,12 +23,14 @@ interface MessageStep extends StepBase {
   readonly message: Omit<NativeMessage, 'after' | 'afterPrevious'>
 }
 
-/** A rank's plan as the native progress thread runs it: plans for the inner backend, and messages. */
+/**
+ * A rank's plan in the form that the native progress thread runs: plans for the inner backend, and messages.
+ */
 export interface SegmentedPlan {
-  /** The first nodes, in an order of issue that suits a queue. */
+  /** The first nodes, in an order in which a queue can run them. */
   readonly segments: readonly Segment[]
   readonly messages: readonly Omit<NativeMessage, 'after' | 'afterPrevious'>[]
-  /** Of all nodes: segments first, then messages. */
+  /** The edges of all nodes: segments first, then messages. */
   readonly after: readonly (readonly number[])[]
   readonly afterPrevious: readonly (readonly number[])[]
 }
@@ -40,12 +42,14 @@ export interface Segment {
 }
 
 /**
- * Unites the commands between messages into plans for the inner backend. A command belongs to the segment of (the last message that it
- * depends on, the first message that depends on it), in recorded order: what a message waits for is issued before what may run beside it,
- * and what a message brings waits for no other one that comes later.
+ * Combines the commands between messages into plans for the inner backend. A command's segment is determined
+ * by the last message that it depends on and the first message that depends on it, in recorded order.
+ * Commands that a message waits for are therefore issued before commands that may overlap with it, and
+ * commands that use received data do not wait for later messages.
  *
- * A segment waits for all that its commands wait for, so some wait longer than they must. That holds up no message for ever: the first
- * message that is not done, in recorded order, depends on segments whose last message is an earlier one, so these run, and it is sent.
+ * A segment waits for everything that its commands wait for, so some commands wait longer than necessary.
+ * This cannot cause a deadlock: the first message that is not complete, in recorded order, depends only on
+ * segments that wait for earlier messages, so these segments run and the message is sent.
  */
 export function placeInSegments(steps: readonly Step[], plan: Plan): SegmentedPlan {
   const none = steps.length
@@ -80,7 +84,7 @@ export function placeInSegments(steps: readonly Step[], plan: Plan): SegmentedPl
       const from = new Set(
         members.flatMap((step) => steps[step]![edges].map((before) => nodeOf.get(before)!)),
       )
-      // A node follows itself anyway.
+      // A node always follows itself.
       from.delete(node)
       return [...from].sort((a, b) => a - b)
     })
@@ -96,7 +100,7 @@ function isMessageStep(steps: readonly Step[], index: number): boolean {
   return steps[index]!.kind === 'message'
 }
 
-/** `alone`: it is repeated by the inner backend, and keeps its edges between repetitions. */
+/** `alone`: the inner backend repeats the segment, so it keeps its edges between repetitions. */
 function segmentOf(plan: Plan, steps: readonly Step[], members: readonly number[], alone: boolean): Segment {
   const position = new Map(members.map((step, index) => [step, index]))
   const within = (edges: readonly number[]) =>

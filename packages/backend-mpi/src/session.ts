@@ -20,7 +20,7 @@ import {
 } from './native-addon.ts'
 import { Opening } from './opening.ts'
 
-/** What a rank says of itself when the job starts. */
+/** What a rank tells the others about itself when the job starts. */
 export interface RankInfo {
   readonly rank: number
   readonly host: string
@@ -29,27 +29,27 @@ export interface RankInfo {
   readonly process: number
   readonly version: string
   readonly endianness: string
-  /** Where rank 0 takes connections, and the secret that they begin with. */
+  /** Where rank 0 accepts connections, and the secret with which they begin. */
   readonly listens?: { readonly port: number; readonly addresses: readonly string[]; readonly token: string }
 }
 
-/** Number of the gathers that belong to no group: those of the session itself. */
+/** The group number of the session's own gathers. */
 const sessionGroup = 0
 
 /**
- * After so long ranks that wait for each other are told so: a rank may have work of its own between two
- * calls, but not both.
+ * How long two ranks wait for each other before the wait is reported: one rank may be busy between two calls,
+ * but not both.
  */
 const mutualWaitMilliseconds = 20_000
 
-/** MPI in this process: it is started once, with the first call that needs it, and ended with the process. */
+/** MPI in this process: it is started once, by the first call that needs it, and ends with the process. */
 export class MpiSession {
   readonly addon: NativeAddon
   readonly library: MpiLibrary
   readonly launch: Launch | undefined
   readonly rank: number
   readonly ranks: readonly RankInfo[]
-  /** Absent where the library does not say. */
+  /** Absent if the library does not report it. */
   readonly gpuAware: GpuSupport | undefined
   readonly #lost = new Map<number, (code: GpuErrorCode, message: string) => void>()
   readonly #waits = new MutualWaits(mutualWaitMilliseconds)
@@ -76,12 +76,12 @@ export class MpiSession {
     if (ranks.length > 1) setInterval(() => this.#sayWaiting(), mutualWaitMilliseconds / 4).unref()
   }
 
-  /** Why the job cannot go on, once a rank is lost. */
+  /** Why the job cannot continue, once a rank is lost. */
   get failure(): GpuError | undefined {
     return this.#failure
   }
 
-  /** Ranks on this rank's machine. */
+  /** The number of ranks on this rank's machine. */
   get ranksOnMachine(): number {
     const { machine } = this.ranks[this.rank]!
     return this.ranks.filter((other) => other.machine === machine).length
@@ -92,14 +92,17 @@ export class MpiSession {
   }
 
   /**
-   * Gives to every rank what all ranks say, each message once, by rank. All ranks make these calls in the
-   * same order.
+   * Resolves on every rank to the messages of all ranks, each once, by rank. All ranks make these calls in
+   * the same order.
    */
   gather(message: string): Promise<readonly RankMessage[]> {
     return this.gatherIn(sessionGroup, this.#keys++, message, 'speaks with all ranks')
   }
 
-  /** The same under a key of a group. `what` the call does, after the name of a rank, for messages. */
+  /**
+   * The same under a key of a group. `what` describes the call in messages, where it follows the name of a
+   * rank.
+   */
   gatherIn(
     group: number,
     key: number,
@@ -110,17 +113,17 @@ export class MpiSession {
     return this.#waits.call(group, key, what, settled(this.addon.gather(group, key, message, number)))
   }
 
-  /** Notes a gather that native code makes. */
+  /** Records a gather that native code makes. */
   noteGather<T>(group: number, key: number, what: string, answer: Promise<T>): Promise<T> {
     return this.#waits.call(group, key, what, answer)
   }
 
-  /** Until `run` ends, this rank is late for no call of the group. */
+  /** Until `run` ends, this rank does not count as late for any call of the group. */
   noteRun(group: number, run: Promise<unknown>): void {
     this.#waits.works(group, run)
   }
 
-  /** The group makes no more calls. */
+  /** Called when the group makes no more calls. */
   forget(group: number): void {
     this.#waits.forget(group)
   }
@@ -129,7 +132,7 @@ export class MpiSession {
     return new Opening(this, this.#openings++)
   }
 
-  /** `lost` is called when a rank cannot go on with the group. */
+  /** `lost` is called when a rank cannot continue with the group. */
   watchGroup(group: number, lost: (code: GpuErrorCode, message: string) => void): void {
     this.#lost.set(group, lost)
   }
@@ -140,8 +143,8 @@ export class MpiSession {
   }
 
   /**
-   * The report of another rank that has waited for long. If it waits for this rank and this rank waits for
-   * it, neither call can complete.
+   * Handles the report of another rank that has waited too long. If that rank and this one wait for each
+   * other, neither call can complete.
    */
   heardWaiting(rank: number, text: string): void {
     const conflict = this.#waits.conflict(JSON.parse(text) as WaitReport)
@@ -149,7 +152,7 @@ export class MpiSession {
     const { own, other } = conflict
     const message = `The ranks made different calls and wait for each other: ${this.nameOf(this.rank)} ${own.what}, and ${this.nameOf(rank)} ${other.what}. Every rank must make the same calls in the same order.`
     for (const { group } of [own, other]) this.addon.leave(group, 'validation', message)
-    // The calls that wait reject first, with the error itself.
+    // The waiting calls reject first, with this error.
     setTimeout(() => this.lose(own.group, 'validation', message), 100)
   }
 
@@ -171,15 +174,16 @@ export class MpiSession {
 let started: Promise<MpiSession> | undefined
 
 /**
- * The session of this process. Rejects with `no-driver`, `unsupported` or `device-lost`, the same way at each
- * call.
+ * The session of this process. Rejects with `no-driver`, `unsupported` or `device-lost`, alike at each call.
  */
 export function mpiSession(libraries?: readonly string[]): Promise<MpiSession> {
   started ??= startSession(libraries)
   return started
 }
 
-/** Why this process has not joined its job; undefined where it has, or has not tried to. */
+/**
+ * The error with which this process failed to join its job; undefined if it has joined or has not tried to.
+ */
 export async function joinFailure(): Promise<unknown> {
   return started?.then(
     () => undefined,
@@ -204,8 +208,8 @@ function openLibrary(libraries: readonly string[] | undefined) {
       'unsupported',
       'MPI runs only in the main thread of a process; this is a worker thread.',
     )
-  // A launcher tells a process its rank in the environment: MPI has no other way, and needs it to know which
-  // library fits.
+  // A launcher passes a process its rank in the environment. It is read before MPI starts, because it
+  // determines which library to load.
   const launch = detectLaunch(process.env)
   const candidates = [...(libraries ?? []), ...libraryCandidates(launch?.family)]
   let library: MpiLibrary
@@ -237,7 +241,7 @@ async function startSession(libraries: readonly string[] | undefined): Promise<M
         (rank, text) => session?.heardWaiting(rank, text),
       ),
     )
-    // From here on the process may not end without a word to the others.
+    // From here on, the process must notify the others when it ends.
     endWithJob(addon, rank, () => session?.failure !== undefined)
     if (launch !== undefined && launch.size !== size)
       throw new GpuError(
@@ -292,7 +296,8 @@ async function watchRanks(
       token,
       addresses,
       port,
-      // Open MPI's launcher names a rank that dies, and ends the job in about a second: one line is enough.
+      // Open MPI's launcher reports a rank that dies and ends the job within about a second, so a second
+      // report is not needed.
       deathDelayMilliseconds: launch?.family === 'Open MPI' ? 2000 : 0,
     })
     .then(
@@ -302,7 +307,7 @@ async function watchRanks(
         return JSON.stringify([isGpuError(error) ? error.code : 'driver', error.message])
       },
     )
-  // A rank that cannot watch others cannot be reached by them either.
+  // All ranks gather the problem, because a rank that cannot watch others cannot be reached by them either.
   const problems = (await gatherOf(addon, key, problem)).flatMap(({ message }) =>
     message === '' ? [] : [JSON.parse(message) as [GpuErrorCode, string]],
   )
@@ -310,7 +315,7 @@ async function watchRanks(
   if (code !== undefined) throw new GpuError(code, `The ranks cannot watch each other. ${reason}`)
 }
 
-/** Throws `unsupported` where ranks could not understand each other. */
+/** Throws `unsupported` if the ranks run incompatible builds. */
 export function requireSameBuild(ranks: readonly RankInfo[]): void {
   const first = ranks[0]!
   for (const other of ranks) {
@@ -332,7 +337,7 @@ function rankName({ rank, process, host }: RankInfo): string {
 }
 
 /**
- * Host, boot and network namespace: containers and namespaces of one machine are machines of their own here.
+ * The host, boot and network namespace: containers and namespaces of one machine count as separate machines.
  */
 function machineName(): string {
   const parts = [hostname()]
@@ -340,7 +345,7 @@ function machineName(): string {
     parts.push(readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim())
     parts.push(readlinkSync('/proc/self/ns/net'))
   } catch {
-    // Not on Linux, or /proc is not mounted: the host's name has to do.
+    // This is not Linux, or /proc is not mounted, so the host's name must suffice.
   }
   return parts.join(' ')
 }

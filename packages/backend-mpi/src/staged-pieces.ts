@@ -1,32 +1,32 @@
 import type { ByteRegion } from '@tandem-gpu/core/backend'
 
 /**
- * What the native thread sends and receives at a time (`Transfer::pieceByteLength`), of dense memory and of
- * rows alike.
+ * The number of bytes that the native thread sends or receives at a time (`Transfer::pieceByteLength`), for
+ * dense memory and for rows.
  */
 const wirePieceByteLength = 4 * 2 ** 20
 /**
- * Each piece is a plan of the inner backend, and one more in which a repetition is cut. Pieces of device
- * memory cost no copy through the host to wait for: fewer and longer ones suffice there.
+ * Each piece adds a plan of the inner backend. Pieces of device memory need no copy through the host, so
+ * fewer and longer pieces suffice there.
  */
 const mostPieces = { host: 64, device: 16 } as const
-/** While one piece travels, the next is downloaded, or the last uploaded. */
+/** While one piece is sent or received, the next is downloaded, or the last uploaded. */
 const piecesInMemory = 3
 
-/** A part of a message of device memory, and its place in the memory that it goes through. */
+/** A part of a message of device memory, and its position in the staging memory. */
 export interface StagedPiece {
   readonly byteLength: number
-  /** In the staging memory; pieces of the same slot follow one another. */
+  /** Offset in the staging memory. Pieces of the same slot use it one after another. */
   readonly byteOffset: number
   readonly slot: number
-  /** The piece in device memory, and where in the piece each region lies. */
+  /** The regions of the piece in device memory, and the offset of each in the piece. */
   readonly regions: readonly { readonly region: ByteRegion; readonly at: number }[]
 }
 
 /**
- * Cuts a message of device memory into pieces, so that staging memory, of the kind `through`, is needed for
- * at most three of them, and copies overlap messages. Pieces are whole multiples of what travels at a time:
- * the other side may have the message in one piece.
+ * Divides a message of device memory into pieces, so that only three of them need staging memory (of kind
+ * `through`), and copies overlap with messages. The length of a piece is a multiple of `wirePieceByteLength`,
+ * since the other side may have the message in one piece.
  */
 export function stagedPieces(
   region: ByteRegion,
@@ -43,8 +43,8 @@ export function stagedPieces(
 }
 
 /**
- * The bytes from `offset` on of a region's rows, as at most three regions: the rest of a row, whole rows, the
- * begin of a row.
+ * `byteLength` bytes from `offset` on of a region's rows, as at most three regions: the rest of a row, whole
+ * rows, and the beginning of a row.
  */
 function partsOf(region: ByteRegion, offset: number, byteLength: number): StagedPiece['regions'] {
   const { rowByteLength: width, rowByteStride, byteOffset } = region

@@ -6,7 +6,7 @@ import type { RankDevices } from './rank-devices.ts'
 import { ScheduledDevices } from './scheduled-devices.ts'
 import type { MpiSession } from './session.ts'
 
-/** Links that backends may have, the quickest first, and what a backend without does not do. */
+/** Links that backends may have, the fastest first, and what a backend without the link cannot do. */
 const knownLinks = {
   ipc: 'share memory between processes',
   nccl: 'exchange messages between processes',
@@ -14,15 +14,15 @@ const knownLinks = {
 } as const
 
 /**
- * Ways in which data moves between ranks: the links of the inner backend, or `staged` (messages of MPI from host memory), which always works. `auto`
- * takes the first that works.
+ * How data moves between ranks: through a link of the inner backend, or `staged` (messages of MPI through
+ * host memory), which always works. `auto` uses the first that works.
  */
 export type TransportName = 'auto' | keyof typeof knownLinks | 'staged'
 export const transportNames: readonly string[] = ['auto', ...Object.keys(knownLinks), 'staged']
 
 /**
- * Opens devices for the transport of that name, or with `auto` for the quickest one that works. All ranks choose alike. Throws `unsupported` on all ranks where
- * the one that is asked for does not work.
+ * Opens devices for the named transport, or with `auto` for the fastest one that works. All ranks choose
+ * alike. Throws `unsupported` on all ranks if the requested transport does not work.
  */
 export async function openForTransport(
   session: MpiSession,
@@ -40,7 +40,7 @@ export async function openForTransport(
     )
   const refused: { name: string; reason: string }[] = []
   const links = (backend.links ?? []).map(({ name }) => name)
-  // Those that the backend lacks are named in the report too.
+  // Includes links that the backend lacks, so that the report explains why they are not used.
   const all = [...new Set([...links, ...Object.keys(knownLinks)])]
   const names = wanted === 'auto' ? all : wanted === 'staged' ? [] : [wanted]
   for (const name of names)
@@ -60,7 +60,10 @@ export async function openForTransport(
   return ScheduledDevices.open(session, backend, devices, { name: 'staged', refused }, label)
 }
 
-/** Throws `unsupported`, on all ranks alike, where the job or the backend cannot have it: every rank has the same backend. */
+/**
+ * Throws `unsupported`, alike on all ranks (which have the same backend), if the job or the backend does not
+ * support the link.
+ */
 function linkNamed(session: MpiSession, backend: Backend, name: string): Link {
   const { ranks } = session
   if (ranks.length < 2) throw new GpuError('unsupported', 'The job has only one rank.')

@@ -20,7 +20,7 @@ export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-/** The name of a typed array's class, whoever made it; undefined for anything else. */
+/** The class name of a typed array, even from another realm; undefined for anything else. */
 export function arrayName(value: unknown): string | undefined {
   return arrayTag.call(value)
 }

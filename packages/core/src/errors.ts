@@ -38,20 +38,20 @@ export class GpuError extends Error {
   constructor(code: GpuErrorCode, message: string, details: GpuErrorDetails = {}) {
     super(message, 'cause' in details ? { cause: details.cause } : undefined)
     this.code = code
-    // Only if there is one, since Node prints the fields of an uncaught error.
+    // Set only if present, because Node prints the fields of an uncaught error.
     if (details.line !== undefined) this.line = details.line
     if (details.column !== undefined) this.column = details.column
   }
 }
 
-/** The error for a wrong argument: `message` is a sentence with its value. */
+/** The error for a wrong argument; `message` is a sentence that includes its value. */
 export function invalid(message: string, details?: GpuErrorDetails): GpuError {
   return new GpuError('validation', message, details)
 }
 
 /** Whether an error is a `GpuError`, and has this `code` if one is given. */
 export function isGpuError(error: unknown, code?: GpuErrorCode): error is GpuError {
-  // Errors of another copy of this module, in a bundle for instance, are as good.
+  // Errors of another copy of this module, for instance in a bundle, also count.
   const isOne =
     error instanceof GpuError || (error instanceof Error && error.name === 'GpuError' && 'code' in error)
   return isOne && (code === undefined || (error as GpuError).code === code)

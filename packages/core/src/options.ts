@@ -2,7 +2,8 @@ import { describedValue, isObject } from './described-value.ts'
 import { type GpuError, invalid } from './errors.ts'
 
 /**
- * What an option must be; a list names the values that it may have, `any` is checked where the value is used.
+ * The required type of an option. A list contains the allowed values; for `any`, the code that uses the value
+ * checks it.
  */
 export type OptionType =
   | 'string'
@@ -24,8 +25,8 @@ const wanted = {
 
 /**
  * Throws `validation` unless `options` is an object whose members are named in `types` and have those types,
- * and which has those of `required`; undefined is as good as absent. `of` names what takes the options, as in
- * "The option label of openGroup".
+ * and which has all members in `required`. A member that is undefined counts as absent. `of` is the function
+ * or object that accepts the options, as in "The option label of openGroup".
  */
 export function requireOptions(
   options: unknown,

@@ -1,4 +1,4 @@
-// What all ranks say, and runs that begin and end with it.
+// Gathers of all ranks' messages, and runs that begin and end with a gather.
 #include <algorithm>
 
 #include "tandem_launcher.h"
@@ -37,7 +37,8 @@ Engine::GatherSettle Session::gathered(const Napi::Promise::Deferred &deferred) 
   };
 }
 
-/// group, key, text, number | undefined → Promise<[{ rank, message, number }]>: each text once, by rank
+/// group, key, text, number | undefined → Promise<[{ rank, message, number }]>: each text once, ordered by
+/// rank
 Napi::Value Session::gather(const Napi::CallbackInfo &info) {
   const auto env = info.Env();
   auto &session = of(info);
@@ -49,12 +50,12 @@ Napi::Value Session::gather(const Napi::CallbackInfo &info) {
   return deferred.Promise();
 }
 
-/// A run between two gathers, which native code starts and ends. The session may be gone by then.
+/// A run between two gathers, which native code starts and ends. The session may be destroyed before it ends.
 struct Session::AgreedRun {
   /// For the JavaScript thread.
   Session *session;
   JsQueue::Poster post;
-  /// Gone when nobody waits any more.
+  /// Expired once nothing waits for the run any more.
   std::weak_ptr<Engine> engine;
   Key start;
   Key end;
@@ -62,7 +63,7 @@ struct Session::AgreedRun {
   const TandemLauncher *launcher;
 };
 
-/// The run is over on this rank, or does not begin.
+/// Settles `ended` when the run is over on this rank or does not begin.
 void Session::settleAgreedRun(const AgreedRun &run, std::function<Napi::Value(Napi::Env)> value, const Failure *failure) {
   run.post([session = run.session, start = run.start, value = std::move(value), copy = copied(failure)](Napi::Env env) {
     session->queue_.settled(env);
@@ -97,10 +98,10 @@ void Session::agreedRunDone(void *context, const TandemLaunchEnd *end) {
   });
 }
 
-/// group, key, text, key of the end, text of the end, an external TandemLauncher → { started, ended }. Where
-/// all ranks say the first text, the launcher starts a run, at whose end this rank says the second with its
-/// seconds. `started` is a promise as of gather; `ended` one of { said }, of { error } where the run fails
-/// here, and of undefined where it does not begin.
+/// group, key, text, key of the end, text of the end, an external TandemLauncher → { started, ended }. If all
+/// ranks send the first text, the launcher starts a run, and at its end this rank sends the second text with
+/// the run's seconds. `started` is a promise as of gather; `ended` resolves to { said }, to { error } if the
+/// run fails here, and to undefined if it does not begin.
 Napi::Value Session::runAgreed(const Napi::CallbackInfo &info) {
   const auto env = info.Env();
   auto &session = of(info);

@@ -11,8 +11,8 @@ namespace tandem {
 
 using Bytes = std::vector<std::byte>;
 
-/// Writes small records: numbers in the machine's order (ranks agree on it when they open), texts with their
-/// length.
+/// Writes small records: numbers in the machine's byte order (the session checks that all ranks have the
+/// same), texts with their length.
 class RecordWriter {
 public:
   template <class Number> RecordWriter &number(Number value) {
@@ -66,7 +66,7 @@ private:
   std::size_t offset_ = 0;
 };
 
-/// Small messages between the engines of two ranks, beside the data.
+/// Small messages between the engines of two ranks, in addition to the data.
 enum class ControlKind : std::uint8_t { gatherUp, gatherDown, credit, abortRequest, abortFreeze, abortReport, abortStop };
 
 } // namespace tandem

@@ -20,7 +20,7 @@ Delivery::Delivery(mpi::Channel channel, int from, int to, int tag, MessageRegio
   const int place = (rank - from + size) % size;
   const auto rankAt = [&](int other) { return (other + from) % size; };
   if (place != 0) receive(rankAt(place & (place - 1)));
-  // The largest subtree first: it has the longest way to go.
+  // Serves the largest subtree first, because it takes longest.
   int bit = 1;
   while (bit < size && (place & bit) == 0) bit <<= 1;
   for (bit >>= 1; bit > 0; bit >>= 1) {

@@ -7,14 +7,14 @@
 
 namespace tandem {
 
-/// Bytes of one rank that go to another one, or to all down a binomial tree. Ranks that take no part do not
-/// make one.
+/// Sends bytes of one rank to another one, or to all along a binomial tree. Ranks that take no part do not
+/// create one.
 class Delivery {
 public:
   static constexpr int toAll = -1;
 
   Delivery(mpi::Channel channel, int from, int to, int tag, MessageRegion bytes);
-  /// `finished` is called, perhaps before this returns, once this rank's part is done.
+  /// `finished` is called once this rank's part is complete, possibly before this returns.
   void start(std::function<void()> finished);
   std::vector<int> waitsFor() const;
 

@@ -14,33 +14,32 @@ namespace tandem {
 
 namespace {
 
-/// MPI grants 32,767 tags everywhere. Of each group's communicator, those below the first belong to messages
-/// of programs (lower-plan.ts counts them too).
+/// MPI guarantees 32,767 tags. In each group's communicator, tags below the first delivery tag belong to
+/// messages of programs (lower-plan.ts has the same number).
 constexpr int firstDeliveryTag = 16'384;
 constexpr std::uint64_t deliveryTags = 16'383;
-/// Of the communicator of control messages.
+/// The tag in the communicator of control messages.
 constexpr int controlTag = 0;
-/// Numbers of the agreements about a group itself; others ascend from 0.
+/// Key numbers of the agreements about a group itself; others ascend from 0.
 constexpr std::uint64_t openingNumber = ~std::uint64_t{0};
 constexpr std::uint64_t closingNumber = openingNumber - 1;
-/// Runs that have ended here and that an abort may still ask for: as many as calls that wait for nothing run
-/// ahead of another rank.
+/// How many runs that have ended here are remembered, for aborts that arrive late.
 constexpr std::size_t rememberedRuns = 1024;
-/// How long the thread polls without a pause after the last progress, how it pauses then, and how many polls
-/// follow a pause: one poll a pause would halve TCP's bandwidth.
+/// How long the thread polls without a pause after the last progress, how long it then pauses, and how many
+/// polls follow a pause: one poll per pause would halve TCP's bandwidth.
 constexpr auto spinTime = std::chrono::microseconds(200);
 constexpr auto pauseTime = std::chrono::microseconds(50);
 constexpr int pollsInARow = 16;
-/// A thread that waits for other ranks' calls alone, and has no message under way, pauses for a hundredth of
-/// the time that it has waited: what arrives is seen that little later, and a rank that waits for long leaves
-/// the core to the others.
+/// A thread that only waits for other ranks' calls, with no message in flight, pauses for a hundredth of the
+/// time that it has waited: this delays arrivals only a little, and a rank that waits long leaves the core to
+/// the others.
 constexpr int waitedPerPause = 100;
 constexpr auto longestPause = std::chrono::microseconds(1'000);
-/// No wait longer than this is silent.
+/// Longer waits are reported.
 constexpr auto stallTime = std::chrono::seconds(5);
 
-/// Waits until what reads this process's output has taken all of it, a second at most. MPICH's launcher ends
-/// at MPI_Abort without the rest: the sentence that says why the job ends would be lost.
+/// Waits, for at most a second, until this process's output has been read. MPICH's launcher ends at MPI_Abort
+/// without reading the rest, so the message that explains why the job ends would be lost.
 void awaitReaders() {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   for (const int output : {STDOUT_FILENO, STDERR_FILENO}) {
@@ -65,7 +64,7 @@ void Engine::start(Settle settle) {
 }
 
 void Engine::main(const Settle &settle) {
-  // Pauses of 50 µs take 50 µs, not 100.
+  // With less timer slack, pauses of 50 µs take 50 µs, not 100.
   prctl(PR_SET_TIMERSLACK, 1'000UL);
   guarded([&] {
     Failure failure;
@@ -106,7 +105,7 @@ template <class Act> void Engine::guarded(const Act &act) noexcept {
       const auto error = currentError();
       fail({error.code, error.what()});
     } catch (...) {
-      // Not even memory for the sentence.
+      // There is no memory even for the message.
       fail({});
     }
   }
@@ -125,7 +124,7 @@ bool Engine::busy() const {
 }
 
 std::chrono::nanoseconds Engine::pauseAfter(std::chrono::nanoseconds waited) const {
-  // A message that is under way may make progress with every poll.
+  // A message in flight may make progress with every poll.
   if (mpi_->pending() > 0 || !runs_.empty()) return pauseTime;
   return std::clamp<std::chrono::nanoseconds>(waited / waitedPerPause, pauseTime, longestPause);
 }
@@ -149,7 +148,7 @@ void Engine::loop() {
     }
     if (finalizing_) guarded([&] { tryToFinalize(lastProgress); });
     if (!busy()) {
-      // The next call often follows the last at once, and to wake a thread takes longer than a message.
+      // The next call often follows the last immediately, and waking a thread takes longer than a message.
       const auto now = Clock::now();
       if (mpi_ && (now - lastProgress < spinTime || now < awakeUntil_.load())) {
         sched_yield();
@@ -241,7 +240,7 @@ void Engine::received(int source, const Bytes &bytes) {
   case ControlKind::gatherDown: gathers_->receivedDown(key, reader); return;
   case ControlKind::credit: {
     const auto count = reader.number<std::int64_t>();
-    // A credit for a run that an abort has cut short is late and counts for nothing.
+    // A late credit for a run that an abort has ended is ignored.
     if (auto *run = running(key)) run->schedule->credited(source, count);
     return;
   }
@@ -254,7 +253,7 @@ void Engine::received(int source, const Bytes &bytes) {
 
 namespace {
 
-/// Takes the waiting function out of `pending`; empty where a failure has settled it.
+/// Removes the waiting function from `pending` and returns it; empty if a failure has already settled it.
 template <class Settle> Settle take(std::mutex &mutex, std::map<Key, Settle> &pending, Key key) {
   std::lock_guard lock(mutex);
   const auto found = pending.find(key);
@@ -264,7 +263,7 @@ template <class Settle> Settle take(std::mutex &mutex, std::map<Key, Settle> &pe
   return settle;
 }
 
-/// False where a failure came before: then `settle` is still the caller's.
+/// Moves `settle` to `pending`, or returns false and leaves it if the engine has already failed.
 template <class Settle>
 bool putOff(std::mutex &mutex, const std::atomic<bool> &failed, std::map<Key, Settle> &pending, Key key, Settle &settle) {
   std::lock_guard lock(mutex);
@@ -283,7 +282,7 @@ void Engine::openGroup(std::uint64_t group, Settle settle) {
   }
   post([this, key] {
     if (failed_.load()) return;
-    // In the order in which rank 0 has the agreements, which is that of all ranks.
+    // Opens in the order in which agreements complete on rank 0, which is the order on all ranks.
     gathers_->start(key, "opened", 0, [this, group = key.group](const Sayings &) {
       communicators_->open(group, [this, group](const NativeError *error) { opened(group, error); });
     });
@@ -349,7 +348,7 @@ void Engine::deliver(Key key, int from, int to, MessageRegion bytes, Settle sett
 }
 
 void Engine::startDelivery(DeliveryTag tag) {
-  // Not at once: the delivery is on the stack.
+  // Posted: the delivery is still on the stack.
   deliveries_.at(tag).front().delivery->start([this, tag] {
     post([this, tag] {
       const auto place = deliveries_.find(tag);
@@ -402,9 +401,9 @@ void Engine::startRun(Run &run) {
     writer.number<std::int64_t>(repetition + 1);
     send(peer, ControlKind::credit, key, writer.take());
   };
-  // Not at once: the schedule is on the stack.
+  // Posted rather than called, because the schedule is still on the stack.
   host.finished = [this, key] { post([this, key] { finishRun(key); }); };
-  // Asked to report before this rank came here: it has begun nothing, and waits for the answer.
+  // Frozen if an abort asked for a report before this rank reached the run: then it waits for the answer.
   run.schedule->start(run.times, std::move(host), frozen_.count(key) > 0);
 }
 
@@ -444,7 +443,7 @@ void Engine::endRun(Key key) {
 
 void Engine::stayAwake(std::chrono::milliseconds time) {
   awakeUntil_ = Clock::now() + time;
-  // Wakes it.
+  // Wakes the thread.
   post([] {});
 }
 
@@ -471,7 +470,7 @@ void Engine::fail(const Failure &failure) noexcept {
     try {
       settle(arguments...);
     } catch (...) {
-      // What has no memory left to be told of a failure learns of it from its next call.
+      // If there is no memory to report the failure, the next call reports it.
     }
   };
   for (auto &[key, settle] : gathers) tell(settle, nullptr, &failure_);
@@ -491,7 +490,7 @@ bool Engine::finalize() {
 }
 
 void Engine::abort(int exitCode) {
-  // From the caller's thread: the progress thread may hang in MPI, and the process ends all the same.
+  // On the caller's thread: the progress thread may hang in MPI, but the process must end.
   if (!mpi_ || finalized_.load()) return;
   awaitReaders();
   mpi_->abort(exitCode);

@@ -26,9 +26,10 @@ struct Failure {
   std::string message;
 };
 
-/// The one thread that calls MPI: it starts it, posts and completes messages, unites what ranks say, repeats
-/// schedules. All public functions may be called from any thread and return at once, but for `finalize` and
-/// `close`. The thread holds the engine: a call into MPI that hangs may outlive whoever has made it.
+/// The one thread that calls MPI: it starts MPI, posts and completes messages, combines the messages of
+/// gathers, and repeats schedules. All public functions may be called from any thread and return immediately,
+/// except `finalize` and `close`. The thread owns the engine, because a call into MPI that hangs may outlive
+/// the engine's creator.
 class Engine : public std::enable_shared_from_this<Engine> {
 public:
   using GatherSettle = std::function<void(const Sayings *, const Failure *)>;
@@ -40,7 +41,7 @@ public:
   using RunSettle = std::function<void(const RunResult *, const Failure *)>;
   using SegmentFailed = std::function<void(const std::string &reason)>;
   using Issue = std::function<void(std::uint32_t node, std::int64_t repetition, std::int64_t count)>;
-  /// A group is lost here, or all of them where `group` is `everyGroup`.
+  /// Called when a group is lost here, or all of them if `group` is `everyGroup`.
   using Lost = std::function<void(std::uint64_t group, const Failure &)>;
   static constexpr std::uint64_t everyGroup = ~std::uint64_t{0};
 
@@ -48,54 +49,55 @@ public:
   Engine(const Engine &) = delete;
   Engine &operator=(const Engine &) = delete;
 
-  /// MPI_Init_thread on the thread; `settle` gets the failure, or null once `rank`, `size` and `gpuSupport`
-  /// are known. Throws `out-of-memory` where the operating system starts no thread.
+  /// Calls MPI_Init_thread on the thread; `settle` gets the failure, or null once `rank`, `size` and
+  /// `gpuSupport` are known. Throws `out-of-memory` if the operating system cannot start a thread.
   void start(Settle settle);
-  /// Ends the thread: waits two seconds at most, since a call into MPI that hangs cannot be ended. What is
-  /// pending never settles.
+  /// Ends the thread, waiting at most two seconds, since a call into MPI that hangs cannot be ended. Pending
+  /// calls never settle.
   void close();
   int rank() const { return rank_; }
   int size() const { return size_; }
   std::optional<mpi::GpuSupport> gpuSupport() const { return gpuSupport_; }
-  /// How messages name the ranks.
+  /// Sets the names of the ranks in messages.
   void setNames(std::vector<std::string> names);
 
-  /// Gives a group, whose number no other has, what its deliveries and runs need. Every rank opens it;
-  /// settles once all have. Fails with `out-of-memory`, on all ranks, where MPI has no more communicators.
+  /// Assigns a communicator to a group, whose number must be unique, for its deliveries and runs. Every rank
+  /// must call it; it settles once all have. Fails with `out-of-memory`, on all ranks, if MPI has no more
+  /// communicators.
   void openGroup(std::uint64_t group, Settle settle);
-  /// This rank has no more deliveries and runs of the group; `clean`: it has ended all that it has begun, and
-  /// so have the others as far as it knows. Never waits for other ranks.
+  /// Declares that this rank has no more deliveries and runs of the group. `clean`: it has completed
+  /// everything that it began, and so have the others as far as it knows. Never waits for other ranks.
   void closeGroup(std::uint64_t group, bool clean);
-  /// With the greatest `number` of the ranks that say the same.
+  /// The result contains, for each text, the greatest `number` of the ranks that sent it.
   void gather(Key key, const std::string &text, double number, GatherSettle settle);
-  /// Those of one group begin, in their order, on all ranks alike: a later one waits for an earlier one with
-  /// its tag.
+  /// Deliveries of one group begin in the same order on all ranks: a later one waits for an earlier one with
+  /// the same tag.
   void deliver(Key key, int from, int to, MessageRegion bytes, Settle settle);
-  /// Runs of one group are carried out one after another, in the order of the calls; those of another wait
-  /// for none of them. `issue` and `failed` are called from the thread.
+  /// Runs of one group execute one after another, in the order of the calls; runs of different groups do not
+  /// wait for each other. `issue` and `failed` are called from the thread.
   void run(Key key, std::vector<NodeSpec> &&nodes, std::int64_t times, Issue issue, SegmentFailed failed, RunSettle settle);
   void segmentCompleted(Key key, std::uint32_t node, std::int64_t count);
-  /// A segment that native code started fails; the run's `failed` is called.
+  /// Reports that a segment that native code started has failed; the run's `failed` is called.
   void segmentFailed(Key key, std::string reason);
-  /// Ends a run that has no messages, here alone.
+  /// Ends a run that has no messages, only on this rank.
   void endRun(Key key);
-  /// All ranks end the run after the same repetition, the last that any of them has begun.
+  /// Makes all ranks end the run after the same repetition, the last that any of them has begun.
   void abortRun(Key key);
-  /// The thread does not sleep for so long from now, in place of what an earlier call said.
+  /// Keeps the thread awake for `time` from now, which replaces the time of an earlier call.
   void stayAwake(std::chrono::milliseconds time);
 
-  /// A rank makes no more calls of `group` (`everyGroup`: of any); `reason` has no message, or says why it
-  /// cannot go on.
+  /// Called when a rank makes no more calls of `group` (`everyGroup`: of any group). The message of `reason`
+  /// is the reason why the rank cannot continue, or empty.
   void rankLeft(int rank, std::uint64_t group, const Failure &reason);
-  /// This rank leaves `group` with a reason, with which all settles that is pending of it here. If a run is
-  /// under way, MPI is of no use any more.
+  /// Called when this rank leaves `group` with a reason; all pending calls of the group settle with it. If a
+  /// run is in progress, MPI is unusable from then on.
   void left(std::uint64_t group, const Failure &reason);
-  /// Settles all that is pending, and all that comes, with `failure`; MPI is called no more. The first
-  /// failure counts.
+  /// Settles all pending and later calls with `failure`; MPI is not called any more. Only the first failure
+  /// counts.
   void fail(const Failure &failure) noexcept;
   bool failed() const { return failed_.load(); }
-  /// MPI_Finalize, once nothing is pending that other ranks may yet take part in; waits for it. False after a
-  /// failure.
+  /// Calls MPI_Finalize, and waits for it, once nothing is pending in which other ranks may still take part.
+  /// False after a failure.
   bool finalize();
   void abort(int exitCode);
 
@@ -138,11 +140,11 @@ private:
   void main(const Settle &settle);
   void post(std::function<void()> command);
   void loop();
-  /// Any exception is a failure of the engine.
+  /// Calls `act`; any exception makes the engine fail.
   template <class Act> void guarded(const Act &act) noexcept;
   bool step();
   bool busy() const;
-  /// How long to sleep after so long a time without progress.
+  /// How long to sleep after waiting for `waited` without progress.
   std::chrono::nanoseconds pauseAfter(std::chrono::nanoseconds waited) const;
   void send(int peer, ControlKind kind, Key key, const Bytes &payload);
   void handleIncoming(int source);
@@ -154,9 +156,9 @@ private:
   void startRun(Run &run);
   void finishRun(Key key);
   Run *running(Key key) const;
-  /// Whether a run of the group is under way, or waits for its turn.
+  /// Whether a run of the group is in progress or waits for its turn.
   bool runs(std::uint64_t group) const { return runs_.count(group) > 0; }
-  /// How many repetitions of a run that is over this rank had a part in.
+  /// The number of repetitions that this rank took part in, if the run has ended.
   std::optional<std::int64_t> ended(Key key) const;
   void requestAbort(Key run);
   void freeze(Key run);
@@ -185,8 +187,8 @@ private:
   std::atomic<bool> failed_{false};
   std::atomic<bool> finalized_{false};
 
-  // What somebody waits for: settled by `fail` from any thread, so that a call into MPI that hangs holds
-  // nobody.
+  // Calls that have not settled. `fail` settles them from any thread, so that no caller is blocked if a call
+  // into MPI hangs.
   std::mutex pendingMutex_;
   Failure failure_;
   std::map<Key, GatherSettle> pendingGathers_;
@@ -198,13 +200,13 @@ private:
   std::unique_ptr<mpi::Mpi> mpi_;
   std::unique_ptr<Gathers> gathers_;
   std::unique_ptr<GroupCommunicators> communicators_;
-  /// The first of each tag is under way.
+  /// The first delivery of each tag is in progress.
   std::map<DeliveryTag, std::deque<Delivering>> deliveries_;
-  /// The first of each group is under way.
+  /// The first run of each group is in progress.
   std::map<std::uint64_t, std::deque<std::unique_ptr<Run>>> runs_;
-  /// The last runs that ended here and their repetitions, for an abort that asks too late.
+  /// The last runs that ended here, with their repetitions, for late aborts.
   std::deque<std::pair<Key, std::int64_t>> endedRuns_;
-  /// Runs that have yet to come here, and begin nothing before an abort is settled.
+  /// Runs that have not yet started here and must begin nothing until an abort is settled.
   std::set<Key> frozen_;
   std::map<Key, std::int64_t> limits_;
   std::map<Key, Abort> aborts_;
@@ -212,11 +214,11 @@ private:
   /// Ranks that make no more calls of any group.
   std::set<int> gone_;
   bool finalizing_ = false;
-  /// Groups that a rank has left with a reason, until they are told.
+  /// Groups that a rank has left with a reason, until their loss is reported.
   std::set<std::uint64_t> untold_;
   std::deque<std::unique_ptr<ControlMessage>> outgoing_;
-  /// By source, in the order in which they were sent, which is that in which they are handled: a long one may
-  /// arrive after a short one behind it.
+  /// By source, in the order in which they were sent, which is also the order of handling: a long message may
+  /// arrive after a shorter one that was sent later.
   std::map<int, std::deque<std::unique_ptr<ControlMessage>>> incoming_;
   std::vector<mpi::Completion *> completed_;
   std::vector<std::string> names_;

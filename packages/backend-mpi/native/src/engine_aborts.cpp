@@ -1,5 +1,5 @@
-// How an engine ends runs on all ranks after the same repetition: rank 0 asks all how many they have begun,
-// and none begins more until it has told all the greatest number.
+// Ending runs on all ranks after the same repetition: rank 0 asks all ranks how many repetitions they have
+// begun, and no rank begins more until rank 0 has sent the greatest number to all.
 #include <algorithm>
 
 #include "engine.h"

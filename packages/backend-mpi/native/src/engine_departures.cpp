@@ -1,5 +1,4 @@
-// What an engine does about ranks that leave while others wait for them, and what it says of a wait that
-// takes long.
+// Handling of ranks that leave while others wait for them, and reports of long waits.
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,7 +9,7 @@ namespace tandem {
 
 namespace {
 
-/// A result may still be on its way from a rank that has it already and leaves.
+/// How long to wait for results that a departing rank may already have sent.
 constexpr auto leaveTime = std::chrono::seconds(2);
 
 } // namespace
@@ -45,8 +44,8 @@ bool Engine::isInUse(std::uint64_t group) const {
   return runs(group) || (delivery != deliveries_.end() && delivery->first.first == group);
 }
 
-/// What waits for a rank that has left never comes. Two things may come first: a result that the others have
-/// already, and the last word of a call that differs, which all are to see.
+/// Fails the calls that wait for a rank that has left. It first leaves time for two things: a result that the
+/// other ranks already have, and the error of a call that differs, which all ranks should report.
 void Engine::checkDepartures(Clock::time_point now) {
   std::set<std::uint64_t> waiting;
   {
@@ -75,7 +74,7 @@ void Engine::checkDepartures(Clock::time_point now) {
                              ? Failure{"device-lost", departure.who + " failed: " + departure.reason.message}
                              : departure.reason;
     if (runs(group)) {
-      // Messages under way can be neither finished nor taken back.
+      // Messages in flight can be neither completed nor cancelled.
       fail(failure);
       lost_(everyGroup, failure);
       if (finalizing_) endsInTheMiddle(failure);
@@ -86,8 +85,9 @@ void Engine::checkDepartures(Clock::time_point now) {
   }
 }
 
-/// While something is pending, others may yet come to it; once all have gone it never ends, nor does what
-/// JavaScript, which is over, would have to go on with. Without messages under way that is no obstacle.
+/// Finalizes MPI if possible. While something is pending, other ranks may still take part in it. Once all of
+/// them have gone, it never completes, and neither does anything that would need JavaScript, which has ended.
+/// Without messages in flight, MPI can be finalized nevertheless.
 void Engine::tryToFinalize(Clock::time_point lastProgress) {
   if (failed_.load() || !mpi_ || finalized_.load()) return;
   if (busy()) {
@@ -106,11 +106,11 @@ void Engine::tryToFinalize(Clock::time_point lastProgress) {
     finalized_ = true;
     ended_.notify_all();
   }
-  // For whoever calls all the same: there is no MPI any more.
+  // Later calls must fail, because MPI has ended.
   fail({"device-lost", "This process has left the job: it had nothing left to do."});
 }
 
-/// Launchers say no more than that MPI_Finalize is missing.
+/// Launchers report only that MPI_Finalize was not called.
 void Engine::endsInTheMiddle(const Failure &failure) {
   const auto text = "tandem: " + nameOf(rank_) + " ended before its work was finished. " + failure.message + "\n";
   [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());

@@ -46,7 +46,7 @@ bool GroupCommunicators::poll() {
   return true;
 }
 
-/// Begins the duplicate of the first opening that gets one.
+/// Begins the duplicate communicator of the first opening for which MPI can create one.
 void GroupCommunicators::begin() {
   while (!openings_.empty()) {
     try {

@@ -11,23 +11,23 @@
 
 namespace tandem {
 
-/// Gives each group a communicator of its own, so that no message of one group is taken for one of another.
+/// Assigns each group a communicator of its own, so that messages of different groups are never matched.
 /// Every rank calls `open` and `close` for the same groups in the same order, that of the agreements of all
-/// ranks: so the duplicates of a communicator are made alike everywhere, and so are those that are used
-/// again. No communicator is freed: MPI_Finalize does that. Only the progress thread calls this.
+/// ranks, so all ranks create and reuse communicators alike. Communicators are freed only by MPI_Finalize.
+/// Only the progress thread calls this class.
 class GroupCommunicators {
 public:
-  /// Null once the group has a communicator, else why it gets none.
+  /// Null once the group has a communicator, otherwise the error.
   using Opened = std::function<void(const NativeError *)>;
 
   explicit GroupCommunicators(mpi::Mpi &mpi) : mpi_(mpi) {}
 
   /// `opened` may be called before this returns.
   void open(std::uint64_t group, Opened opened);
-  /// `reusable`: nothing of the group is under way on any rank.
+  /// `reusable`: the group has nothing in flight on any rank.
   void close(std::uint64_t group, bool reusable);
   std::optional<mpi::Channel> of(std::uint64_t group) const;
-  /// Makes progress with what is being opened; true where there was any.
+  /// Makes progress with openings; returns true if there was any.
   bool poll();
 
 private:
@@ -40,7 +40,7 @@ private:
   mpi::Mpi &mpi_;
   std::map<std::uint64_t, mpi::Communicator> ofGroup_;
   std::vector<mpi::Communicator> free_;
-  /// Those that wait for a duplicate. That of the first is being made.
+  /// Openings that wait for a duplicate communicator. That of the first is being created.
   std::deque<Opening> openings_;
 };
 

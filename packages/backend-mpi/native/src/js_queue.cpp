@@ -43,7 +43,7 @@ void JsQueue::drain(napi_env env, napi_value, void *context, void *) {
     try {
       call(Napi::Env(env));
     } catch (...) {
-      // An environment that terminates runs no JavaScript any more; nothing may unwind into Node.
+      // An environment that terminates no longer runs JavaScript, and no exception may unwind into Node.
     }
   }
 }

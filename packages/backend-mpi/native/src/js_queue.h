@@ -8,7 +8,7 @@
 
 namespace tandem {
 
-/// Carries calls from native threads to the JavaScript thread: many that come close together share one turn
+/// Passes calls from native threads to the JavaScript thread; calls that arrive close together share one turn
 /// of the event loop. It keeps the process alive only while something is expected, so that an idle process
 /// ends.
 class JsQueue {
@@ -20,10 +20,11 @@ public:
   JsQueue &operator=(const JsQueue &) = delete;
 
   using Poster = std::function<void(Call)>;
-  /// What any thread queues calls with. It outlives the queue: calls are dropped once the environment closes,
-  /// so that what they refer to is there whenever one is made.
+  /// A function that queues calls from any thread. It outlives the queue: calls are dropped once the
+  /// environment closes, so the objects that a call refers to exist whenever it runs.
   Poster poster() const;
-  /// JavaScript thread: something will be posted; `settled` when it has been.
+  /// On the JavaScript thread: `expect` announces a call that will be posted, `settled` follows when it has
+  /// run.
   void expect(Napi::Env env);
   void settled(Napi::Env env);
 

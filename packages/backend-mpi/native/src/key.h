@@ -4,7 +4,7 @@
 
 namespace tandem {
 
-/// Names what ranks do together: a group and a number within it.
+/// Identifies an operation that ranks do together: a group and a number within it.
 struct Key {
   std::uint64_t group = 0;
   std::uint64_t number = 0;

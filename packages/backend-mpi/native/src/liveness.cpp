@@ -20,24 +20,25 @@ using namespace std::chrono_literals;
 constexpr auto beatTime = 1s;
 constexpr auto silentTime = 5s;
 constexpr auto connectTime = 20s;
-/// For what is still to be said when a rank ends.
+/// How long an ending rank tries to send its remaining frames.
 constexpr auto lastWordsTime = 1s;
 
-// Frames: one of these letters; all but a heartbeat go on with the rank that they are about, and a text with
-// its length.
+// A frame begins with one of these letters. In all but a heartbeat, the rank that the frame is about follows,
+// and a text with its length.
 constexpr char heartbeat = 'h';
 constexpr char departure = 'l';
 constexpr char ending = 'e';
 constexpr char death = 'd';
 constexpr char waiting = 'w';
 
-/// In one write, so that lines of several ranks do not mix.
+/// Prints in one write, so that lines of several ranks do not mix.
 void print(const std::string &line) {
   const auto text = line + "\n";
   [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
 }
 
-/// One socket a rank: the usual soft limit of 1,024 files would end at about a thousand ranks.
+/// Rank 0 needs one socket per rank, and the usual soft limit of 1,024 files would allow only about a
+/// thousand ranks.
 void allowManyFiles() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
@@ -123,7 +124,7 @@ bool Liveness::connectAll() {
   return true;
 }
 
-/// Takes one connection, if there is one within 100 ms. The caller says who it is in its first bytes.
+/// Accepts one connection, if there is one within 100 ms. Its first bytes identify the rank that connects.
 bool Liveness::accept(Clock::time_point deadline) {
   pollfd polled[] = {{listener_.get(), POLLIN, 0}, {wakeReader_.get(), POLLIN, 0}};
   if (poll(polled, 2, 100) <= 0 || polled[0].revents == 0) return false;
@@ -157,7 +158,7 @@ void Liveness::main() {
     try {
       options_.lost(std::string("The ranks can no longer watch each other: ") + currentError().what());
     } catch (...) {
-      // Not even memory for the sentence: the others notice this rank's end.
+      // There is no memory even for the message. The others notice this rank's end.
     }
   }
 }
@@ -169,7 +170,7 @@ void Liveness::loop() {
   while (!stop_) {
     flushRequests();
     const auto now = Clock::now();
-    // This process itself was stopped: nobody else was silent.
+    // This process itself was stopped, so the others were not silent.
     if (now - last > 3s) {
       for (auto &[rank, peer] : peers_) peer.heard = now;
     }
@@ -209,7 +210,7 @@ void Liveness::loop() {
 void Liveness::beat(Clock::time_point now) {
   for (auto &[rank, peer] : peers_) {
     if (peer.gone) continue;
-    // Where the buffer of a stopped process is full, one more byte would say nothing new.
+    // If the socket buffer of a stopped process is full, another heartbeat would add nothing.
     if (peer.output.empty()) peer.output += heartbeat;
     if (peer.hasLeft || peer.silent || now - peer.heard < silentTime) continue;
     peer.silent = true;
@@ -309,7 +310,7 @@ void Liveness::flush(int rank, Peer &peer) {
     if (sent > 0) done += static_cast<std::size_t>(sent);
     else if (errno == EAGAIN || errno == EWOULDBLOCK) break;
     else if (errno != EINTR) {
-      // What the peer said last may still lie here: the end of its connection is found where that is read.
+      // The peer's last frames may still be unread. Reading them also detects the end of the connection.
       peer.output.clear();
       readFrom(rank, peer);
       return;

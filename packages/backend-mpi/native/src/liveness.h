@@ -13,10 +13,10 @@
 
 namespace tandem {
 
-/// The control thread: a connection from each rank to rank 0, over which ranks show that they live and learn
-/// who failed. A rank is dead when its connection ends or its host stops answering (socket.h), never because
-/// it is silent: five seconds without its heartbeat only print a line, as does its return. MPI has no such
-/// notice; it carries everything else, since it is faster.
+/// The control thread: a connection from each rank to rank 0, over which ranks send heartbeats and learn
+/// which rank failed. A rank counts as dead when its connection ends or its host stops answering (socket.h),
+/// but not because it is silent: five seconds without a heartbeat only print a line, as does the next
+/// heartbeat. MPI has no such failure detection; everything else uses MPI, which is faster.
 class Liveness {
 public:
   struct Options {
@@ -24,38 +24,38 @@ public:
     int size = 1;
     /// For messages: "rank 2 (process 4711 on host b)".
     std::vector<std::string> names;
-    /// A secret that the ranks share: strangers' connections are dropped.
+    /// A secret that the ranks share: connections without it are dropped.
     std::string token;
-    /// Of rank 0.
+    /// The addresses of rank 0.
     std::vector<std::string> addresses;
     std::uint16_t port = 0;
-    /// How long a death is kept back, so that a launcher that reports deaths itself and ends the job comes
-    /// first.
+    /// How long the report of a death is delayed, so that a launcher that itself reports deaths and ends the
+    /// job does so first.
     std::chrono::milliseconds deathDelay{0};
-    /// Empty, or why the ranks cannot watch each other.
+    /// Called once with the reason why the ranks cannot watch each other, or an empty string if they can.
     std::function<void(const std::string &)> connected;
-    /// A rank is lost or has failed; the sentence names it.
+    /// Called with a sentence about the rank that is lost or has failed.
     std::function<void(const std::string &)> lost;
-    /// A rank makes no more calls of a group, because of `reason` where it is not empty.
+    /// Called when a rank makes no more calls of a group, because of `reason` unless it is empty.
     std::function<void(int rank, std::uint64_t group, const std::string &code, const std::string &reason)> left;
-    /// What a rank says with `sayWaiting`.
+    /// Called with the text of another rank's `sayWaiting`.
     std::function<void(int rank, const std::string &text)> waiting;
   };
 
-  /// Rank 0 listens before it tells anybody the port.
+  /// Rank 0 listens before it sends the port to the others.
   static Descriptor listen(std::uint16_t &port) { return listenAnywhere(port); }
 
-  /// Throws NativeError, `out-of-memory` where the operating system starts no thread.
+  /// Throws NativeError, with `out-of-memory` if the operating system cannot start a thread.
   Liveness(Options options, Descriptor listener);
   ~Liveness();
   Liveness(const Liveness &) = delete;
   Liveness &operator=(const Liveness &) = delete;
 
-  /// Tells the others that this rank makes no more calls of `group`, and why where it cannot. Any thread.
+  /// Tells the others that this rank makes no more calls of `group`, and the reason if it cannot. Any thread.
   void leave(std::uint64_t group, const std::string &code, const std::string &reason);
-  /// Tells the others for what this rank has waited too long. Any thread.
+  /// Tells the others which calls this rank has waited for too long. Any thread.
   void sayWaiting(const std::string &text);
-  /// This rank ends: that its connection does too is no death. Any thread.
+  /// Announces that this rank ends, so that the end of its connection does not count as a death. Any thread.
   void end();
 
 private:
@@ -63,8 +63,8 @@ private:
   struct Peer {
     Descriptor socket;
     std::string input;
-    /// What the socket has yet to take: a process that is stopped reads nothing, and no frame may be cut
-    /// short.
+    /// Bytes that the socket has not yet accepted: a stopped process reads nothing, and frames must not be
+    /// truncated.
     std::string output;
     Clock::time_point heard;
     bool silent = false;
@@ -81,14 +81,14 @@ private:
   void died(int rank, Peer &peer, const std::string &how);
   void noteDeath(int rank, const std::string &how);
   void queueFrame(Peer &peer, char kind, int about, const std::string &text);
-  /// Sends what the socket takes now.
+  /// Sends as much as the socket accepts now.
   void flush(int rank, Peer &peer);
   void flushLast();
   void beat(Clock::time_point now);
   void request(char kind, std::string text);
   void flushRequests();
   std::string nameOf(int rank) const;
-  /// Of the living, one rank prints.
+  /// Whether this rank prints messages about that rank; exactly one rank does.
   bool prints(int about) const;
 
   Options options_;
@@ -101,7 +101,8 @@ private:
   std::vector<std::pair<char, std::string>> requests_;
   std::atomic<bool> stop_{false};
   bool leaving_ = false;
-  /// Who died, and when it is told.
+  /// The sentence about the first death, whether this rank prints it, when it happened, and whether it has
+  /// been reported.
   std::string death_;
   bool deathPrinted_ = false;
   Clock::time_point deathTime_;

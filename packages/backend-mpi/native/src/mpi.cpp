@@ -22,16 +22,17 @@ template <class Function> Function *findFunction(void *library, const char *name
   return reinterpret_cast<Function *>(dlsym(library, name));
 }
 
-/// To be asked between MPI_Init and MPI_Finalize: MPICH ends the process otherwise, and Open MPI 5 always says no before.
+/// Must be called between MPI_Init and MPI_Finalize: otherwise MPICH ends the process, and Open MPI 5 always
+/// reports no support before MPI_Init.
 template <class Abi> std::optional<GpuSupport> askForGpuSupport(void *library, typename Abi::Comm comm) {
-  // MPICH and what shares its interface; 0 is MPIX_GPU_SUPPORT_CUDA.
+  // MPICH and libraries that share its interface; 0 is MPIX_GPU_SUPPORT_CUDA.
   if (auto *query = findFunction<int(int, int *)>(library, "MPIX_GPU_query_support")) {
     int supported = 0;
     if (query(0, &supported) == 0) return GpuSupport{supported != 0, "MPIX_GPU_query_support"};
   }
   if (auto *query = findFunction<int()>(library, "MPIX_Query_cuda_support")) return GpuSupport{query() != 0, "MPIX_Query_cuda_support"};
-  // MPI 4.1: the kinds of memory that messages may come from, such as "mpi,system,cuda:device". Handles of info are of the same type as
-  // communicators in every interface.
+  // MPI 4.1: the kinds of memory that messages may come from, such as "mpi,system,cuda:device". Info handles
+  // have the same type as communicators in every interface.
   using Info = typename Abi::Comm;
   auto *infoOf = findFunction<int(typename Abi::Comm, Info *)>(library, "MPI_Comm_get_info");
   auto *stringOf = findFunction<int(Info, const char *, int *, char *, int *)>(library, "MPI_Info_get_string");
@@ -61,7 +62,7 @@ public:
     int provided = 0;
     if (running == 0) check(functions_.initThread(nullptr, nullptr, Abi::threadFunneled, &provided), "MPI_Init_thread");
     else check(functions_.queryThread(&provided), "MPI_Query_thread");
-    // Whoever started MPI before may call it on another thread at any time.
+    // If other code started MPI before, it may call it on another thread at any time.
     int main = 0;
     check(functions_.isThreadMain(&main), "MPI_Is_thread_main");
     if (provided < (running == 0 || main != 0 ? Abi::threadFunneled : Abi::threadMultiple)) {
@@ -99,7 +100,7 @@ public:
   }
 
   void beginDuplicate() override {
-    // In its place until the request is complete: MPI writes there.
+    // The element must not move until the request is complete, because MPI writes to it.
     auto &duplicate = communicators_.emplace_back();
     const auto result = functions_.commIdup(communicators_.front(), &duplicate, &duplicateRequest_);
     duplicating_ = result == 0;
@@ -176,7 +177,7 @@ private:
     return {"out-of-memory", "MPI cannot create more communicators. " + failed(result, call)};
   }
 
-  /// A request that MPI has begun must not be lost for want of memory.
+  /// Reserves memory, so that a request that MPI has begun cannot be lost by a failed allocation.
   void makeRoom() {
     if (requests_.size() < requests_.capacity() && completions_.size() < completions_.capacity()) return;
     const auto capacity = 2 * requests_.size() + 64;
@@ -188,26 +189,26 @@ private:
 
   Abi abi_{};
   Functions<Abi> functions_{};
-  /// MPI knows where they lie while it makes them.
+  /// A deque, because MPI holds the address of a communicator while it creates it.
   std::deque<typename Abi::Comm> communicators_;
   typename Abi::Request duplicateRequest_{};
   bool duplicating_ = false;
   int rank_ = 0;
   int size_ = 1;
   std::optional<GpuSupport> gpuSupport_;
-  // Side by side, since MPI_Testsome takes an array of requests.
+  // Parallel arrays, since MPI_Testsome needs an array of requests.
   std::vector<Request> requests_;
   std::vector<Completion *> completions_;
   std::vector<int> indices_;
   std::vector<Status> statuses_;
 };
 
-/// Which interface the library has, from its name and what it exports.
+/// Determines which interface the library has, from its name and its exports.
 Library describe(void *handle, const std::string &path) {
   Library library;
   library.handle = handle;
   library.path = path;
-  // The loader's own record has the file that a short name led to.
+  // The loader's record contains the file that a short name resolved to.
   auto *version = reinterpret_cast<int (*)(char *, int *)>(dlsym(handle, "MPI_Get_library_version"));
   if (version == nullptr) throw NativeError("unsupported", path + " is not an MPI library: it does not have MPI_Get_library_version.");
   Dl_info where{};
@@ -231,7 +232,8 @@ Library describe(void *handle, const std::string &path) {
   if (library.family == Family::openMpi) {
     auto *query = findFunction<int()>(handle, "MPIX_Query_cuda_support");
     const bool supported = query != nullptr && query() != 0;
-    // Up to version 4 it says how the library was built; later ones know only once MPI is started.
+    // Up to version 4, the result reflects how the library was built; later versions know only once MPI is
+    // started.
     if (supported || library.version.find("Open MPI v4") != std::string::npos) library.gpuAware = supported;
   }
   return library;
@@ -257,7 +259,7 @@ const Library &openLibrary(const std::vector<std::string> &candidates) {
   bool loads = false;
   for (const auto &candidate : candidates) {
     if (!failures.empty()) failures += "; ";
-    // Looked at before its symbols become those of everybody.
+    // Opened locally first, so that it is inspected before its symbols become global.
     DynamicLibrary library({candidate});
     if (!library.isOpen()) {
       failures += library.failures();
@@ -266,7 +268,7 @@ const Library &openLibrary(const std::vector<std::string> &candidates) {
     loads = true;
     try {
       auto found = describe(library.handle(), candidate);
-      // Global, because Open MPI's plug-ins take symbols of the library that loads them.
+      // Global, because Open MPI's plug-ins use symbols of the library that loads them.
       dlopen(candidate.c_str(), RTLD_NOW | RTLD_NOLOAD | RTLD_GLOBAL);
       library.keep();
       opened = std::move(found);

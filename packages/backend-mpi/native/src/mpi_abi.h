@@ -1,13 +1,13 @@
 #pragma once
-// What this package needs of MPI, for the three binary interfaces in use. No mpi.h is included: one addon
-// serves every MPI.
+// The part of MPI that this package needs, for the three binary interfaces in use. mpi.h is not included, so
+// that one addon works with every MPI.
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
 namespace tandem::mpi {
 
-/// How a symbol of the opened library is found; null where it does not exist.
+/// Finds a symbol of the opened library; returns null if it does not exist.
 using Find = void *(*)(void *library, const char *name);
 
 /// Open MPI 4 and later: handles are addresses of objects that the library exports.
@@ -38,7 +38,8 @@ struct OpenMpiAbi {
   }
 };
 
-/// MPICH 3.1 and later, and what shares its interface (Intel MPI, MVAPICH, Cray MPICH): handles are numbers.
+/// MPICH 3.1 and later, and libraries that share its interface (Intel MPI, MVAPICH, Cray MPICH): handles are
+/// numbers.
 struct MpichAbi {
   using Comm = int;
   using Datatype = int;
@@ -111,7 +112,7 @@ template <class Abi> struct Functions {
   int (*iprobe)(int, int, Comm, int *, Status *);
   int (*getCount)(const Status *, Datatype, int *);
 
-  /// Empty, or the name of the first function that the library lacks.
+  /// Finds all functions; returns the name of the first one that the library lacks, or an empty string.
   std::string resolve(Find find, void *library) {
     std::string missing;
     const auto take = [&](auto &function, const char *name) {

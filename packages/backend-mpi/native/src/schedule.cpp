@@ -6,8 +6,8 @@ namespace tandem {
 
 namespace {
 
-/// A sender is at most this many repetitions ahead of its receiver: without a limit, small messages that MPI
-/// takes at once pile up there.
+/// A sender is at most this many repetitions ahead of its receiver: without a limit, small messages, which
+/// MPI accepts immediately, would accumulate at the receiver.
 constexpr std::int64_t maximumLead = 2;
 constexpr std::int64_t firstBatch = 64;
 
@@ -59,7 +59,7 @@ std::int64_t Schedule::progress(const Node &from, const Node &to) const {
 bool Schedule::ready(const Node &node) const {
   const auto repetition = node.started;
   if (repetition >= times_ || (frozen_ && repetition >= started_)) return false;
-  // A message waits for itself in the repetition before; of a segment two repetitions may be in flight.
+  // A message waits for itself in the previous repetition; two repetitions of a segment may be in flight.
   if (node.kind == NodeSpec::Kind::segment ? node.done < node.previous : node.started > node.done) return false;
   if (node.kind == NodeSpec::Kind::send && peers_.at(node.peer).credits + maximumLead <= repetition) return false;
   for (const auto from : node.after) {
@@ -71,7 +71,7 @@ bool Schedule::ready(const Node &node) const {
   return true;
 }
 
-/// Looks at `first` and at all that its progress may let start.
+/// Starts `first` and all nodes that its progress makes ready, as far as possible.
 void Schedule::advance(std::uint32_t first) {
   work_.push_back(first);
   if (working_) return;
@@ -100,8 +100,9 @@ void Schedule::begin(std::uint32_t index) {
   node.transfer->start([this, index] { nodeDone(index); });
 }
 
-/// Without messages a repetition waits for nothing but the one before, so that many are issued at once: each
-/// time as many as before together, so that an abort comes at most about as late as the run has lasted.
+/// Without messages, a repetition waits only for the previous one, so many are issued at once. Each batch has
+/// as many repetitions as all batches before it, so that an abort takes at most about as long as the run has
+/// lasted.
 std::int64_t Schedule::batch(const Node &node) const {
   if (nodes_.size() > 1 || node.kind != NodeSpec::Kind::segment) return 1;
   return std::min(times_ - node.started, std::max(firstBatch, node.started));
@@ -138,7 +139,7 @@ void Schedule::giveCredit(Node &node) {
   if (node.done != state.complete + 1 || --state.incomplete > 0) return;
   const auto &receives = receivesFrom_.at(node.peer);
   while (state.incomplete == 0 && state.complete < times_) {
-    // The last repetitions have no successor that would wait.
+    // The last repetitions have no successor that waits for a credit.
     if (state.complete + maximumLead < times_) host_.credit(node.peer, state.complete);
     ++state.complete;
     state.incomplete = static_cast<std::size_t>(std::count_if(

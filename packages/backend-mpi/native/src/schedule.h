@@ -11,28 +11,28 @@ namespace tandem {
 
 /// One node of a rank's part of a program.
 struct NodeSpec {
-  /// `segment`: device work that the caller carries out; told when it may be issued, it reports the
+  /// `segment`: device work of the caller, which is told when it may issue the work, and reports the
   /// completion.
   enum class Kind { send, receive, segment };
   Kind kind = Kind::segment;
   int peer = 0;
   int tag = 0;
   MessageRegion region;
-  /// Nodes of the same repetition, and of the one before, that must be done first. A segment waits only until
-  /// another one is issued: segments take effect in the order in which they are issued.
+  /// Nodes of the same repetition and of the previous one that must complete first. A segment waits only
+  /// until another segment is issued, because segments take effect in the order in which they are issued.
   std::vector<std::uint32_t> after;
   std::vector<std::uint32_t> afterPrevious;
 };
 
-/// Repeats a rank's nodes as their edges allow (device work without messages in batches): no event loop, no
-/// promise and no other rank decides what starts next. Each node follows itself in the repetition before, so
-/// messages of one tag match in order. Only the progress thread calls this.
+/// Repeats a rank's nodes as their edges allow, without an event loop or promises in between (device work
+/// without messages in batches). Each node waits for itself in the previous repetition, so messages of one
+/// tag match in order. Only the progress thread calls this class.
 class Schedule {
 public:
   struct Host {
     /// `count` repetitions of segment `node`, from `repetition` on, may be issued.
     std::function<void(std::uint32_t node, std::int64_t repetition, std::int64_t count)> issue;
-    /// Tells `peer` that all its messages of `repetition` are in place.
+    /// Tells `peer` that all its messages of `repetition` have arrived.
     std::function<void(int peer, std::int64_t repetition)> credit;
     std::function<void()> finished;
   };
@@ -41,17 +41,17 @@ public:
   Schedule(const Schedule &) = delete;
   Schedule &operator=(const Schedule &) = delete;
 
-  /// Starts nothing before `limit` where it begins frozen.
+  /// If it begins frozen, nothing starts before `limit`.
   void start(std::int64_t times, Host host, bool frozen);
   void segmentCompleted(std::uint32_t node, std::int64_t count);
-  /// `peer` has all messages of repetitions below `count`.
+  /// Called when `peer` has received all messages of repetitions below `count`.
   void credited(int peer, std::int64_t count);
-  /// Starts no repetition that has not started yet, and says how many have.
+  /// Prevents further repetitions from starting, and returns how many have started.
   std::int64_t freeze();
-  /// Repetitions below `times` go on; it is at least what `freeze` said.
+  /// Continues with repetitions below `times`, which is at least the result of `freeze`.
   void limit(std::int64_t times);
   bool active() const { return active_; }
-  /// Ranks whose messages are under way.
+  /// Ranks whose messages are in flight.
   std::vector<int> waitsFor() const;
 
 private:
@@ -62,7 +62,7 @@ private:
     std::vector<std::uint32_t> afterPrevious;
     std::vector<std::uint32_t> next;
     std::unique_ptr<Transfer> transfer;
-    /// Repetitions issued and done; where the last issue began.
+    /// Repetitions issued and completed; the repetition at which the last issue began.
     std::int64_t started = 0;
     std::int64_t done = 0;
     std::int64_t previous = 0;

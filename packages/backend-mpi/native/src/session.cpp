@@ -33,7 +33,7 @@ Engine &Session::engine(Napi::Env env) const {
 }
 
 Session::~Session() {
-  // It tells the engine of failures.
+  // Destroyed first, because it reports failures to the engine.
   liveness_.reset();
   if (engine_) engine_->close();
 }
@@ -59,7 +59,7 @@ std::pair<Napi::Promise, Engine::Settle> Session::awaited(Napi::Env env) {
           }};
 }
 
-/// candidates → { path, family, version, gpuAware? }; opens the library and starts nothing
+/// candidates → { path, family, version, gpuAware? }; opens the library without starting MPI
 Napi::Value Session::describeLibrary(const Napi::CallbackInfo &info) {
   try {
     return libraryValue(info.Env(), mpi::openLibrary(fromJs<std::vector<std::string>>(info[0])));
@@ -107,7 +107,7 @@ Napi::Value Session::start(const Napi::CallbackInfo &info) {
   return deferred->Promise();
 }
 
-/// → { port, addresses }: where rank 0 takes the other ranks' connections
+/// → { port, addresses }: where rank 0 accepts the other ranks' connections
 Napi::Value Session::listen(const Napi::CallbackInfo &info) {
   const auto env = info.Env();
   try {
@@ -260,7 +260,7 @@ Napi::Value Session::prepare(const Napi::CallbackInfo &info) {
 
 namespace {
 
-/// A segment under way that native code has started. The engine may be gone when it ends: nobody waits then.
+/// A running segment that native code has started. If the engine is gone when it ends, nothing waits for it.
 struct StartedSegment {
   std::weak_ptr<Engine> engine;
   Key key;
@@ -370,7 +370,7 @@ Napi::Value Session::stayAwake(const Napi::CallbackInfo &info) {
   return info.Env().Undefined();
 }
 
-/// Lets other threads go first that wait for this core.
+/// Lets other threads that wait for this core go first.
 Napi::Value Session::yieldCore(const Napi::CallbackInfo &info) {
   std::this_thread::yield();
   return info.Env().Undefined();
@@ -387,13 +387,13 @@ Napi::Value Session::leave(const Napi::CallbackInfo &info) {
   return info.Env().Undefined();
 }
 
-/// text: what this rank has waited for too long, for all others to see
+/// text: the calls that this rank has waited for too long, sent to all others
 Napi::Value Session::sayWaiting(const Napi::CallbackInfo &info) {
   if (auto &session = of(info); session.liveness_) session.liveness_->sayWaiting(info[0].As<Napi::String>());
   return info.Env().Undefined();
 }
 
-/// This rank ends.
+/// Announces that this rank ends.
 Napi::Value Session::end(const Napi::CallbackInfo &info) {
   if (auto &session = of(info); session.liveness_) session.liveness_->end();
   return info.Env().Undefined();

@@ -13,14 +13,14 @@
 
 namespace tandem {
 
-/// Nodes whose memory stays referenced as long as JavaScript holds the handle or a run uses it.
+/// Nodes, and references that keep their memory alive while JavaScript holds the handle or a run uses it.
 struct PreparedNodes {
   std::vector<NodeSpec> nodes;
   std::vector<Napi::ObjectReference> memory;
 };
 
-/// MPI's state is one a process: so is this. The functions are the addon's exports; src/native-addon.ts
-/// declares their types.
+/// A process has one MPI state, and so one session. The static functions are the addon's exports;
+/// src/native-addon.ts declares their types.
 class Session {
 public:
   explicit Session(Napi::Env env) : queue_(env), post_(queue_.poster()) {}
@@ -52,42 +52,42 @@ private:
   static Napi::Value abort(const Napi::CallbackInfo &info);
 
   Engine &engine(Napi::Env env) const;
-  /// What tells JavaScript that a group is lost. Any thread.
+  /// A function that tells JavaScript that a group is lost. Any thread.
   Engine::Lost lost();
-  /// A promise, and what settles it on any thread.
+  /// A promise, and a function that settles it from any thread.
   std::pair<Napi::Promise, Engine::Settle> awaited(Napi::Env env);
 
-  /// What a run holds of JavaScript; lives and dies on its thread.
+  /// The JavaScript values of a run; created and destroyed on the JavaScript thread.
   struct Running {
     Napi::Promise::Deferred deferred;
     Napi::FunctionReference issue;
     Napi::FunctionReference failed;
-    /// Of segments that native code starts; other packages own what they hold.
+    /// Launchers of segments that native code starts; other packages own their contents.
     std::vector<Napi::ObjectReference> launchers;
     std::shared_ptr<PreparedNodes> prepared;
   };
 
   struct AgreedRun;
-  /// What such a run holds of JavaScript.
+  /// The JavaScript values of an agreed run.
   struct Agreed {
     Napi::Promise::Deferred ended;
-    /// Another package owns what it holds.
+    /// Another package owns its contents.
     Napi::ObjectReference launcher;
   };
   static void settleAgreedRun(const AgreedRun &run, std::function<Napi::Value(Napi::Env)> value, const Failure *failure = nullptr);
   static void agreedRunDone(void *context, const TandemLaunchEnd *end);
-  /// Settles the promise of a gather. Any thread.
+  /// A function that settles the promise of a gather from any thread.
   Engine::GatherSettle gathered(const Napi::Promise::Deferred &deferred);
 
   JsQueue queue_;
-  /// Threads that the session does not outlive have copies. What they post may refer to the session.
+  /// Threads that outlive the session have copies. Calls that they post may refer to the session.
   const JsQueue::Poster post_;
   std::map<Key, Running> running_;
   std::map<Key, Agreed> agreed_;
   std::map<Key, Napi::ObjectReference> delivered_;
   std::shared_ptr<Engine> engine_;
   Descriptor listener_;
-  // Ended before the engine that it tells of failures.
+  // Ended before the engine, to which it reports failures.
   std::unique_ptr<Liveness> liveness_;
   Napi::FunctionReference onLost_;
   Napi::FunctionReference onWaiting_;

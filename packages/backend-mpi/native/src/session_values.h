@@ -1,4 +1,4 @@
-// Arguments of the addon's functions, and what they give back.
+// Conversions of the addon's arguments, results and errors.
 #pragma once
 #include <napi.h>
 

@@ -22,18 +22,20 @@ private:
   int value_ = -1;
 };
 
-/// Addresses at which other hosts may reach this one, and the loopback address last.
+/// Addresses at which other hosts may reach this one; the loopback address is last.
 std::vector<std::string> localAddresses();
 /// Listens at every address on a port that the system chooses. Throws NativeError.
 Descriptor listenAnywhere(std::uint16_t &port);
-/// The first of `addresses` that accepts a connection within `milliseconds`; not open if none does, or once
-/// there is something to read from `interrupted`.
+/// A connection to the first of `addresses` that accepts one within `milliseconds`; not open if none does, or
+/// if `interrupted` becomes readable before.
 Descriptor connectToAny(const std::vector<std::string> &addresses, std::uint16_t port, int milliseconds, const Descriptor &interrupted);
-/// Not blocking, no delay, and dead within about ten seconds when the other host stops answering: keepalive
-/// after 5 s, then each second, three times; data that stays unacknowledged for 10 s ends the connection too.
-/// A stopped process is not dead: its kernel answers.
+/// Makes the socket non-blocking, without delay, and detects within about ten seconds that the other host has
+/// stopped answering: keepalive after 5 s, then three times at intervals of 1 s; data that is unacknowledged
+/// for 10 s also ends the connection. A stopped process does not count as dead, because its kernel still
+/// answers.
 void watch(const Descriptor &socket);
-/// Sends all of it, waiting at most a second for room; false where the connection is gone.
+/// Sends all bytes, waiting at most a second each time for space in the socket's buffer; false if that fails
+/// or the connection is gone.
 bool sendAll(const Descriptor &socket, const void *data, std::size_t byteLength);
 
 } // namespace tandem

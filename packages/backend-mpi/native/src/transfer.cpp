@@ -30,7 +30,7 @@ void Transfer::post(Piece &piece) {
   piece.offset = nextOffset_;
   piece.byteLength = std::min(pieceByteLength, region_.byteLength() - nextOffset_);
   nextOffset_ += piece.byteLength;
-  // MPI asks on this thread which device is the current one, and copies through it from then on.
+  // MPI uses the device that is current on this thread for its copies.
   if (region_.device != nullptr && !region_.device->use(region_.device->self))
     throw NativeError("device-lost", "The device that sends or receives a message was lost.");
   auto *data = region_.dense() ? region_.data + piece.offset : piece.memory.data();

@@ -8,8 +8,8 @@
 
 namespace tandem {
 
-/// `rows` runs of `rowByteLength` bytes, `rowByteStride` apart, of host memory; or, dense, of `device`, which
-/// the host may not follow.
+/// `rows` runs of `rowByteLength` bytes, `rowByteStride` apart, of host memory; or dense memory of `device`,
+/// whose address the host must not dereference.
 struct MessageRegion {
   std::byte *data = nullptr;
   std::size_t rows = 0;
@@ -21,9 +21,9 @@ struct MessageRegion {
   bool dense() const { return rows <= 1 || rowByteStride == rowByteLength; }
 };
 
-/// One message between memory of two ranks. On the wire it is the region's bytes, row after row, in pieces
-/// that both ends cut alike from its length alone. Dense memory is sent and received where it is; rows with
-/// gaps go through two pieces of memory, so that packing one overlaps with sending the other.
+/// One message between memory of two ranks. It sends the region's bytes, row after row, in pieces that depend
+/// only on the total length, so both ends divide it alike. Dense memory is sent and received in place; rows
+/// with gaps go through two pieces of memory, so that packing one overlaps with sending the other.
 class Transfer {
 public:
   enum class Direction { send, receive };
@@ -32,8 +32,8 @@ public:
   Transfer(const Transfer &) = delete;
   Transfer &operator=(const Transfer &) = delete;
 
-  /// Posts the message again. `finished` is called, from a poll, once its bytes have arrived or its memory
-  /// may be reused.
+  /// Posts the message; may be called again after it completes. `finished` is called, from a poll, once its
+  /// bytes have arrived or its memory may be reused.
   void start(std::function<void()> finished);
 
   int peer() const { return peer_; }

@@ -28,9 +28,9 @@ export interface CommandQueue<H extends Handles = Handles> {
    */
   compile(kernel: number, source: KernelSource, form: KernelForm): Promise<void>
   /**
-   * Zeroed memory. `byteLength` is a positive multiple of 4. `host` is memory for `map`, which commands may
-   * copy from and to, clear and write, and that kernels do not access. If there is not enough memory, a
-   * message says so.
+   * Zeroed memory. `byteLength` is a positive multiple of 4. `host` is memory for `map`: commands may copy
+   * from and to it, clear it and write it, but kernels do not access it. If there is not enough memory, the
+   * queue sends the message `out-of-memory`.
    */
   createBuffer(buffer: number, byteLength: number, memory: 'device' | 'host'): void
   /**
@@ -48,8 +48,8 @@ export interface CommandQueue<H extends Handles = Handles> {
   destroyBuffer(buffer: number): void
   /**
    * Runs the commands in `words`, in the format of `commandWords`. `data` has the bytes that the list writes.
-   * Both are copied before the call returns. A command that names a buffer without memory is skipped, and a
-   * message with the `serial` says so once per submit.
+   * Both are copied before the call returns. A command that names a buffer without memory is skipped, and the
+   * queue sends one `skipped` message with the `serial` per submit.
    */
   submit(serial: number, words: Float64Array, data: Uint8Array): void
   /**
@@ -86,11 +86,11 @@ export type KernelForm = 'direct' | 'indirect'
 export interface CommandQueueOptions {
   readonly label: string
   /**
-   * If a submit has not ended this many seconds after the work before it, the queue is lost (code `timeout`),
-   * and as little else as the runtime can manage. Absent: no limit.
+   * If a submit has not ended this many seconds after the work before it, the queue is lost (code `timeout`).
+   * The runtime keeps as much else usable as it can. Absent: no limit.
    */
   readonly timeoutSeconds?: number | undefined
-  /** Called between other work of JavaScript's thread, never inside a call of the queue. */
+  /** Called on the JavaScript thread, never inside a call of the queue. */
   readonly onMessage: (message: QueueMessage) => void
 }
 

@@ -24,7 +24,7 @@ export interface ExecutionOptions {
 /** The options of a run that is neither aborted nor profiled. */
 export type RepeatedOptions = Pick<ExecutionOptions, 'times' | 'uniformBlock'>
 
-/** How long that took. */
+/** How long an execution took. */
 export interface ExecutionResult {
   /**
    * From the first launch to completion, by the device clock if there is one, otherwise by the host's clock.

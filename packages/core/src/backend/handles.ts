@@ -17,13 +17,13 @@ export interface KernelHandle {
 /** A plan that is ready to run. */
 export interface Executable {
   readonly label: string
-  /** Whether a run of it can be ended inside its kernels; the runtime then goes on as before. */
+  /** Whether a run of it can be ended inside its kernels, after which the runtime can still be used. */
   readonly stoppable?: boolean
 }
 
 /**
- * The objects that a runtime gives to core. A backend adds its own members to each, and core passes back the
- * same objects.
+ * The objects that a runtime returns to core. A backend adds its own members to each, and core passes back
+ * the same objects.
  */
 export interface Handles {
   readonly allocation: Allocation

@@ -1,4 +1,7 @@
-/** What backends need besides `@tandem-gpu/core`: their contract with it, and how processes and native code take part. */
+/**
+ * What backends need besides `@tandem-gpu/core`: their contract with it, and the interfaces for several
+ * processes and native code.
+ */
 export { keepAwake } from '../group/keep-awake.ts'
 export { isContiguous } from '../plan/byte-region.ts'
 export {

@@ -20,6 +20,6 @@ export interface KernelSource {
   readonly workgroupsPerMultiprocessor?: number | undefined
   readonly module: IrModule
   readonly reflection: Reflection
-  /** Whether the kernel's author says that every dispatch ends within seconds. */
+  /** Whether the kernel's author declares that every dispatch ends within seconds: see `CompileOptions`. */
   readonly terminates?: boolean
 }

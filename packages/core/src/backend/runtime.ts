@@ -8,19 +8,19 @@ import type { KernelSource } from './kernel-source.ts'
 
 /**
  * Open devices. `write`, `read` and `run` take effect in the order of the calls; each promise settles when
- * its work has completed. Errors are `GpuError`s. `H` names the backend's own handles, `C` what the commands
- * of its plans are.
+ * its work has completed. Errors are `GpuError`s. `H` is the backend's own handle types, `C` the type of the
+ * commands in its plans.
  */
 export interface Runtime<H extends Handles = Handles, C extends PlanPart = PlanCommand> {
   readonly devices: readonly Adapter[]
-  /** Resolves when the devices are lost; never rejects. With reason `destroyed` after `dispose`. */
+  /** Resolves when the devices are lost, with reason `destroyed` after `dispose`; never rejects. */
   readonly lost: Promise<LostInfo>
   /** Only a runtime over several processes has them: see `RankedRuntime`. */
   readonly ranks?: undefined
   canAccessPeer(reader: number, owner: number): boolean
   /**
-   * `zero` false leaves the contents undefined. `byteLength` is any positive number; backends pad as they
-   * must.
+   * If `zero` is false, the contents are undefined. `byteLength` is any positive number; backends pad it as
+   * needed.
    */
   allocate(device: number, byteLength: number, options: AllocationOptions): Promise<H['allocation']>
   free(allocation: H['allocation']): void
@@ -38,11 +38,11 @@ export interface Runtime<H extends Handles = Handles, C extends PlanPart = PlanC
   live(): LiveHandles
   /**
    * Waits for work in flight, frees the remaining resources and closes the devices. Resolves with a sentence
-   * for each resource that could not be freed. The memory of `kept`, which something else may still write to,
-   * stays as long as its `arrayBuffer`.
+   * for each resource that could not be freed. Something else may still write to the memory of `kept`, so
+   * that memory exists as long as its `arrayBuffer`.
    */
   dispose(kept?: ReadonlySet<H['hostAllocation']>): Promise<readonly string[]>
-  /** Access for native code of a backend around this one; absent if all work needs JavaScript. */
+  /** Access for native code of a backend that wraps this one; absent if all work needs JavaScript. */
   readonly native?: NativeAccess<H> | undefined
   /**
    * Opens a queue for work on one device without a plan; any number of queues may be open on it. Absent if
@@ -50,8 +50,8 @@ export interface Runtime<H extends Handles = Handles, C extends PlanPart = PlanC
    */
   openCommandQueue?(device: number, options: CommandQueueOptions): CommandQueue<H>
   /**
-   * The work in flight may never end, so stop waiting for it. `lost` resolves, and `dispose` settles without
-   * the devices, which are freed if they ever return. A runtime with this method also supports
+   * Stops waiting for work in flight that may never end. `lost` resolves, and `dispose` settles without
+   * waiting for the devices, which are freed if they ever respond. A runtime with this method also supports
    * `ExecutionOptions.timeoutSeconds` for executables that are `stoppable`. Absent if the runtime cannot do
    * that.
    */
@@ -59,7 +59,7 @@ export interface Runtime<H extends Handles = Handles, C extends PlanPart = PlanC
 }
 
 /**
- * A runtime over several processes: it gets this rank's parts of each plan, and `Ranks` states what else it
+ * A runtime over several processes: it gets this rank's parts of each plan. `Ranks` documents its other
  * guarantees.
  */
 export interface RankedRuntime<H extends Handles = Handles> extends Omit<Runtime<H, PlanPart>, 'ranks'> {
@@ -72,15 +72,15 @@ export type OpenedRuntime<H extends Handles = Handles> = Runtime<H> | RankedRunt
 /** Lets native code use a runtime's devices without JavaScript. */
 export interface NativeAccess<H extends Handles = Handles> {
   /**
-   * What repeats `executable`: an external value that holds a `TandemLauncher` (native/tandem_launcher.h),
-   * valid until the executable is released. `uniformBlock` replaces `Plan.uniformBlock` for the launches from
-   * now on. Undefined where its runs need JavaScript.
+   * Resolves to a launcher that repeats `executable`: an external value that holds a `TandemLauncher`
+   * (native/tandem_launcher.h), valid until the executable is released. `uniformBlock` replaces
+   * `Plan.uniformBlock` for all later launches. Undefined if its runs need JavaScript.
    */
   launcher(executable: H['executable'], uniformBlock?: Uint8Array<ArrayBuffer>): Promise<unknown>
   /**
    * An external value that holds a `TandemDeviceMemory` (native/tandem_device_memory.h), valid until the
-   * allocation is freed. What is read and written there is not ordered with other calls: nothing else may use
-   * it meanwhile. Undefined where the memory has no address that other libraries may use.
+   * allocation is freed. Accesses through it are not ordered with other calls, so nothing else may use the
+   * memory meanwhile. Undefined if the memory has no address that other libraries can use.
    */
   address(allocation: H['allocation']): Promise<unknown>
 }
@@ -107,7 +107,7 @@ export interface LostInfo {
   readonly message: string
 }
 
-/** Live objects that the caller made and has not freed. All zero after a clean shutdown. */
+/** Objects that the caller made and has not freed. All zero after a clean shutdown. */
 export interface LiveHandles {
   readonly allocations: number
   readonly hostAllocations: number

@@ -53,7 +53,7 @@ const constructors = {
   i8: Int8Array,
 } as const
 
-/** Throws `validation` unless `type` is one that buffers hold; `what` asks for it. */
+/** Throws `validation` unless `type` is an `ElementType`; `what` names its owner in the message. */
 export function requireElementType(type: ElementType, what: string): void {
   if (typeof type === 'string' && Object.hasOwn(elementByteLength, type)) return
   throw invalid(
@@ -73,7 +73,7 @@ export function elementArray<T extends ElementType>(
     const memory = buffer ?? new ArrayBuffer(length * elementByteLength[type])
     return new constructors[type](memory, byteOffset, length) as ElementArray<T>
   } catch (cause) {
-    // A length or offset that the memory does not have.
+    // The length or offset does not fit in the memory.
     throw invalid(
       `An array of ${describedValue(length)} ${type} cannot be made: ${(cause as Error).message}.`,
       {

@@ -12,9 +12,9 @@ export abstract class OwnedBuffer<T extends ElementType = ElementType> extends R
   readonly group: GroupState
   readonly type: T
   readonly label: string
-  /** What messages call it. */
+  /** The name in messages. */
   readonly name: string
-  /** The rank that has the memory; undefined where every rank has a copy. */
+  /** The rank that has the memory; undefined if every rank has a copy. */
   readonly rank: number | undefined
   /** Whether this rank has the memory. */
   readonly local: boolean

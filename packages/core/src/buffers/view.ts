@@ -67,7 +67,7 @@ export class RegionView<B extends { readonly name: string }> implements View<B> 
   }
 }
 
-/** Throws `validation` unless `value` is a whole number of at least `minimum` that arithmetic keeps exact. */
+/** Returns `value`; throws `validation` unless it is a safe integer of at least `minimum`. */
 export function requireCount(value: number, what: string, minimum = 0): number {
   if (typeof what !== 'string' || typeof minimum !== 'number')
     throw invalid(
@@ -81,7 +81,7 @@ export function requireCount(value: number, what: string, minimum = 0): number {
   throw invalid(`${what} is ${describedValue(value)}; it must be ${wanted}.`)
 }
 
-/** Rows and columns of a shape as `allocate` takes it. */
+/** The region of a shape as passed to `allocate`. Throws `validation` if it is not a shape. */
 export function shapeRegion(shape: number | readonly [rows: number, columns: number], what: string): Region {
   if (typeof shape === 'number') {
     const length = requireCount(shape, `Length of ${what}`)

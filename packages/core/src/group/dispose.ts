@@ -1,6 +1,6 @@
 /**
- * The well-known symbols of `using` declarations. Where a JavaScript engine lacks them, registered symbols
- * stand in, so that classes can always define the methods.
+ * The well-known symbols of `using` declarations. If a JavaScript engine lacks them, registered symbols
+ * replace them, so that classes can always define the methods.
  */
 export const disposeSymbol: typeof Symbol.dispose =
   Symbol.dispose ?? (Symbol.for('Symbol.dispose') as typeof Symbol.dispose)

@@ -25,7 +25,7 @@ export class GroupDevice implements Device {
   readonly limits: DeviceLimits
   readonly features: ReadonlySet<DeviceFeature>
   readonly telemetry?: () => Promise<Telemetry>
-  /** What core knows of its group. */
+  /** The internal state of its group. */
   readonly state: GroupState
   #allocated = 0
 
@@ -78,7 +78,10 @@ export class GroupDevice implements Device {
   }
 }
 
-/** The device of a group by itself or its ordinal. Throws `validation` for one of another group. */
+/**
+ * The device of a group, given the device itself or its ordinal. Throws `validation` for a device of another
+ * group.
+ */
 export function deviceOf(devices: readonly GroupDevice[], of: Device | number): GroupDevice {
   if (typeof of !== 'number' && !(of instanceof GroupDevice))
     throw invalid(`A device is ${describedValue(of)}; it must be a device of the group or its ordinal.`)

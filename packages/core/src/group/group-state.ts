@@ -7,26 +7,27 @@ import { type NumberedCall, RankCalls } from '../ranks/rank-calls.ts'
 import type { Resource } from './resource.ts'
 import { Turns } from './turns.ts'
 
-/** Timers of JavaScript count at most 2^31 − 1 milliseconds. */
+/** JavaScript timers support at most 2^31 − 1 milliseconds. */
 const longestTimeoutSeconds = 2_147_483
 
 /**
- * How long after its time limit a run is abandoned if its kernels were told to stop and have not. The kernels
- * that are queued after the running one must finish too, and a kernel may take longer than estimated to check
- * the stop word.
+ * How long after its time limit a run is abandoned if its kernels were told to stop but have not stopped. The
+ * kernels that are queued after the running one must finish too, and a kernel may take longer than estimated
+ * to check the stop word.
  */
 const graceSeconds = 60
 
-/** How many agreements a call of `settleWithMemory` is numbered with. */
+/** The number of agreements to reserve for a call of `settleWithMemory`. */
 export const memoryAgreements = 3
 
 /**
- * What the objects of one group share: the runtime, whether it still runs, and what has not been destroyed.
+ * What the objects of one group share: the runtime, whether it is still usable, and the resources that have
+ * not been destroyed.
  */
 export class GroupState {
   readonly label: string
   readonly runtime: OpenedRuntime
-  /** This process, and how many there are: 0 of 1 in a group of one process. */
+  /** This process, and the number of processes: 0 and 1 in a group of one process. */
   readonly rank: number
   readonly rankCount: number
   /** The calls that are compared between ranks; absent in a group of one process. */
@@ -34,14 +35,14 @@ export class GroupState {
   /** Whether the devices of all ranks reach each other's memory: see `Ranks.sharesMemory`. */
   readonly sharesMemory: boolean
   readonly resources = new Set<Resource>()
-  /** Take back the timers of runs with limits. */
+  /** Callbacks that clear the timers of runs with time limits. */
   readonly #limits = new Set<() => void>()
-  /** Of the calls of the queue. */
+  /** The order of the queue's calls. */
   readonly turns: Turns
   readonly #pending = new Map<Promise<unknown>, (error: GpuError) => void>()
-  /** The group is destroyed: it takes no new work, and what is pending goes on. */
+  /** Set when the group is destroyed: it accepts no new work, and pending work continues. */
   #closed: GpuError | undefined
-  /** The devices are lost, or the ranks no longer agree: nothing goes on. */
+  /** Set when the devices are lost or the ranks have diverged: no work continues. */
   #ended: GpuError | undefined
   #runtimeEnded = false
 
@@ -61,7 +62,7 @@ export class GroupState {
     })
   }
 
-  /** Makes this process's part of a program ready. In a group of one process there are no messages. */
+  /** Instantiates this process's part of a program. A group of one process has no messages. */
   instantiate(plan: Plan<Handles, PlanPart>): Promise<Executable> {
     const { runtime } = this
     return this.guard(() =>
@@ -71,20 +72,20 @@ export class GroupState {
     )
   }
 
-  /** The group takes no new work; what is pending goes on. */
+  /** Makes the group reject new work; pending work continues. */
   close(): void {
     this.#closed ??= destroyedError(this.label)
   }
 
   /**
-   * True once the devices are lost or closed: the runtime frees what it holds by itself and takes no more
+   * True once the devices are lost or closed: the runtime then frees its own resources and accepts no more
    * calls.
    */
   get runtimeEnded(): boolean {
     return this.#runtimeEnded
   }
 
-  /** Whether the group takes new work. */
+  /** Whether the group accepts new work. */
   get alive(): boolean {
     return (this.#ended ?? this.#closed) === undefined
   }
@@ -113,8 +114,8 @@ export class GroupState {
   }
 
   /**
-   * Calls the runtime and, over several ranks, agrees on the outcome: rejects on every rank where it fails on
-   * one. `undo` takes back what succeeded here alone.
+   * Calls the runtime and, over several ranks, agrees on the outcome: if the call fails on one rank, it
+   * rejects on every rank. `undo` then reverts the work of a rank on which it succeeded.
    */
   async settle<R>(
     call: NumberedCall | undefined,
@@ -141,8 +142,8 @@ export class GroupState {
   }
 
   /**
-   * As `settle`, for a call with `memoryAgreements` that needs memory: where that is missing on any rank,
-   * once more when all have given back what they have freed.
+   * As `settle`, for a call with `memoryAgreements` that allocates memory: if any rank runs out of memory,
+   * tries once more after all ranks have given back the memory that they freed.
    */
   async settleWithMemory<R>(
     call: NumberedCall | undefined,
@@ -160,8 +161,8 @@ export class GroupState {
   }
 
   /**
-   * After a call that all ranks know to have failed with `error`: true where they had freed memory to give
-   * back, and it is to be tried again.
+   * Called after all ranks have agreed that a call failed with `error`. Resolves to true if the ranks gave
+   * back freed memory, so that the call should be tried again.
    */
   async memoryComesBack(
     call: NumberedCall,
@@ -173,7 +174,7 @@ export class GroupState {
     return this.guard(() => this.calls!.giveBackMemory(call, agreement, earlier))
   }
 
-  /** This rank cannot go on, so the group ends on all ranks: `error` is why. */
+  /** Ends the group on all ranks because this rank cannot continue; `error` is the reason. */
   abandon(error: unknown): void {
     const message = error instanceof Error ? error.message : String(error)
     this.runtime.ranks?.leave(message)
@@ -205,9 +206,9 @@ export class GroupState {
   }
 
   /**
-   * `running`, or `timeout` and the loss of the devices so many seconds after `earlier` have settled. Where
-   * the runtime ends the run itself (`isEnded`) that is `timeout` too, and the devices are lost only if it
-   * has not done so long after.
+   * Resolves as `running` does, but rejects with `timeout`, and the devices are lost, `seconds` after
+   * `earlier` have settled. If the runtime ends the run itself (`isEnded`), that also rejects with `timeout`,
+   * and the devices are lost only if the run is still going `graceSeconds` later.
    */
   withinSeconds<R>(
     running: Promise<R>,
@@ -223,7 +224,7 @@ export class GroupState {
       clearTimeout(timer)
       this.#limits.delete(settle)
     }
-    // Nothing of a lost group settles by itself.
+    // In a lost group, `running` may never settle, so its timer must not be registered.
     if (this.#ended === undefined) this.#limits.add(settle)
     const ended = running.catch((error: unknown) => {
       if (!isEnded || !isGpuError(error, 'timeout')) throw error
@@ -237,7 +238,7 @@ export class GroupState {
         const message = `${tooLongText(label, seconds)}, and work that is already running on the devices cannot be stopped.`
         reject(new GpuError('timeout', `${message} Group "${this.label}" is lost.`))
         this.#ended ??= lostError(this.label, { reason: 'unknown', message })
-        // The run itself has rejected by then.
+        // Delayed so that the run itself rejects first.
         setTimeout(abandon, 0)
       }
       const wait = Math.min(seconds + (isEnded ? graceSeconds : 0), longestTimeoutSeconds)
@@ -264,7 +265,7 @@ function destroyedError(label: string): GpuError {
   return new GpuError('device-lost', `The group "${label}" has been destroyed.`)
 }
 
-/** Where an object of `owner` is used in another group. */
+/** The end of a message about an object of `owner` that is used in another group. */
 export function belongsElsewhere(owner: GroupState, here: GroupState): string {
   return owner.label === here.label
     ? `belongs to another group, which is also named "${here.label}".`
@@ -275,7 +276,7 @@ function tooLongText(label: string, seconds: number): string {
   return `Program "${label}" ran longer than its limit of ${seconds} s`
 }
 
-/** A run that the runtime has ended at its limit. */
+/** The error for a run that the runtime has ended at its time limit. */
 export function endedError(label: string, seconds: number, cause: unknown): GpuError {
   const message = `${tooLongText(label, seconds)}. It was stopped, and the memory it writes is undefined.`
   return new GpuError('timeout', message, { cause })

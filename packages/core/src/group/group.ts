@@ -139,17 +139,17 @@ function transportText(transport: Transport | undefined): string {
   return `Data moves between processes through ${name}.${reasons.join('')}`
 }
 
-/** What `debug` checks, by the bounds that kernels get there. */
+/** What `debug` checks, by the default bounds of kernels. */
 const debugText = {
   trap: 'With debug, kernels trap at accesses outside their views unless they are compiled with other bounds.',
   clamp:
     'With debug, accesses at global_invocation_id plus a constant are checked when they are recorded; other indices are not checked, because these devices do not support bounds "trap".',
 } as const
 
-/** Compiled once for all kernels of equal source that are not destroyed. */
+/** The code of all live kernels with equal source, compiled once. */
 interface SharedKernel {
   readonly compiling: Promise<CompiledKernel>
-  /** What must be released; undefined before it is compiled and after it is released. */
+  /** The code to release; undefined before compilation and after release. */
   compiled?: CompiledKernel | undefined
   holders: number
 }
@@ -169,7 +169,7 @@ class OpenedGroup implements DeviceGroup {
   readonly #state: GroupState
   /** By `kernelKey` of the options of `compile`. */
   readonly #compiled = new Map<string, SharedKernel>()
-  /** Set where the group was opened with `debug`. */
+  /** Set if the group was opened with `debug`. */
   readonly #debugBounds: 'trap' | 'clamp' | undefined
   #programs = 0
   #hostBuffers = 0
@@ -213,8 +213,8 @@ class OpenedGroup implements DeviceGroup {
     let shared = this.#compiled.get(key)
     if (shared === undefined) {
       const call = this.#state.calls?.number(compilationText(options, key), 1)
-      // Ranks release kernels at different times and must agree on what they compile: over several ranks the
-      // code stays until the end.
+      // Ranks release kernels at different times but must agree on what they compile, so over several ranks
+      // the code is kept until the group ends.
       const holders = this.rankCount > 1 ? 1 : 0
       shared = { compiling: compileKernel(this.#state, this.devices, options, call), holders }
       this.#compiled.set(key, shared)
@@ -302,7 +302,7 @@ class OpenedGroup implements DeviceGroup {
     await this.queue.idle()
     await this.#state.idle()
     const compiling = [...this.#compiled.values()].map((shared) => shared.compiling)
-    // On lost devices a kernel may never be loaded.
+    // If the devices are lost, a compilation may never settle.
     await this.#state.guard(() => Promise.allSettled(compiling)).catch(() => {})
     const leaked = [...resources]
     const leaks = leaked.map((resource) => resource.leak())
@@ -316,7 +316,7 @@ class OpenedGroup implements DeviceGroup {
     return failures.length === 0 ? { leaks } : { leaks, failures }
   }
 
-  /** The last kernel of its source takes the compiled code with it. */
+  /** Releases the compiled code with the last kernel of its source. */
   #letGo(key: string, shared: SharedKernel): void {
     shared.holders--
     if (shared.holders > 0) return

@@ -3,10 +3,10 @@ import { invalid } from '../errors.ts'
 
 declare const setImmediate: (turn: () => void) => unknown
 
-/** JavaScript's thread, one that waits for devices, one for messages, and one to spare. */
+/** The JavaScript thread, one that waits for devices, one for messages, and one spare. */
 const coresOfProcess = 4
 
-/** How many promises have not settled, and until when the event loop turns for them. */
+/** The number of pending promises, and the time until which the event loop keeps turning for them. */
 let waiting = 0
 let end = 0
 let turning = false

@@ -14,7 +14,7 @@ interface Load {
 const percent = (fraction: number) => `${Math.round(fraction * 100)} %`
 const gibibytes = (byteLength: number) => `${(byteLength / 2 ** 30).toFixed(1)} GiB`
 
-/** A member of `Telemetry`, and what a sentence says of its value. */
+/** A member of `Telemetry`, and the text that describes its value. */
 type Reading = readonly [
   name: 'computeUtilization' | 'memoryFreeByteLength' | 'powerWatts' | 'temperatureCelsius',
   text: (value: number) => string,
@@ -42,8 +42,8 @@ export function loadOf(
 }
 
 /**
- * The mean of the readings there are: busy fraction (weight 0.5), memory in use (0.3), power of its limit (0.1) and
- * temperature of 100 °C (0.1).
+ * The weighted mean of the available readings: busy fraction (weight 0.5), fraction of memory in use (0.3),
+ * power as a fraction of its limit (0.1) and temperature as a fraction of 100 °C (0.1).
  */
 function weighedLoad(name: string, telemetry: Telemetry): Load | undefined {
   const { computeUtilization, memoryTotalByteLength: total, memoryFreeByteLength: free } = telemetry

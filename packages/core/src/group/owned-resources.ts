@@ -30,8 +30,8 @@ export class OwnedResources implements Destroyable {
   }
 
   /**
-   * Waits for all, takes ownership of those that succeed, and rejects with the first failure, if any; the
-   * others are still kept.
+   * Waits for all, takes ownership of those that succeed, and rejects with the first failure, if any, even
+   * then keeping the others.
    */
   async keepAll<R extends Destroyable>(pending: readonly Promise<R>[]): Promise<R[]> {
     if (!Array.isArray(pending))

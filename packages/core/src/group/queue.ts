@@ -73,8 +73,8 @@ export interface ReadOptions<T extends ElementType> {
    */
   readonly into?: HostArray<T> | undefined
   /**
-   * Which processes get the elements: all (the default), only that of the buffer's device (other processes
-   * need not make the call), or the one with this rank. In the others the result is undefined.
+   * Which processes get the elements: all (the default), only the process of the buffer's device (other
+   * processes need not make the call), or the process with this rank. In the others the result is undefined.
    */
   readonly to?: 'all' | 'owner' | number | undefined
 }

@@ -16,7 +16,10 @@ export abstract class Resource {
   #users = 0
   #destroyed = false
 
-  /** `registry`: what the group reports as leaks and frees at its end; undefined for what a program owns. */
+  /**
+   * `registry`: the resources that the group reports as leaks and frees at its end; undefined if a program
+   * owns the resource.
+   */
   constructor(registry: Set<Resource> | undefined) {
     this.#registry = registry
     registry?.add(this)

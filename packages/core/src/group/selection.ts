@@ -96,8 +96,8 @@ export async function chooseAdapters(
   const { backends, by = 'index', virtual = false } = options
   requireBackends(backends)
   if (options.devices !== undefined) requireCount(options.devices, 'The number of devices', 1)
-  // All are asked at once: over several processes groups are numbered by these calls, which must not depend
-  // on how long another backend takes.
+  // All backends are queried at once: over several processes, these calls number the groups, so their order
+  // must not depend on how long another backend takes.
   const reports = await Promise.allSettled(backends.map(async (backend) => backend.adapters()))
   const offers = backends.map((backend, i): Offer => {
     const settled = reports[i]!
@@ -113,8 +113,8 @@ export async function chooseAdapters(
   const hardware = offer.kept.filter((adapter) => !adapter.software)
   const software = hardware.length === 0
   const considered = software ? offer.kept : hardware
-  // Every process has the same list, in rank order, and must make the same choice, so sensor readings do not
-  // count.
+  // Every process has the same list, in rank order, and must make the same choice, so sensor readings are
+  // ignored.
   const overRanks = considered.some((adapter) => adapter.rank !== undefined)
   const devices = options.devices ?? (software && !overRanks ? 1 : considered.length)
   const found = `${offer.backend.name} has ${counted(considered.length, software ? 'software adapter' : 'device')} (${considered.map(({ name }) => name).join(', ')})`
@@ -127,7 +127,7 @@ export async function chooseAdapters(
   const adapters = ranked.length
   const place = (i: number) => {
     if (devices <= adapters) return i
-    // Virtual devices of one adapter follow one another where devices are in rank order.
+    // Over ranks, devices must be in rank order, so the virtual devices of one adapter are adjacent.
     return overRanks ? Math.floor((i * adapters) / devices) : i % adapters
   }
   const chosen = Array.from({ length: devices }, (_, i) => ranked[place(i)]!.adapter)

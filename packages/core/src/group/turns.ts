@@ -1,16 +1,18 @@
 import type { Resource } from './resource.ts'
 
-/** What `Turns` asks of its group. */
+/** The part of a group that `Turns` uses. */
 export interface CallingGroup {
-  /** Whether it takes new work. */
+  /** Whether it accepts new work. */
   readonly alive: boolean
-  /** Throws where it does not. */
+  /** Throws if the group does not accept new work. */
   requireAlive(): void
   /** Calls the runtime; rejects as soon as the devices are lost. */
   guard<R>(call: () => Promise<R>): Promise<R>
 }
 
-/** The order of a group's calls: each reaches the runtime after those before it, and completes on its own. */
+/**
+ * The order of a group's calls: each reaches the runtime after those before it, and completes independently.
+ */
 export class Turns {
   readonly #group: CallingGroup
   /** Settles when every call so far has reached the runtime. */
@@ -29,14 +31,14 @@ export class Turns {
     return [...this.#active]
   }
 
-  /** Whether a call made now reaches the runtime at once. */
+  /** Whether a call made now would reach the runtime immediately. */
   get free(): boolean {
     return this.#waiting === 0
   }
 
   /**
-   * `flush` makes the calls that somebody has put off: it is called before any other call takes its turn.
-   * Returns what ends that.
+   * Registers `flush`, which makes deferred calls: it is called before any other call takes its turn. Returns
+   * a function that removes it.
    */
   gather(flush: () => void): () => void {
     this.#gatherers.add(flush)
@@ -44,8 +46,8 @@ export class Turns {
   }
 
   /**
-   * Makes a call whose end nobody awaits: at once where no call waits for its turn and `needs` is empty, else
-   * in its turn, when `needs` have settled. Once the group has ended, `call` is dropped.
+   * Makes a call whose completion nobody awaits: immediately if no call waits for its turn and `needs` is
+   * empty, otherwise in its turn, when `needs` have settled. Once the group has ended, `call` is dropped.
    */
   pass(needs: readonly Promise<unknown>[], call: () => void): void {
     if (!this.#group.alive) return
@@ -55,7 +57,7 @@ export class Turns {
       return
     }
     const ready = (turn: Promise<void>) => turn.then(() => Promise.allSettled(needs))
-    // Rejects only where the group has ended, of which everybody hears.
+    // Rejects only if the group has ended, which every other call reports.
     this.enqueueReady([], ready, async () => call()).catch(() => {})
   }
 
@@ -65,13 +67,14 @@ export class Turns {
   }
 
   /**
-   * Retains, waits for its turn, calls the runtime; the next call's turn comes right after that call is made.
+   * Retains the resources, waits for its turn and calls the runtime; the next call's turn comes as soon as
+   * this call is made.
    */
   enqueue<R>(resources: readonly Resource[], call: () => Promise<R>): Promise<R> {
     return this.enqueueReady(resources, (turn) => turn, call)
   }
 
-  /** As `enqueue` for a call without resources, which is made at once where no call waits for its turn. */
+  /** As `enqueue`, for a call without resources; it is made immediately if no call waits for its turn. */
   request<R>(call: () => Promise<R>): Promise<R> {
     this.#group.requireAlive()
     this.#flush()
@@ -80,8 +83,8 @@ export class Turns {
   }
 
   /**
-   * As `enqueue` for a call that needs what `ready` resolves to, which it does when the call may be made: not
-   * before the turn.
+   * As `enqueue`, for a call that needs the result of `ready`. `ready` resolves when the call may be made,
+   * not before `turn` resolves.
    */
   enqueueReady<P, R>(
     resources: readonly Resource[],
@@ -97,8 +100,8 @@ export class Turns {
   }
 
   /**
-   * As `enqueue`, for what begins when all calls before it are complete; the next call's turn comes when it
-   * is complete itself.
+   * As `enqueue`, for a call that begins when all earlier calls are complete; the next call's turn comes when
+   * this one is complete.
    */
   enqueueAlone<R>(resources: readonly Resource[], call: () => Promise<R>): Promise<R> {
     const earlier = this.pending
@@ -110,8 +113,8 @@ export class Turns {
   }
 
   /**
-   * Does `work`, whose turn comes when `turn` resolves; the next call's comes when it calls `passTurn`, at
-   * the latest when it ends.
+   * Does `work`, whose turn comes when `turn` resolves; the next call's turn comes when `work` calls
+   * `passTurn`, or at the latest when it settles.
    */
   #inTurn<R>(
     resources: readonly Resource[],
@@ -143,7 +146,7 @@ export class Turns {
     return this.#activate(finished())
   }
 
-  /** A call that is pending until `active` settles. */
+  /** Registers a call as pending until `active` settles. */
   #activate<R>(active: Promise<R>): Promise<R> {
     this.#active.add(active)
     const forget = () => this.#active.delete(active)
@@ -156,7 +159,7 @@ export class Turns {
   }
 }
 
-/** Awaited later: a rejection meanwhile is not "unhandled". */
+/** Returns the promise, which is awaited later: a rejection before that does not count as unhandled. */
 export function handled<R>(promise: Promise<R>): Promise<R> {
   promise.catch(() => {})
   return promise

@@ -1,8 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-// What the public declarations name and a program's own `lib` and `types` may lack: Symbol.dispose before
-// `esnext`, and AbortSignal where there are neither DOM nor Node types. An interface of the same name merges
-// with the real one where that is present.
+// Names that the public declarations use but a program's own `lib` and `types` may lack: Symbol.dispose
+// before `esnext`, and AbortSignal without DOM and Node types. If the real interface is present, this one
+// merges with it.
 declare global {
   interface AbortSignal {}
 }

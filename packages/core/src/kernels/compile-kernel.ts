@@ -81,7 +81,7 @@ export function kernelKey({
 }: CompileOptions): string {
   const sorted = Object.entries(constants)
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    // JSON has no -0, NaN and infinities.
+    // JSON cannot represent -0, NaN and infinities.
     .map(([name, value]) => [name, typeof value, Object.is(value, -0) ? '-0' : String(value)])
   return JSON.stringify([wgsl, entryPoint, sorted, bounds, terminates, workgroupsPerMultiprocessor])
 }
@@ -148,8 +148,8 @@ function requireDeviceSupports(device: Device, source: KernelSource): void {
 }
 
 /**
- * Every matrix and product must be one of the device's, and each row of invocations in x a whole number of
- * subgroups.
+ * The device must support every matrix and product, and the workgroup size in x must be a multiple of the
+ * subgroup size.
  */
 function requireSubgroupMatrices({ ordinal, info }: Device, { label, reflection }: KernelSource): void {
   const { subgroupMatrices, workgroupSize } = reflection

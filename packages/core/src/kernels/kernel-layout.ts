@@ -7,12 +7,12 @@ import {
 } from '@tandem-gpu/wgsl'
 import { invalid } from '../errors.ts'
 
-/** A storage binding, with what recording needs of it. */
+/** A storage binding, with what recording needs to know about it. */
 export interface StorageSlot extends Binding {
   readonly scalar: ReflectedScalar
   /** Bytes of one array element; views must begin and step by multiples of it. */
   readonly strideByteLength: number
-  /** Some uniform member tells the kernel where the view begins inside what is bound. */
+  /** Whether a uniform member receives the offset of the view in the bound range. */
   readonly hasBase: boolean
 }
 
@@ -32,7 +32,10 @@ interface Member {
 }
 
 export interface UniformMember extends Member {
-  /** The value that core fills in where the caller gives none; `absent` is 0, for a binding that this variant of the kernel does not declare. */
+  /**
+   * The value that core fills in if the caller omits the member; `absent` means 0, for a binding that this
+   * variant of the kernel does not declare.
+   */
   readonly auto: AutomaticValue | 'absent' | undefined
 }
 
@@ -46,7 +49,7 @@ export interface AutomaticValue {
 export interface KernelLayout {
   readonly storage: readonly StorageSlot[]
   readonly uniforms: readonly UniformSlot[]
-  /** Every name that a dispatch may give. */
+  /** The names of all possible arguments of a dispatch. */
   readonly argumentNames: ReadonlySet<string>
 }
 
@@ -91,7 +94,9 @@ export function kernelLayout(reflection: Reflection): KernelLayout {
   return { storage, uniforms, argumentNames: new Set([...storage.map((slot) => slot.name), ...memberNames]) }
 }
 
-/** Arguments are given by name alone. */
+/**
+ * Arguments are identified only by name, so two uniforms must not share a member name. Throws `validation`.
+ */
 function requireDistinctNames(uniforms: readonly UniformSlot[]): void {
   const owners = new Map<string, string>()
   for (const uniform of uniforms)

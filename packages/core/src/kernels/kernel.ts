@@ -11,8 +11,8 @@ import type { KernelLayout } from './kernel-layout.ts'
 declare const argumentsOf: unique symbol
 
 /**
- * `A`: the arguments of its dispatches, if TypeScript knows them, as in the modules that `tandem-wgsl`
- * writes.
+ * Options of `compile`. `A`: the arguments of its dispatches, if TypeScript knows them, as in the modules
+ * that `tandem-wgsl` writes.
  */
 export interface CompileOptions<A = unknown> {
   readonly [argumentsOf]?: A
@@ -58,11 +58,11 @@ export interface CompiledKernel {
   readonly handle: KernelHandle
   readonly reflection: Reflection
   readonly layout: KernelLayout
-  /** What every invocation reaches, for groups with `debug`. */
+  /** The elements that every invocation accesses, for groups with `debug`. */
   accesses(): readonly InvocationAccess[]
 }
 
-/** A compiled kernel as the caller owns it. */
+/** A compiled kernel that the caller owns. */
 export class OwnedKernel extends Resource implements Kernel {
   readonly group: GroupState
   readonly label: string

@@ -16,7 +16,7 @@ type ParameterScalar = 'f32' | 'i32' | 'u32'
 /** A scalar or a vector, by the names of WGSL: `f32`, `vec3u`. */
 export type ParameterType = ParameterScalar | `vec${2 | 3 | 4}${'f' | 'i' | 'u'}`
 
-/** A number for a scalar, the components of a vector. */
+/** A number for a scalar; the components for a vector. */
 export type ParameterValue = number | readonly number[] | Float32Array | Int32Array | Uint32Array
 
 const scalars: readonly ParameterScalar[] = ['f32', 'i32', 'u32']
@@ -31,7 +31,7 @@ export class RecordedParameter implements Parameter {
   readonly components: number
   readonly byteOffsets: number[] = []
 
-  /** Throws `validation` unless the type is one of a parameter and the initial value fits it. */
+  /** Throws `validation` unless `type` is a `ParameterType` and the initial value fits it. */
   constructor(name: string, type: ParameterType, initial: ParameterValue) {
     const [, components, letter] = /^vec([234])([fiu])$/.exec(typeof type === 'string' ? type : '') ?? []
     const scalar = scalars.find((one) => one === type || one[0] === letter)

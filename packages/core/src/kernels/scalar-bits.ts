@@ -13,7 +13,8 @@ const ranges = {
 } as const
 
 /**
- * Throws `validation` unless `value` is a number that the type can hold. Floats take any number and round it.
+ * Throws `validation` unless `value` is a number that the type can hold. Float types accept any number and
+ * round it.
  */
 export function requireScalar(value: number, type: ElementType, what: string): void {
   if (typeof value !== 'number')

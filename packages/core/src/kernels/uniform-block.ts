@@ -12,12 +12,12 @@ export class UniformBlockBuilder {
   #view = new DataView(this.#bytes.buffer)
   #byteLength = 0
 
-  /** Without `kept` each block takes the place of the one before: for dispatches that are only checked. */
+  /** If `kept` is false, each block overwrites the previous one: for dispatches that are only checked. */
   constructor(kept: boolean) {
     this.#kept = kept
   }
 
-  /** Zeroed room for one block; returns its offset. */
+  /** Reserves zeroed space for one block and returns its offset. */
   reserve(byteLength: number): number {
     if (!this.#kept) this.#byteLength = 0
     const offset = this.#byteLength
@@ -31,12 +31,12 @@ export class UniformBlockBuilder {
     return offset
   }
 
-  /** Notes that `parameter` is at `byteOffset`, for `run` to change. */
+  /** Records that `parameter` is at `byteOffset`, so that `run` can change it. */
   place(parameter: RecordedParameter, byteOffset: number): void {
     if (this.#kept) parameter.byteOffsets.push(byteOffset)
   }
 
-  /** Over everything reserved so far; `reserve` invalidates it. */
+  /** Covers everything reserved so far; `reserve` invalidates it. */
   get view(): DataView {
     return this.#view
   }
@@ -47,8 +47,8 @@ export class UniformBlockBuilder {
 }
 
 /**
- * A copy of `block` with new values of some parameters. Throws `validation` for unknown names and unfit
- * values.
+ * A copy of `block` with new values of some parameters. Throws `validation` for unknown names and for values
+ * that do not fit.
  */
 export function patchedUniformBlock(
   block: Uint8Array<ArrayBuffer>,

@@ -9,24 +9,24 @@ import { requireScalar, storeScalar, type UniformScalar } from './scalar-bits.ts
 /** Where values go, and what happens to the parameters inside them. */
 export interface UniformTarget {
   readonly view: DataView
-  /** Checks that the parameter belongs to this recording, and notes that it is at `byteOffset`. */
+  /** Checks that the parameter belongs to this recording, and records that it is at `byteOffset`. */
   place(parameter: RecordedParameter, byteOffset: number, what: string): void
 }
 
-/** The part of a uniform block that takes one value. */
+/** The part of a uniform block that holds one value. */
 export interface UniformPlace {
   readonly target: UniformTarget
   readonly byteOffset: number
   readonly type: ReflectedType
-  /** What messages call the value. */
+  /** The name of the value in messages. */
   readonly what: string
 }
 
 /**
- * Writes a value of a uniform block as its WGSL type lays it out. Scalars take numbers and parameters;
- * vectors the components, or parameters; matrices their elements column after column, or the columns; arrays
- * their elements, or the scalars of all elements; structures an object with every member. Throws
- * `validation`, naming the part that does not fit.
+ * Writes a value of a uniform block in the layout of its WGSL type. A scalar accepts a number or a parameter;
+ * a vector accepts its components or a parameter; a matrix accepts its elements, column after column, or its
+ * columns; an array accepts its elements or the scalars of all elements; a structure accepts an object with
+ * every member. Throws `validation` with the name of the part that does not fit.
  */
 export function writeUniformValue(place: UniformPlace, value: unknown): void {
   const { byteOffset, type, what } = place
@@ -52,7 +52,7 @@ export function writeUniformValue(place: UniformPlace, value: unknown): void {
   }
 }
 
-/** The components of a vector follow one another, four bytes each. */
+/** The components of a vector are contiguous, four bytes each. */
 function writeParameter(
   { target, byteOffset, type, what }: UniformPlace,
   parameter: RecordedParameter,
@@ -136,7 +136,7 @@ function writeStructure(place: UniformPlace, value: unknown): void {
   }
 }
 
-/** Equally many numbers go to each of `starts`, one directly after the other. */
+/** Writes the same number of values, contiguously, at each of `starts`. */
 function writeNumbers(place: UniformPlace, starts: readonly number[], value: unknown): void {
   const { target, type, what } = place
   if (!isArrayLike(value)) {
@@ -161,7 +161,7 @@ function requireCount({ type, what }: UniformPlace, given: number, expected: num
     throw invalid(`${what} has ${counted(given, noun)}; ${type.name} needs ${expected}.`)
 }
 
-/** Arrays and typed arrays; vectors and columns may be either. */
+/** Whether the value is an array or a typed array; vectors and columns may be either. */
 function isArrayLike(value: unknown): value is UniformArray | readonly UniformValue[] {
   return Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView))
 }

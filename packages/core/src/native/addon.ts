@@ -25,20 +25,20 @@ export interface AddonFailure {
   readonly kind: 'foreign' | 'skipped' | 'broken'
 }
 
-/** What tools/build-addon builds for. */
+/** The platforms for which tools/build-addon builds. */
 const platforms = ['linux-x64', 'linux-arm64']
 const builtFor = 'It is built for Linux on x64 and arm64 with glibc 2.34 or newer.'
 
-/** What to do where a bundler takes in code whose native library stays in its package. */
+/** The remedy if a bundler includes code whose native library remains in its package. */
 export const bundledRemedy =
   'Tell the bundler that @tandem-gpu/* and webgpu are external, and install them in node_modules (see https://github.com/tandem-gpu/tandem/blob/main/docs/support.md#bundlers)'
 
-/** What to do where an error of Deno is named `NotCapable`. */
+/** The remedy for Deno's error `NotCapable`. */
 export const denoRemedy = 'Run Deno with --allow-ffi --allow-read --allow-env --allow-sys.'
 
 /**
- * Returns a function that gives the addon, or why it does not load: loads at the first call, and never
- * throws.
+ * Returns a function that returns the addon, or the error if it does not load. It loads the addon at the
+ * first call, and never throws.
  */
 export function addonLoader<Addon>({ moduleUrl }: AddonPackage): () => Addon | Error {
   let loaded: Addon | Error | undefined
@@ -86,7 +86,7 @@ export function addonFailure(
   }
 }
 
-/** Why tools/build-addon.mjs built no addon in this clone; undefined where it did not say so. */
+/** Why tools/build-addon.mjs built no addon in this clone; undefined if it recorded no reason. */
 function whyNotBuilt(moduleUrl: string | undefined, platform: string): string | undefined {
   try {
     return readFileSync(new URL(`../prebuilds/${platform}/not-built.txt`, moduleUrl), 'utf8').trim()
@@ -95,25 +95,27 @@ function whyNotBuilt(moduleUrl: string | undefined, platform: string): string | 
   }
 }
 
-/** The dynamic linker's words for a glibc that is too old, and musl's for a glibc that is not there. */
+/**
+ * Matches the dynamic linker's message for a glibc that is too old, and musl's message for a missing glibc.
+ */
 function needsAnotherLibc(error: Error): boolean {
   return /GLIBC_\d|ld-linux|ld-musl|libc\.so|symbol not found/i.test(error.message)
 }
 
 /**
- * In a bundle, webpack puts a function in the place of this name. It also copies the package.json that the
- * code names.
+ * In a bundle, webpack replaces this name with a function. It also copies the package.json that the code
+ * refers to.
  */
 declare const __webpack_require__: unknown
 
-/** In its own package, the built code is one folder below package.json. */
+/** Whether the code is not in its own package, where it is one folder below package.json. */
 function isBundled(name: string, moduleUrl: string | undefined): boolean {
   if (typeof __webpack_require__ === 'function') return true
   try {
     const text = readFileSync(new URL('../package.json', moduleUrl), 'utf8')
     return (JSON.parse(text) as { name?: string }).name !== name
   } catch {
-    // There is no such file, or no URL.
+    // The file or the URL does not exist.
     return true
   }
 }

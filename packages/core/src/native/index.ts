@@ -1,5 +1,5 @@
-// What needs Node: addons, folders of caches, and files that others name. The main entry runs in browsers
-// too.
+// Everything that needs Node: addons, cache folders, and files whose paths the user passes. The main entry
+// also runs in browsers.
 export * from './addon.ts'
 export * from './make-folder.ts'
 export * from './regular-file.ts'

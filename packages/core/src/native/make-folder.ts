@@ -2,10 +2,10 @@ import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * Makes a folder and its missing parents, one by one: Node's recursive mkdir never returns where the
- * operating system refuses, as below /proc.
- * @param mode of the folders that are made, as far as the umask leaves it; by default 0o777.
- * @throws the error of the file system where there is no such folder afterwards.
+ * Makes a folder and its missing parents, one by one: Node's recursive mkdir never returns if the operating
+ * system refuses, as below /proc.
+ * @param mode of the new folders, subject to the umask; default 0o777.
+ * @throws the error of the file system if the folder does not exist afterwards.
  */
 export function makeFolder(path: string, mode?: number): void {
   if (isFolder(path)) return
@@ -14,7 +14,7 @@ export function makeFolder(path: string, mode?: number): void {
   try {
     mkdirSync(path, { mode })
   } catch (error) {
-    // Another process may have made it meanwhile.
+    // Another process may have created it meanwhile.
     if (!isFolder(path)) throw error
   }
 }

@@ -1,12 +1,12 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 
-/** Without waiting for the writer of a FIFO. */
+/** O_NONBLOCK: opening a FIFO does not wait for a writer. */
 const flags = constants.O_RDONLY | constants.O_NONBLOCK
 
 /**
- * Opens a file for reading. Resolves to undefined where the path leads to anything but a regular file: what a
- * FIFO, a device or a socket gives may never come, or never end. Rejects as `open` of `node:fs` does.
+ * Opens a file for reading. Resolves to undefined if the path leads to anything but a regular file: data from
+ * a FIFO, a device or a socket may never arrive or never end. Rejects as `open` of `node:fs/promises` does.
  */
 export async function openRegularFile(path: string): Promise<FileHandle | undefined> {
   const handle = await open(path, flags)
@@ -21,8 +21,8 @@ export async function openRegularFile(path: string): Promise<FileHandle | undefi
 }
 
 /**
- * The contents of a regular file of so many bytes at most; undefined for a longer one, and for anything else
- * under this name. Throws as `openSync` does.
+ * The contents of a regular file of at most `maxByteLength` bytes; undefined if the file is longer or not a
+ * regular file. Throws as `openSync` does.
  */
 export function readRegularFile(path: string, maxByteLength: number): Buffer<ArrayBuffer> | undefined {
   const descriptor = openSync(path, flags)

@@ -1,7 +1,7 @@
 import type { Region } from '../buffers/view.ts'
 import type { ByteRegion, Extent } from './plan.ts'
 
-/** The bytes of the elements of a view, keeping its rows; `buffer` is the number of its buffer in a plan. */
+/** The bytes of a view's elements, with the same rows; `buffer` is the number of its buffer in a plan. */
 export function byteRegion(
   buffer: number,
   { offset, rows, columns, stride }: Region,
@@ -25,12 +25,12 @@ export function regionByteLength(region: Extent): number {
   return region.rows * region.rowByteLength
 }
 
-/** Whether no bytes lie between its rows. */
+/** Whether there are no bytes between its rows. */
 export function isContiguous(region: Pick<Extent, 'rows' | 'rowByteLength' | 'rowByteStride'>): boolean {
   return region.rows <= 1 || region.rowByteStride === region.rowByteLength
 }
 
-/** The same bytes with one row, where the region is contiguous. */
+/** The same bytes as one row if the region is contiguous; otherwise the region itself. */
 export function flattened(region: ByteRegion): ByteRegion {
   if (region.rows === 1 && region.rowByteStride === region.rowByteLength) return region
   if (!isContiguous(region)) return region
@@ -38,12 +38,16 @@ export function flattened(region: ByteRegion): ByteRegion {
   return { ...region, rows: 1, rowByteLength, rowByteStride: rowByteLength }
 }
 
-/** Regions of different leading dimensions are compared row by row up to this many rows; above, by their outer ranges. */
+/**
+ * Regions with different leading dimensions are compared row by row up to this many rows; larger ones only by
+ * their outer ranges.
+ */
 const exactRowLimit = 1024
 
 /**
- * Whether two non-empty regions of one buffer share a byte. Exact where one is contiguous, where the strides are equal, or
- * where one has at most 1024 rows; otherwise it may say true for regions that interleave without touching.
+ * Whether two non-empty regions of one buffer share a byte. Exact if one is contiguous, if the strides are
+ * equal, or if one has at most 1024 rows; otherwise the result may be true for regions that interleave
+ * without touching.
  */
 export function regionsOverlap(a: Extent, b: Extent): boolean {
   if (a.byteOffset >= regionEnd(b) || b.byteOffset >= regionEnd(a)) return false
@@ -79,7 +83,10 @@ function equalStridesOverlap(a: Extent, b: Extent): boolean {
   return (r < a.rowByteLength && rowsMeet(k)) || (r + b.rowByteLength > stride && rowsMeet(k + 1))
 }
 
-/** Whether `outer` surely holds every byte of `inner`; may say false for unequal strides. */
+/**
+ * Whether `outer` certainly contains every byte of `inner`; the result may be false for unequal strides even
+ * if it does.
+ */
 export function regionCovers(outer: Extent, inner: Extent): boolean {
   if (outer.byteOffset > inner.byteOffset || regionEnd(outer) < regionEnd(inner)) return false
   if (isContiguous(outer)) return true

@@ -1,7 +1,7 @@
 import { isContiguous, regionCovers, regionEnd, regionsOverlap } from './byte-region.ts'
 import type { ByteRegion } from './plan.ts'
 
-/** What one command touches. A region that is read and written appears in `writes` alone. */
+/** The regions that one command accesses. A region that is both read and written appears only in `writes`. */
 export interface CommandAccesses {
   readonly reads: readonly ByteRegion[]
   readonly writes: readonly ByteRegion[]
@@ -12,13 +12,13 @@ interface ActiveAccess {
   readonly command: number
   readonly region: ByteRegion
   readonly writes: boolean
-  /** A later write covers the region: who conflicts with this access conflicts with that write too. */
+  /** A later write covers the region: whatever conflicts with this access also conflicts with that write. */
   superseded: boolean
-  /** The query that looked at it last, so that an access found in several cells is tested once. */
+  /** The last query that tested it, so that an access in several cells is tested once. */
   lastQuery: number
 }
 
-/** Reads conflict with writes alone, so the two are kept apart. */
+/** Reads conflict only with writes, so the two are stored separately. */
 interface Cell {
   readonly reads: ActiveAccess[]
   readonly writes: ActiveAccess[]
@@ -26,18 +26,17 @@ interface Cell {
 
 /** Buffers with fewer accesses than this are searched linearly. */
 const indexThreshold = 24
-/** Accesses that cover more cells than this are kept in a list that every query looks through. */
+/** Accesses that cover more cells than this are kept in a list that every query searches. */
 const wideAccessCells = 16
 const maxCells = 4096
 
 /**
- * The accesses to one buffer that are still active, in cells of a grid over (row, column) of the buffer's
- * most frequent leading dimension, so that a query looks at neighbours only. Cells are about as large as the
- * accesses.
+ * The active accesses to one buffer, in the cells of a grid over (row, column) of the buffer's most frequent
+ * leading dimension, so that a query tests only neighbours. Cells are about as large as the accesses.
  */
 class BufferAccesses {
   readonly #wide: Cell = { reads: [], writes: [] }
-  /** What the cells hold, for queries that span many of them. */
+  /** All accesses in the cells, for queries that span many cells. */
   readonly #narrow: Cell = { reads: [], writes: [] }
   readonly #cells: Cell[] = []
   #cellColumns = 1
@@ -45,7 +44,7 @@ class BufferAccesses {
   #cellHeight = 1
   #cellWidth = 1
   #query = 0
-  // The place of the region that is looked at, in rows and columns and then in cells.
+  // The position of the current region, first in rows and columns, then in cells.
   #height = 0
   #width = 0
   #firstRow = 0
@@ -56,7 +55,7 @@ class BufferAccesses {
   constructor(regions: readonly ByteRegion[]) {
     if (regions.length < indexThreshold) return
     const byteLength = regions.reduce((end, region) => Math.max(end, regionEnd(region)), 0)
-    // One dimension is one long row.
+    // A one-dimensional buffer is one long row.
     this.#byteStride = mostFrequentStride(regions) ?? byteLength
     const rows = Math.ceil(byteLength / this.#byteStride)
     const sample = regions.filter((_, i) => i % Math.ceil(regions.length / 256) === 0)
@@ -79,7 +78,10 @@ class BufferAccesses {
     for (let i = 0; i < cellRows() * this.#cellColumns; i++) this.#cells.push({ reads: [], writes: [] })
   }
 
-  /** Adds to `found` the commands whose access conflicts, and marks what a write covers as superseded. */
+  /**
+   * Calls `found` for each command with a conflicting access, and marks accesses that a write covers as
+   * superseded.
+   */
   collect(region: ByteRegion, writes: boolean, found: (command: number) => void): void {
     this.#query++
     this.#searchCell(this.#wide, region, writes, found)
@@ -143,8 +145,8 @@ class BufferAccesses {
   }
 
   /**
-   * Sets the region's first row and column, height and width in rows of the grid's stride; whole rows where
-   * it runs over the end of one or has another stride.
+   * Sets the region's first row and column, height and width in rows of the grid's stride. A region that
+   * extends past the end of a row or has another stride counts as whole rows.
    */
   #placeRectangle(region: ByteRegion): void {
     const stride = this.#byteStride
@@ -185,9 +187,9 @@ function mostFrequentStride(regions: readonly ByteRegion[]): number | undefined 
 
 /**
  * For each command of two consecutive repetitions (command c of the second is number `n + c`), the earlier
- * commands it conflicts with: one of the two writes a byte that the other touches. Conflicts with an access
- * that a later write covers are left out, since that write carries the order. Each list is free of duplicates
- * and unordered.
+ * commands that it conflicts with: one of the two writes a byte that the other accesses. Conflicts with an
+ * access that a later write covers are omitted, since the conflict with that write implies their order. Each
+ * list is free of duplicates and unordered.
  */
 export function deriveHazards(commands: readonly CommandAccesses[], repetitions: 1 | 2): number[][] {
   const buffers = indexWrittenBuffers(commands)
@@ -213,7 +215,9 @@ export function deriveHazards(commands: readonly CommandAccesses[], repetitions:
   return predecessors
 }
 
-/** By buffer number; nothing for buffers that no command writes, since reads alone never conflict. */
+/**
+ * By buffer number; undefined for buffers that no command writes, since reads never conflict with each other.
+ */
 function indexWrittenBuffers(commands: readonly CommandAccesses[]): (BufferAccesses | undefined)[] {
   const regions: ByteRegion[][] = []
   for (const { writes } of commands) for (const region of writes) regions[region.buffer] ??= []

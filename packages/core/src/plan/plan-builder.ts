@@ -13,7 +13,7 @@ import { type Fence, orderByHazards, orderByStages, type UnorderedPart } from '.
 
 type WithoutOrder<C> = C extends PlanPart ? Omit<C, 'index' | 'after' | 'afterPrevious'> : never
 
-/** A command before its place in the order is known. */
+/** A command before its order is derived. */
 export type CommandDraft = WithoutOrder<PlanPart>
 
 /** A buffer as core implements it. */
@@ -25,7 +25,7 @@ const noEdges: readonly number[] = []
 export class PlanBuilder {
   readonly uniforms: UniformBlockBuilder
   readonly #group: GroupState
-  /** The numbers of each buffer: one, or in a whole plan, for host memory, one by rank. */
+  /** The numbers of each buffer: one, or, for host memory in a whole plan, one per rank. */
   readonly #numbers = new Map<AnyBuffer, number[]>()
   /** By number. */
   readonly #numbered: { readonly buffer: AnyBuffer; readonly rank: number | undefined }[] = []
@@ -33,11 +33,11 @@ export class PlanBuilder {
   readonly #kept: boolean
   readonly #commands: UnorderedPart[] = []
   readonly #accesses: CommandAccesses[] = []
-  /** Of each command, for the serial schedule. */
+  /** The stage of each command, for the serial schedule. */
   readonly #stages: number[] = []
   readonly #fences: Fence[] = []
 
-  /** Without `kept`, commands are checked but not collected, as those of other ranks are. */
+  /** If `kept` is false, commands are checked but not collected: for commands of other ranks. */
   constructor(group: GroupState, kept = true) {
     this.#group = group
     this.#kept = kept
@@ -50,8 +50,8 @@ export class PlanBuilder {
   }
 
   /**
-   * `accesses` are flattened regions. Where `beside` is true, a serial schedule does not order the command
-   * after the one before it.
+   * `accesses` are flattened regions. If `beside` is true, a serial schedule puts the command in the same
+   * stage as the one before it.
    */
   add(command: CommandDraft, accesses: CommandAccesses, beside = false): void {
     if (!this.#kept) return
@@ -76,7 +76,7 @@ export class PlanBuilder {
   }
 
   /**
-   * The bytes of a non-empty region of `buffer`, keeping its rows; in a whole plan, of the host memory of
+   * The bytes of a non-empty region of `buffer`, with the same rows; in a whole plan, in the host memory of
    * `rank`.
    */
   region(buffer: AnyBuffer, region: Region, rank?: number): ByteRegion {
@@ -103,7 +103,7 @@ export class PlanBuilder {
     return number
   }
 
-  /** Derives the order. */
+  /** Derives the order and returns the plan. */
   finish(label: string, schedule: Schedule): Plan<Handles, PlanPart> {
     if (schedule === 'serial') orderByStages(this.#commands, this.#stages)
     else orderByHazards(this.#commands, this.#accesses, this.#fences, this.#deviceFinder())
@@ -117,9 +117,7 @@ export class PlanBuilder {
     }
   }
 
-  /**
-   * Scratch that is not allocated yet gets an allocation that names its device and size but has no memory.
-   */
+  /** Scratch that is not allocated yet gets an allocation with its device and size but without memory. */
   planBuffers(): PlanBuffer[] {
     return this.#numbered.map(({ buffer, rank }): PlanBuffer => {
       const { label, byteLength } = buffer
@@ -140,7 +138,7 @@ export class PlanBuilder {
     })
   }
 
-  /** The devices that a command runs on or whose memory it touches. */
+  /** Returns a function that finds the devices that a command runs on or whose memory it accesses. */
   #deviceFinder(): (command: number) => Set<number> {
     const devices = this.#numbered.map(({ buffer }) => buffer.device?.ordinal)
     return (command) => {

@@ -4,18 +4,18 @@ import { transitiveReduction } from './transitive-reduction.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
-/** A command whose place in the order is still open. */
+/** A command whose order is not yet derived. */
 export type UnorderedPart = Mutable<PlanPart>
 
-/** The commands of `device` before `position` complete before those from `position` on begin. */
+/** The commands of `device` before `position` complete before its commands from `position` on begin. */
 export interface Fence {
   readonly device: number
   readonly position: number
 }
 
 /**
- * Each stage waits for the one before it, the first for the last of the previous repetition. `stages` numbers
- * the commands' stages, ascending; commands of one stage do not wait for each other.
+ * Each stage waits for the one before it; the first waits for the last stage of the previous repetition.
+ * `stages` contains the stage of each command, ascending; commands of one stage do not wait for each other.
  */
 export function orderByStages(commands: readonly UnorderedPart[], stages: readonly number[]): void {
   const members = new Map<number, number[]>()
@@ -50,15 +50,15 @@ export function orderByHazards(
   for (const command of commands) {
     command.after = reduced[command.index]!
     const previous = reduced[count + command.index]!
-    // Ascending: those of the previous repetition come first.
+    // The list ascends, so commands of the previous repetition come first.
     const own = previous.findIndex((other) => other >= count)
     command.afterPrevious = own < 0 ? previous : previous.slice(0, own)
   }
 }
 
 /**
- * The hazards of two repetitions in which a fence is a command that writes what every command of its device
- * reads; its predecessors then become those of its successors.
+ * The hazards of two repetitions, with each fence as a command that writes a mark that every command of its
+ * device reads. The fences are then removed, and their predecessors become predecessors of their successors.
  */
 function fencedHazards(
   accesses: readonly CommandAccesses[],

@@ -38,7 +38,7 @@ export type PlanBuffer<H extends Handles = Handles> =
       readonly label: string
       readonly byteLength: number
       /**
-       * In a whole plan (`Ranks.sharesMemory`): the rank whose memory it is. Other ranks have an empty
+       * In a whole plan (`Ranks.sharesMemory`): the rank that has the memory. Other ranks have an empty
        * `arrayBuffer`.
        */
       readonly rank?: number
@@ -71,9 +71,9 @@ interface PlanCommandBase {
   readonly index: number
   readonly label: string
   /**
-   * Device on whose queue the command runs; for copies, the receiver (for downloads, the sender). For what
-   * touches host memory alone, the device that the memory is placed by, or the rank's first; -1 on a rank
-   * without devices.
+   * Device on whose queue the command runs; for copies, the receiver (for downloads, the sender). For
+   * commands that access only host memory, the device that the memory was allocated for, or the rank's first
+   * device; -1 on a rank without devices.
    */
   readonly device: number
   /**
@@ -81,9 +81,7 @@ interface PlanCommandBase {
    * Ascending.
    */
   readonly after: readonly number[]
-  /**
-   * Commands of the PREVIOUS repetition that must complete first. Ascending. Empty sets need no wait at all.
-   */
+  /** Commands of the PREVIOUS repetition that must complete first. Ascending. An empty set needs no wait. */
   readonly afterPrevious: readonly number[]
 }
 
@@ -112,7 +110,7 @@ export type PlanBinding =
        * against it.
        */
       readonly view: ByteRegion
-      /** Whether the kernel reads and writes it: hazards follow from this. */
+      /** Whether the kernel reads and writes it; hazards are derived from this. */
       readonly reads: boolean
       readonly writes: boolean
     }
@@ -150,8 +148,8 @@ export type PlanCommand = PlanDispatch | PlanCopy | PlanFill
 
 /**
  * This rank's part of a copy between two ranks: the sender's `send` and the receiver's `receive` are one
- * message. It is known by sender, receiver, `program`, `ordinal` and repetition, never by the order of
- * arrival. A `send` completes when its bytes may be overwritten, a `receive` when all bytes are in place; the
+ * message. It is identified by sender, receiver, `program`, `ordinal` and repetition, never by the order of
+ * arrival. A `send` completes when its bytes may be overwritten, a `receive` when all bytes have arrived; the
  * two need not wait for each other. The `send` of repetition k + 2 waits until the receiver has received that
  * of repetition k, so that the amount of data in flight is bounded.
  */
@@ -159,14 +157,16 @@ export interface PlanMessage extends PlanCommandBase {
   readonly kind: 'send' | 'receive'
   /** The other rank. */
   readonly peer: number
-  /** Counts the programs of the group; the same on all ranks. */
+  /** Number of the program in the group; the same on all ranks. */
   readonly program: number
-  /** Counts the messages of the program from this sender to this receiver, in recorded order. */
+  /**
+   * Number of the message among those of the program from this sender to this receiver, in recorded order.
+   */
   readonly ordinal: number
   /**
-   * Memory of this rank, of a device or of the host; its bytes travel row after row, without gaps. The peer's
-   * region has as many bytes but may have other rows. Absent for a message without bytes, which carries order
-   * alone.
+   * Memory of this rank, of a device or of the host; its bytes are sent row after row, without gaps. The
+   * peer's region has the same number of bytes but may have different rows. Absent for a message without
+   * bytes, which only orders commands.
    */
   readonly region?: ByteRegion
 }

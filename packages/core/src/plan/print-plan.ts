@@ -12,7 +12,7 @@ export function printPlan(plan: Plan<Handles, PlanPart>): string {
   try {
     return planText(plan)
   } catch (cause) {
-    // The plan may be of anybody's making: tests change plans.
+    // The caller may have built or changed the plan, as tests do.
     throw invalid(
       `The argument of printPlan is ${describedValue(plan)}; it must be a plan, such as program.plan.`,
       {

@@ -1,11 +1,11 @@
 /**
- * Removes from each node's predecessors those that another predecessor already follows. Nodes are numbered in
- * a topological order. The result is the unique transitive reduction of the graph; each list ascends.
+ * Removes from each node's predecessors those that are ancestors of another predecessor. Nodes are numbered
+ * in a topological order. The result is the unique transitive reduction of the graph; each list ascends.
  *
- * Nodes are strung on chains (a node extends the chain of a predecessor that is its end), and a node's
- * ancestors are stored as the furthest position it reaches on each chain (Jagadish, "A compression technique
- * to materialize transitive closure", TODS 1990). A node with one predecessor stores only that: most nodes
- * cost nothing.
+ * Nodes are divided into chains (a node extends the chain of a predecessor that is the chain's end), and a
+ * node's ancestors are stored as the furthest position that it reaches on each chain (Jagadish, "A
+ * compression technique to materialize transitive closure", TODS 1990). A node with one predecessor stores
+ * only that predecessor, so most nodes need no list.
  */
 export function transitiveReduction(predecessors: readonly (readonly number[])[]): number[][] {
   const count = predecessors.length
@@ -13,8 +13,9 @@ export function transitiveReduction(predecessors: readonly (readonly number[])[]
   const positionOf = new Int32Array(count)
   const lengths: number[] = []
   const reaches: Reach[] = new Array(count)
-  // While one node is looked at: the furthest position known to be reached on each chain, stamped with the
-  // node. Typed, because chains are first looked at in any order: an array with gaps becomes a dictionary.
+  // For the current node: the furthest position known to be reached on each chain, stamped with the node.
+  // These are typed arrays because chains are first accessed in any order, and an ordinary array with gaps
+  // becomes a dictionary.
   const furthest = new Int32Array(count)
   const stamp = new Int32Array(count).fill(-1)
   const reduced: number[][] = new Array(count)
@@ -32,8 +33,8 @@ export function transitiveReduction(predecessors: readonly (readonly number[])[]
         (other) => other === last || chainOf[other] === chainOf[last] || includes(reduced[last]!, other),
       )
     ) {
-      // What overwrites memory follows its last reader, which follows the others: no need to walk all that
-      // the reader follows.
+      // A common case: a command that overwrites memory follows the memory's last reader, which follows the
+      // others, so the ancestors of that reader need not be walked.
       kept = [last]
       reach = last
     } else {
@@ -80,15 +81,15 @@ export function transitiveReduction(predecessors: readonly (readonly number[])[]
     } else {
       chainOf[node] = chainOf[extended]!
       positionOf[node] = lengths[chainOf[extended]!]!++
-      // The node also reaches what the earlier nodes of its chain reach; sharing that list keeps chains short
-      // to walk.
+      // The node also reaches what the earlier nodes of its chain reach; sharing their list keeps walks along
+      // chains short.
       if (reach === extended) reaches[node] = reaches[extended]!
     }
   }
   return reduced
 }
 
-/** Whether an ascending list holds a value. */
+/** Whether an ascending list contains a value. */
 function includes(ascending: readonly number[], value: number): boolean {
   let low = 0
   let high = ascending.length
@@ -101,8 +102,8 @@ function includes(ascending: readonly number[], value: number): boolean {
 }
 
 /**
- * Ancestors beyond the node's own chain: none (-1), those of one predecessor and itself, or (chain, position)
- * pairs.
+ * A node's ancestors outside its own chain: none (-1), one predecessor and its ancestors, or (chain,
+ * position) pairs.
  */
 type Reach = number | readonly number[]
 const none = -1

@@ -1,7 +1,7 @@
 import { GpuError, type GpuErrorCode, isGpuError } from '../errors.ts'
 import type { RankMessage } from './ranks.ts'
 
-/** An error as ranks tell each other. */
+/** An error in the form that ranks exchange. */
 export interface Failure {
   readonly code: GpuErrorCode
   readonly message: string
@@ -13,8 +13,8 @@ export function failureOf(error: unknown): Failure {
 }
 
 /**
- * What this rank throws where another has failed, or it has itself: then its own error. `sentence` says whose
- * failure it is.
+ * The error that this rank throws after a failure on any rank: its own error if the failure is its own.
+ * Otherwise `sentence` builds the message, with the rank that failed.
  */
 export function errorOf(
   rank: number,
@@ -32,24 +32,24 @@ export function errorOf(
 /** Options of `allOrNone`. */
 export interface AllOrNoneOptions {
   /**
-   * Gives what all ranks say; of equal messages one is enough, with the lowest rank that says it. All ranks
-   * call it in the same order.
+   * Resolves to the messages of all ranks; equal messages may appear once, with the lowest rank that sent
+   * them. All ranks call it in the same order.
    */
   readonly say: (message: string) => Promise<readonly Pick<RankMessage, 'rank' | 'message'>[]>
-  /** Of a failure on a rank, for the others. */
+  /** Builds the message that other ranks see after a failure on `rank`. */
   readonly sentence?: ((rank: number, message: string) => string) | undefined
-  /** Makes work end that itself waits for the other ranks: called where it has failed on one of them. */
+  /** Ends `work` if it waits for other ranks itself: called when it has failed on one of them. */
   readonly giveUp?: (() => void) | undefined
 }
 
 type Said<T> = { readonly failure: Failure } | { readonly result: T }
 
-/** Between two looks at how far the others are. */
+/** The interval at which ranks that are still working exchange their state. */
 const lookMilliseconds = 50
 
 /**
- * What `work` gives on all ranks, as JSON: of ranks that give the same, one is enough. Where it fails on one,
- * rejects on every rank, with the failure of the lowest rank that has one.
+ * Resolves to the results of `work` on all ranks, which travel as JSON; equal results may appear once. If it
+ * fails on any rank, rejects on every rank with the failure of the lowest rank that failed.
  */
 export async function allOrNone<T>(
   work: () => Promise<T>,

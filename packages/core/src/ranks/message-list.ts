@@ -2,7 +2,7 @@ import { regionByteLength } from '../plan/byte-region.ts'
 import type { ByteRegion, PlanMessage } from '../plan/plan.ts'
 import { emptyHash, type Hash, hashDigits, hashText } from './rolling-hash.ts'
 
-/** What both ranks of a message must record alike. */
+/** A message as one of its two ranks recorded it; both must record the same. */
 export interface ListedMessage {
   readonly byteLength: number
   /** The label on this rank; not compared, since default labels are local. */
@@ -21,7 +21,7 @@ export class MessageList {
     this.#program = program
   }
 
-  /** Adds a message, and returns what its command tells the runtime. */
+  /** Adds a message, and returns the members of its command. */
   add(
     kind: PlanMessage['kind'],
     peer: number,
@@ -48,12 +48,12 @@ export class MessageList {
     return this.#pairs.size === 0
   }
 
-  /** Sums to zero over all ranks (modulo 2^32) where each message has both its parts. */
+  /** Sums to zero over all ranks (modulo 2^32) if each message has both its parts. */
   get balance(): Hash {
     return this.#sums
   }
 
-  /** A digest of the messages between each two ranks, by "sender to receiver". */
+  /** A digest of the messages of each pair of ranks, by "sender to receiver". */
   digests(): Record<string, string> {
     return Object.fromEntries([...this.#pairs].map(([pair, { hash }]) => [pair, hashDigits(hash)]))
   }

@@ -7,17 +7,17 @@ import { emptyHash, hashDigits, hashText } from './rolling-hash.ts'
 /** The outcome of a call on one rank. */
 interface Outcome {
   readonly failure?: Failure | undefined
-  /** For a run: by which clock it was timed here. */
+  /** For a run: the clock that timed it here. */
   readonly clock?: 'device' | 'host' | undefined
   /** For a run: whether it has a signal here. */
   readonly abortable?: boolean | undefined
-  /** The rank and its `MessageList.balance`, where it has messages. */
+  /** The rank and its `MessageList.balance`, if it has messages. */
   readonly balance?: readonly [rank: number, high: number, low: number] | undefined
 }
 
-/** What a call comes to on all ranks. */
+/** The outcome of a call on all ranks together. */
 export interface Agreed {
-  /** No rank says anything else. */
+  /** Whether all ranks have the same outcome. */
   readonly alike: boolean
   /** The longest time of all ranks. */
   readonly seconds: number
@@ -48,19 +48,19 @@ interface Line extends Pick<NumberedCall, 'number' | 'hash' | 'text'> {
   readonly outcome: Outcome
 }
 
-/** Each agreement has a key for the outcomes and two for finding out what differs. */
+/** Each agreement has one key for the outcomes and two for finding a difference. */
 const keysAnAgreement = 3
-/** Calls since the last agreement that are kept, to find the first one that differs. */
+/** How many calls since the last agreement are kept, to find the first one that differs. */
 const historyLength = 1000
 
-/** What a rank says of a run that native code begins and ends. */
+/** The outcomes that a rank reports for a run that native code begins and ends. */
 const ownAtStart: OwnOutcome = { abortable: false }
 const ownAtEnd: OwnOutcome = { clock: 'device' }
 
 /**
  * The calls of a group over several ranks: numbered when they are made, and compared between the ranks
- * whenever one has an outcome. `diverged` is called when the ranks turn out to make different calls; from
- * then on the group is of no use.
+ * whenever one has an outcome. `diverged` is called when the ranks turn out to make different calls; the
+ * group is unusable from then on.
  */
 export class RankCalls {
   readonly ranks: Ranks
@@ -68,7 +68,7 @@ export class RankCalls {
   #count = 0
   #keys = 0
   #hash = emptyHash
-  /** Calls since the last one that all ranks are known to have made alike. */
+  /** Calls since the last one that is known to be the same on all ranks. */
   #history: Entry[] = []
 
   constructor(ranks: Ranks, diverged: (error: GpuError) => void) {
@@ -76,7 +76,10 @@ export class RankCalls {
     this.#diverged = diverged
   }
 
-  /** Numbers a call. `agreements` is how many keys it may need for agreements and for `Ranks.deliver`. */
+  /**
+   * Numbers a call. `agreements` is the number of keys that it may need for agreements and for
+   * `Ranks.deliver`.
+   */
   number(text: string, agreements = 0): NumberedCall {
     const number = this.#count++
     this.#hash = hashText(this.#hash, text)
@@ -88,9 +91,9 @@ export class RankCalls {
   }
 
   /**
-   * After an attempt that failed for want of memory on any rank, in an agreement of the call: lets all ranks
-   * give back what they have freed. `earlier` are this rank's calls before, which may still use some. False
-   * where that brings nothing, and the call fails.
+   * Called after an attempt that ran out of memory on any rank, as one agreement of the call: makes all ranks
+   * give back the memory that they have freed. `earlier` are this rank's earlier calls, which may still use
+   * some of it. Resolves to false if the ranks keep no freed memory, so that the call fails.
    */
   async giveBackMemory(
     call: NumberedCall,
@@ -107,14 +110,14 @@ export class RankCalls {
     return true
   }
 
-  /** Key of one of the agreements that a call was numbered with. */
+  /** The key of one of the agreements reserved for a call. */
   key(call: NumberedCall, agreement: number): number {
     return call.firstKey + keysAnAgreement * agreement
   }
 
   /**
-   * Gathers the outcomes of a call. Throws on every rank alike: `validation` where the ranks make different
-   * calls or record different messages, else the failure of the lowest rank that has one.
+   * Gathers the outcomes of a call. Throws alike on every rank: `validation` if the ranks make different
+   * calls or record different messages, otherwise the failure of the lowest rank that failed.
    */
   async agree(call: NumberedCall, own: OwnOutcome = {}, agreement = 0): Promise<Agreed> {
     const { key, message } = this.#saying(call, own, agreement)
@@ -122,9 +125,8 @@ export class RankCalls {
   }
 
   /**
-   * For a run that was numbered with two agreements and that no signal aborts: as `agree`, the run and
-   * `agree`, where native code can do all three (`Ranks.runAgreed`). `heard` tells what comes of either
-   * agreement.
+   * For a run that has two agreements reserved and no signal: does `agree`, the run and `agree` if native
+   * code can do all three (`Ranks.runAgreed`). `heard` interprets the messages of either agreement.
    */
   runAgreed(
     call: NumberedCall,
@@ -133,7 +135,7 @@ export class RankCalls {
     return begin(this.#saying(call, ownAtStart, 0), this.#saying(call, ownAtEnd, 1))
   }
 
-  /** What an agreement of `runAgreed` comes to; throws as `agree` does. */
+  /** The outcome of an agreement of `runAgreed`; throws as `agree` does. */
   heard(call: NumberedCall, agreement: 0 | 1, said: readonly RankMessage[]): Promise<Agreed> {
     return this.#agreed(call, agreement === 0 ? ownAtStart : ownAtEnd, agreement, said)
   }
@@ -144,7 +146,7 @@ export class RankCalls {
     return { key: this.key(call, agreement), message: JSON.stringify(line), doing: text }
   }
 
-  /** What `said` means; this rank is among those who say it. */
+  /** Combines the messages in `said`, which include this rank's. */
   async #agreed(
     call: NumberedCall,
     own: OwnOutcome,
@@ -180,7 +182,7 @@ export class RankCalls {
     }
   }
 
-  /** All ranks have made the calls up to this one alike. */
+  /** Forgets the calls up to this one, which all ranks have made alike. */
   #forgetHistory(number: number): void {
     this.#history = this.#history.filter(([other]) => other > number)
   }
@@ -195,7 +197,7 @@ export class RankCalls {
     }
   }
 
-  /** Every rank gives its calls since the last agreement; the first that differs is named. */
+  /** Gathers every rank's calls since the last agreement; the error names the first that differs. */
   async #differentCalls(key: number): Promise<GpuError> {
     const said = await this.ranks.gather(key, JSON.stringify(this.#history))
     const histories = said.map(({ rank, message }) => ({
@@ -222,7 +224,7 @@ export class RankCalls {
   }
 
   /**
-   * The ranks compare digests by sender and receiver; the two of the first pair that differs give their
+   * Compares digests by sender and receiver; the two ranks of the first pair that differs then exchange their
    * lists.
    */
   async #differentMessages(key: number, text: string, messages: MessageList): Promise<GpuError> {

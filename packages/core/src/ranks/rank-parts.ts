@@ -13,10 +13,9 @@ import {
 import { MessageList } from './message-list.ts'
 
 /**
- * Makes the parts of recorded commands that one rank of several carries out. A copy between two ranks is a
- * message; memory that every rank has is written on one rank and passed on down a binomial tree. Under the
- * serial schedule, messages without bytes carry the order wherever consecutive commands are on different
- * ranks.
+ * Creates the parts of recorded commands that one of several ranks executes. A copy between two ranks is a
+ * message; memory that every rank has is written on one rank and passed on along a binomial tree. With the
+ * serial schedule, messages without bytes order consecutive commands on different ranks.
  */
 export class RankParts implements Recording {
   readonly plan: PlanBuilder
@@ -27,13 +26,13 @@ export class RankParts implements Recording {
   readonly #count: number
   readonly #devices: readonly GroupDevice[]
   readonly #serial: boolean
-  /** Device that messages of host memory run on: the rank's first, -1 where it has none. */
+  /** The device that messages of host memory run on: the rank's first, or -1 if it has none. */
   readonly #device: number
-  /** Under the serial schedule, the ranks of the first and of the last command so far. */
+  /** With the serial schedule, the ranks of the first and of the last command so far. */
   #first: readonly number[] | undefined
   #last: readonly number[] | undefined
 
-  /** `number` counts the programs of the group. */
+  /** `number` is the number of the program in the group. */
   constructor(group: GroupState, devices: readonly GroupDevice[], number: number, serial: boolean) {
     this.plan = new PlanBuilder(group)
     this.#elsewhere = new PlanBuilder(group, false)
@@ -63,7 +62,7 @@ export class RankParts implements Recording {
   }
 
   /**
-   * Notes that the next command runs on these ranks. Every rank notes this for every command of a serial
+   * Records that the next command runs on these ranks. Every rank calls it for every command of a serial
    * schedule.
    */
   #enter(ranks: readonly number[]): void {
@@ -79,8 +78,8 @@ export class RankParts implements Recording {
   }
 
   /**
-   * Each region is valid where this rank has the memory; a rank is undefined where every rank has a copy of
-   * it.
+   * Each region is valid only if this rank has the memory; a buffer's rank is undefined if every rank has a
+   * copy.
    */
   copy(copy: CheckedCopy): void {
     const { label, sourceView, targetView, from, to } = copy
@@ -104,7 +103,8 @@ export class RankParts implements Recording {
   }
 
   /**
-   * From the root's copy to every other: each rank receives once and sends to fewer than log2(count) others.
+   * Sends the root's copy to all other ranks: each rank receives once and sends to at most ceil(log2(count))
+   * others.
    */
   #passOn(root: number, region: ByteRegion, label: string): void {
     const count = this.#count

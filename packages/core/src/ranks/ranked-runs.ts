@@ -10,16 +10,16 @@ import type { NumberedCall, RankCalls } from './rank-calls.ts'
 import type { RankMessage } from './ranks.ts'
 
 /**
- * Of a run: that all are ready, and how it ends; then, for either, that memory is given back and how the
- * second attempt goes.
+ * The agreements of a run: that all ranks are ready, and the outcome; then, for each of the two, giving back
+ * memory and the second attempt.
  */
 const runAgreements = 6
 const readyAgain = { givenBack: 2, outcome: 3 }
 const runAgain = { givenBack: 4, outcome: 5 }
 
 /**
- * Of a group over several ranks. All learn of an abort before they run, and a rank without commands takes
- * part too.
+ * Runs the programs of a group over several ranks. All ranks agree before they run whether the run has
+ * already been aborted, and a rank without commands takes part too.
  */
 export class RankedRuns implements RunMode {
   readonly #group: GroupState
@@ -43,11 +43,11 @@ export class RankedRuns implements RunMode {
 interface ReadyRun {
   readonly executable: Executable
   readonly abortable: boolean
-  /** Where it is under way: what the ranks say at its end. */
+  /** If native code has started the run: the messages of the ranks at its end. */
   readonly running: Promise<readonly RankMessage[] | undefined> | undefined
 }
 
-/** How a run has gone well here: with what the ranks say where native code has gathered it. */
+/** A successful run on this rank, with the ranks' messages if native code has gathered them. */
 interface Finished {
   readonly result?: ExecutionResult
   readonly said?: readonly RankMessage[] | undefined
@@ -63,7 +63,7 @@ class AgreedProgramRun {
   readonly #timeoutSeconds: number | undefined
   readonly #messages: MessageList | undefined
   readonly #preparation: Promise<Executable>
-  /** What has started to run here. */
+  /** The executable that has started to run here. */
   #started: Executable | undefined
 
   constructor(group: GroupState, calls: RankCalls, call: NumberedCall, run: ProgramRun) {
@@ -87,7 +87,7 @@ class AgreedProgramRun {
     )
   }
 
-  /** Where memory is shared: when all earlier calls are complete. */
+  /** Runs when all earlier calls are complete: for ranks that share memory. */
   alone(): Promise<ExecutionResult> {
     const group = this.#group
     return group.turns.enqueueAlone([this.#program], async () => {
@@ -99,8 +99,8 @@ class AgreedProgramRun {
           return group.guard(() => this.#start(own))
         })
       } catch (caught) {
-        // What a run needs of other ranks is made when it begins, and may fail for want of memory on all
-        // alike.
+        // What a run needs from other ranks is created when it begins; this may run out of memory, alike on
+        // all ranks.
         if (begun === undefined || !(await group.memoryComesBack(this.#call, caught, runAgain.givenBack, [])))
           throw caught
       }
@@ -113,7 +113,7 @@ class AgreedProgramRun {
     try {
       return await this.#ready(this.#preparation, 0)
     } catch (caught) {
-      // All calls before are complete where this can help.
+      // A retry can help only with shared memory, and there all earlier calls are complete.
       if (!(await this.#group.memoryComesBack(this.#call, caught, readyAgain.givenBack, []))) throw caught
     }
     return this.#ready(handled(this.#program.prepared()), readyAgain.outcome)
@@ -132,7 +132,7 @@ class AgreedProgramRun {
     )
     const outcome = { error: own.error, messages, abortable: signal !== undefined }
     const { executable } = own
-    // Where nothing but the ranks' agreement is missing, the run begins and ends without JavaScript.
+    // If only the ranks' agreement is missing, the run begins and ends without JavaScript.
     const native =
       executable === undefined ||
       messages !== undefined ||
@@ -155,7 +155,7 @@ class AgreedProgramRun {
   async #start({ executable, abortable, running }: ReadyRun): Promise<Finished> {
     const { label } = this.#program
     const timeoutSeconds = this.#timeoutSeconds
-    // All ranks find this alike, before any begins.
+    // All ranks detect this alike, before any begins.
     if (timeoutSeconds !== undefined && abortable)
       throw new GpuError(
         'unsupported',
@@ -167,7 +167,7 @@ class AgreedProgramRun {
     return { result: await this.#group.runtime.run(executable, execution) }
   }
 
-  /** Runs, and agrees on what comes of it. */
+  /** Runs, and agrees on the outcome. */
   async #ended(run: () => Promise<Finished>, agreement = 1): Promise<ExecutionResult> {
     const [group, calls, call] = [this.#group, this.#calls, this.#call]
     let error: unknown
@@ -203,8 +203,8 @@ class AgreedProgramRun {
   }
 
   /**
-   * Other ranks may wait for messages that never come, unless the runtime knows better, and says
-   * `device-lost`.
+   * Whether the group survives the error. If not, other ranks may wait for messages that never come. A
+   * runtime with `survivesFailures` prevents that, unless it rejects with `device-lost`.
    */
   #goesOn(error: unknown): boolean {
     if (!this.#program.concernsOtherRanks || isGpuError(error, 'aborted') || isGpuError(error, 'timeout'))

@@ -1,12 +1,12 @@
 /**
- * 64 bits as two numbers, for comparing calls between ranks: different inputs almost surely have different
+ * 64 bits as two numbers, for comparing calls between ranks: different inputs almost certainly have different
  * hashes.
  */
 export type Hash = readonly [high: number, low: number]
 
 export const emptyHash: Hash = [0xdeadbeef, 0x41c6ce57]
 
-/** The hash of what went before followed by `text` (cyrb53 by bryc, public domain, kept in 64 bits). */
+/** The hash of the previous input followed by `text` (cyrb53 by bryc, public domain, kept in 64 bits). */
 export function hashText([high, low]: Hash, text: string): Hash {
   let a = high
   let b = low

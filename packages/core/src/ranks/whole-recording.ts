@@ -6,9 +6,9 @@ import type { ByteRegion, PlanCopy } from '../plan/plan.ts'
 import type { AnyBuffer } from '../plan/plan-builder.ts'
 import { type AnyView, type CheckedCopy, copyRegions, LocalRecording } from '../recording/recording.ts'
 
-/** Of a group whose devices share their memory: every rank gets the commands of all devices. */
+/** The recording of a group whose devices share their memory: every rank gets the commands of all devices. */
 export class WholeRecording extends LocalRecording {
-  /** Scratch of the view's shape and type. */
+  /** Creates scratch with the view's shape and type. */
   readonly scratch: (device: number, view: AnyView, label: string) => OwnedDeviceBuffer
 
   constructor(group: GroupState, devices: readonly GroupDevice[], scratch: WholeRecording['scratch']) {
@@ -16,7 +16,10 @@ export class WholeRecording extends LocalRecording {
     this.scratch = scratch
   }
 
-  /** In a whole plan host memory is somebody's: of many copies, one tells the rows, the same on all ranks. */
+  /**
+   * In a whole plan host memory belongs to a rank. If every rank has a copy, rank 0's copy represents the
+   * rows, which are the same on all ranks.
+   */
   override regionOf(view: AnyView): ByteRegion {
     const { buffer } = view
     return this.plan.region(buffer, view, buffer instanceof OwnedHostBuffer ? (buffer.rank ?? 0) : undefined)
@@ -46,8 +49,8 @@ export class WholeRecording extends LocalRecording {
 }
 
 /**
- * Memory that the recorder has a view of, of one rank where it is the host's; or the passage of `copySteps`
- * on a device.
+ * Memory of the recorded view, on one rank if it is host memory; or a passage buffer of `copySteps` on a
+ * device.
  */
 type CopySide =
   | { readonly memory: 'device' }
@@ -57,22 +60,23 @@ type CopySide =
 /** One command of a copy in a whole plan. */
 interface CopyStep {
   readonly kind: PlanCopy['kind']
-  /** On which it runs. */
+  /** The device that runs it. */
   readonly device: number
   readonly source: CopySide
   readonly target: CopySide
 }
 
 /**
- * The commands that carry out one recorded copy where all devices share their memory. A device of another
- * process is reached like a peer, but host memory by devices of its own rank alone. So what is on the host of
- * two ranks goes through device memory of the sender, a passage: a device that waits may not hold up copies
- * within host memory, which the driver makes itself. Memory that every rank has is written on each.
+ * The commands of one recorded copy if all devices share their memory. A device of another process is
+ * accessed like a peer, but host memory only by devices of its own rank. A copy between host memory of two
+ * ranks therefore goes through a passage, which is device memory of the sender. Copies within host memory
+ * also do, because the driver performs host-to-host copies itself, and a waiting device must not delay them.
+ * Memory that every rank has is written on each rank.
  */
 function copySteps(source: AnyBuffer, target: AnyBuffer, devices: readonly GroupDevice[]): CopyStep[] {
   const device = { memory: 'device' } as const
   const host = (rank: number) => ({ memory: 'host', rank }) as const
-  /** The device that a copy of that host memory runs on, where the other side is on no device of the rank. */
+  /** The device that runs a copy of this host memory if the other side is not on a device of the rank. */
   const deviceBy = (buffer: OwnedHostBuffer, rank: number) =>
     buffer.device?.ordinal ?? devices.find((own) => own.rank === rank)!.ordinal
   const near = (other: OwnedDeviceBuffer, buffer: OwnedHostBuffer, rank: number) =>

@@ -16,9 +16,9 @@ import { wholeWords } from '../whole-words.ts'
 import { type BoundRegion, requireInvocationsInside } from './invocation-check.ts'
 import type { DispatchOptions } from './recorder.ts'
 
-/** What the recording of one dispatch needs of the recorder. */
+/** The part of the recorder that recording a dispatch needs. */
 export interface DispatchContext {
-  /** Where the commands of a device go. */
+  /** The builder that collects the commands of a device. */
   planOf(device: GroupDevice): PlanBuilder
   readonly devices: readonly GroupDevice[]
   readonly parameters: ReadonlyMap<string, RecordedParameter>
@@ -36,12 +36,12 @@ interface BoundView extends BoundRegion {
   readonly view: OwnedView
 }
 
-/** A dispatch that is recorded. */
+/** A dispatch during its recording. */
 interface Dispatch {
   readonly context: DispatchContext
   readonly kernel: OwnedKernel
   readonly options: DispatchOptions
-  /** What messages call it. */
+  /** The name of the dispatch in messages. */
   readonly where: string
 }
 
@@ -155,8 +155,8 @@ function checkType(slot: StorageSlot, view: OwnedView, where: string): void {
 const isBytes = ({ buffer: { type } }: OwnedView) => type === 'u8' || type === 'i8'
 
 /**
- * What a kernel reaches through a view of u8 or i8: the words that its rows touch, all rows together where no
- * gap is between them.
+ * The region that a kernel accesses through a view of u8 or i8: the whole words that contain its rows.
+ * Contiguous rows count as one.
  */
 function words(region: ByteRegion): ByteRegion {
   const { rows, rowByteStride, ...rest } = flattened(region)
@@ -164,7 +164,7 @@ function words(region: ByteRegion): ByteRegion {
   return { ...rest, rowByteLength, rows, rowByteStride: rows === 1 ? rowByteLength : rowByteStride }
 }
 
-/** Whether the dispatch has no effect: all its views are empty, or all that the kernel writes. */
+/** Whether the dispatch has no effect: all its views are empty, or all views that the kernel writes are. */
 function touchesNothing(slots: readonly StorageSlot[], views: readonly OwnedView[]): boolean {
   let written = 0
   let writtenElements = 0
@@ -229,8 +229,9 @@ function bind(
 }
 
 /**
- * The rules of WebGPU's usage scopes, on every backend. The uniformity analysis of WGSL rests on them: what a
- * kernel loads from a read-only binding counts as uniform, so the kernel must not write it through another.
+ * Applies the rules of WebGPU's usage scopes on every backend. The uniformity analysis of WGSL depends on
+ * them: values loaded from a read-only binding count as uniform, so the kernel must not write them through
+ * another binding.
  */
 function checkAliasing(bound: readonly BoundView[], where: string): void {
   for (let i = 1; i < bound.length; i++)

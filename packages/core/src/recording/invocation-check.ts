@@ -5,20 +5,20 @@ import type { StorageSlot } from '../kernels/kernel-layout.ts'
 import type { ByteRegion } from '../plan/plan.ts'
 import type { DispatchOptions } from './recorder.ts'
 
-/** What a dispatch binds to a storage variable. */
+/** The memory that a dispatch binds to a storage variable. */
 export interface BoundRegion {
   readonly slot: StorageSlot
   /** The view. */
   readonly region: ByteRegion
-  /** Where the binding starts, and how many bytes it has. */
+  /** The start of the binding, and its size in bytes. */
   readonly byteOffset: number
   readonly byteLength: number
 }
 
 /**
- * Throws `validation` where a dispatch has more invocations than a view has elements, and each reaches the
- * element at its `global_invocation_id` plus a constant: under `clamp` those beyond the end would all meet at
- * the last element, or be lost.
+ * Throws `validation` if a dispatch has more invocations than a view has elements, and each accesses the
+ * element at its `global_invocation_id` plus a constant: with `clamp`, the invocations beyond the end would
+ * all access the last element, or their writes would be lost.
  */
 export function requireInvocationsInside(
   kernel: OwnedKernel,
@@ -34,7 +34,7 @@ export function requireInvocationsInside(
     const { slot, region, byteOffset, byteLength } = view
     let before = 0
     if (base !== undefined) {
-      // Only the base that core fills in is known for every run.
+      // The base is known for every run only if core fills it in.
       if (base !== `${slot.name}_base` || args[base] !== undefined) continue
       before = (region.byteOffset - byteOffset) / slot.strideByteLength
     }

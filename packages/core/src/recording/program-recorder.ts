@@ -35,7 +35,7 @@ export interface ScratchRequest {
 
 const commandOptions = { label: 'string' } as const
 
-/** The recorder that `DeviceGroup.record` lends to its callback. */
+/** The recorder that `DeviceGroup.record` passes to its callback. */
 export class ProgramRecorder implements Recorder {
   readonly devices: readonly GroupDevice[]
   readonly parameters = new Map<string, RecordedParameter>()
@@ -47,7 +47,7 @@ export class ProgramRecorder implements Recorder {
   #scratches = 0
   #closed = false
 
-  /** `number` counts the programs of the group. */
+  /** `number` is the number of the program in the group. */
   constructor(
     group: GroupState,
     devices: readonly GroupDevice[],
@@ -72,18 +72,18 @@ export class ProgramRecorder implements Recorder {
     return this.#recording.plan
   }
 
-  /** The messages that the other ranks must record too; undefined where there are none. */
+  /** The messages that the other ranks must record too; undefined in a group without messages. */
   get messages(): MessageList | undefined {
     return this.#recording.messages
   }
 
-  /** Called after the callback: a recorder that escapes from it takes no more commands. */
+  /** Called after the callback: a recorder that escapes from it accepts no more commands. */
   close(): void {
     if (!this.#closed) this.#recording.finish()
     this.#closed = true
   }
 
-  /** Throws `validation` where the callback has destroyed what it recorded. */
+  /** Throws `validation` if the callback has destroyed something that a command uses. */
   requireLive(program: string): void {
     for (const resource of this.plan.resources)
       if (resource.destroyed)

@@ -4,7 +4,7 @@ import type { AllocateOptions, BufferView, Device, DeviceBuffer } from '../group
 import type { Kernel } from '../kernels/kernel.ts'
 import type { Parameter, ParameterType, ParameterValue } from '../kernels/parameter.ts'
 
-/** Numbers in any array that holds them. */
+/** An array or typed array of numbers. */
 export type UniformArray = readonly number[] | Float32Array | Float64Array | Int32Array | Uint32Array
 
 /**
@@ -19,13 +19,13 @@ export type UniformValue =
   | readonly UniformValue[]
   | { readonly [member: string]: UniformValue }
 
-/** A view for a storage binding, a value for a uniform member. */
+/** A view for a storage binding; a value for a uniform member. */
 export type DispatchArgument = BufferView | UniformValue
 
 /** By name: the arguments of a dispatch for a kernel whose arguments TypeScript does not know. */
 export type UntypedArguments = Readonly<Record<string, DispatchArgument>>
 
-/** The arguments of a `Kernel<A>`; `UntypedArguments` where `A` is not known. */
+/** The arguments of a `Kernel<A>`; `UntypedArguments` if `A` is not known. */
 export type ArgumentsOf<A> = unknown extends A ? UntypedArguments : A
 
 /** Options of `Recorder.dispatch`. */

@@ -8,7 +8,7 @@ import type { MessageList } from '../ranks/message-list.ts'
 
 export type AnyView = View<AnyBuffer>
 
-/** A copy whose two sides fit together. */
+/** A copy whose two sides match. */
 export interface CheckedCopy extends CopyRegions {
   readonly kind: PlanCopy['kind']
   readonly label: string
@@ -22,11 +22,11 @@ export interface CheckedCopy extends CopyRegions {
  */
 export interface Recording {
   readonly plan: PlanBuilder
-  /** The messages that the other ranks must record too; absent where there are none. */
+  /** The messages that the other ranks must record too; absent in a group without messages. */
   readonly messages?: MessageList
-  /** Whether this process takes part in a command that touches these devices. */
+  /** Whether this process takes part in a command that accesses memory of these devices. */
   touches(devices: readonly GroupDevice[]): boolean
-  /** Where the next command goes, which runs on the device. */
+  /** The builder that collects the next command, which runs on the device. */
   planOf(device: GroupDevice): PlanBuilder
   regionOf(view: AnyView): ByteRegion
   fence(device: GroupDevice): void
@@ -35,7 +35,7 @@ export interface Recording {
   finish(): void
 }
 
-/** Of a group of one process, whose plan has every command. */
+/** The recording of a group of one process: the plan contains every command. */
 export class LocalRecording implements Recording {
   readonly plan: PlanBuilder
   protected readonly devices: readonly GroupDevice[]
@@ -81,17 +81,17 @@ export function copyCommand(
   return { kind, label, device, source, target }
 }
 
-/** The process's first device; -1 where it has none. */
+/** The ordinal of the process's first device; -1 if it has none. */
 export function firstLocal(devices: readonly GroupDevice[]): number {
   return devices.find(({ local }) => local)?.ordinal ?? -1
 }
 
 /** The regions of a copy. */
 export interface CopyRegions {
-  /** With as few rows as they can have, for the hazards. */
+  /** Flattened as far as possible, for the hazards. */
   readonly from: ByteRegion
   readonly to: ByteRegion
-  /** With equal rows, and so one row only where both are contiguous. */
+  /** With the same number of rows, so one row only if both are contiguous. */
   readonly source: ByteRegion
   readonly target: ByteRegion
 }

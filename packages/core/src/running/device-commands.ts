@@ -17,7 +17,7 @@ export interface DeviceCommandsOptions {
   /** See `CommandQueueOptions.timeoutSeconds`. */
   readonly timeoutSeconds?: number | undefined
   readonly onMessage: (message: QueueMessage) => void
-  /** Makes the calls that have been put off; called before any other call of the group. */
+  /** Makes deferred calls; called before any other call of the group. */
   readonly flush: () => void
 }
 
@@ -29,21 +29,21 @@ export interface AdoptedRange {
   readonly byteLength: number
 }
 
-/** What calls after `close` reject with. */
+/** The error of calls after `close`. */
 const goneError = () => new GpuError('device-lost', 'The device no longer accepts commands.')
 
 /**
- * The command queue of one device, whose calls take turns with those of the device's group: each takes effect
- * after the calls before it of either. Where no call waits for its turn, it reaches the runtime at once.
- * After the group has ended, calls do nothing and promises reject with `device-lost`. What the calls mean is
- * said of `CommandQueue`.
+ * The command queue of one device. Its calls take turns with those of the device's group: each takes effect
+ * after all earlier calls of both. If no call waits for its turn, a call reaches the runtime immediately.
+ * After the group has ended, calls do nothing and promises reject with `device-lost`. See `CommandQueue` for
+ * the meaning of the calls.
  */
 export class DeviceCommands {
   readonly device: Device
   readonly #group: GroupState
   readonly #queue: CommandQueue
   readonly #stopGathering: () => void
-  /** Buffers of the group in whose memory buffers of the queue lie. */
+  /** Buffers of the group whose memory buffers of the queue use, by number in the queue. */
   readonly #adopted = new Map<number, OwnedDeviceBuffer>()
   #closing: Promise<void> | undefined
 
@@ -70,8 +70,8 @@ export class DeviceCommands {
   }
 
   /**
-   * Holds its turn until `needs` have settled; dropped where one rejects. `words` and `data` may be changed
-   * when it returns.
+   * Keeps its turn until `needs` have settled; dropped if one of them rejects. The caller may change `words`
+   * and `data` once it returns.
    */
   submit(needs: readonly Promise<unknown>[], serial: number, words: Float64Array, data: Uint8Array): void {
     if (needs.length === 0 && this.#group.turns.free) {
@@ -110,8 +110,8 @@ export class DeviceCommands {
   }
 
   /**
-   * Makes a buffer of a view's memory, which stays until `destroyBuffer`. The view must be contiguous, of
-   * this device, begin at a multiple of 256 bytes and be a multiple of 4 bytes long, not empty. Throws
+   * Creates a buffer over a view's memory, which is kept until `destroyBuffer`. The view must be contiguous,
+   * of this device, begin at a multiple of 256 bytes and be a multiple of 4 bytes long, not empty. Throws
    * `validation`.
    */
   adopt(buffer: number, view: BufferView): AdoptedRange {
@@ -143,8 +143,8 @@ export class DeviceCommands {
   }
 
   /**
-   * A buffer of the group over the memory of a buffer of the queue, which has not been shared before. If it
-   * is not destroyed, that does not count as a leak. Rejects with `out-of-memory` where the buffer has none.
+   * A buffer of the group over the memory of a buffer of the queue, which has not been shared before. It does
+   * not count as a leak if it is not destroyed. Rejects with `out-of-memory` if the buffer has no memory.
    */
   async share<T extends ElementType>(
     buffer: number,
@@ -161,7 +161,7 @@ export class DeviceCommands {
     return shared
   }
 
-  /** Gives back what the queue has, when the calls before it are complete. */
+  /** Frees the queue's resources when the calls before it are complete. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -174,7 +174,7 @@ export class DeviceCommands {
     try {
       await this.#group.turns.enqueue(adopted, () => this.#queue.close())
     } catch {
-      // The group has ended, and its runtime frees everything by itself.
+      // The group has ended, and its runtime frees everything itself.
     }
     for (const buffer of adopted) buffer.release()
   }
@@ -201,8 +201,8 @@ export class DeviceCommands {
 }
 
 /**
- * Opens a command queue on a device of a group. Throws `validation` if the value is not a device of this
- * process, and `unsupported` where the backend has no command queues.
+ * Opens a command queue on a device of a group. Throws `validation` if the value is not a device of a group,
+ * and `unsupported` if the backend has no command queues or the group has several processes.
  */
 export function openDeviceCommands(device: Device, options: DeviceCommandsOptions): DeviceCommands {
   if (!(device instanceof GroupDevice))

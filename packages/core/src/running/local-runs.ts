@@ -8,7 +8,7 @@ import type { RecordedProgram } from './program.ts'
 export interface ProgramRun {
   readonly program: RecordedProgram
   readonly execution: ExecutionOptions
-  /** What the call does, as ranks compare it. */
+  /** A description of the call, which ranks compare. */
   readonly text: string
   readonly timeoutSeconds: number | undefined
 }
@@ -18,7 +18,7 @@ export interface RunMode {
   run(run: ProgramRun): Promise<ExecutionResult>
 }
 
-/** Of a group of one process. */
+/** Runs the programs of a group of one process. */
 export class LocalRuns implements RunMode {
   readonly #group: GroupState
 
@@ -32,7 +32,7 @@ export class LocalRuns implements RunMode {
     if (times === 0 || program.plan.commands.length === 0) return { seconds: 0, clock: 'host' }
     const { turns } = this.#group
     const earlier = turns.pending
-    // Preparation may run ahead of the turn: it allocates, and changes nothing that earlier work sees.
+    // Preparation may run before the turn: it only allocates, and changes nothing that earlier work accesses.
     const preparation = handled(program.prepared())
     const ready = (turn: Promise<void>) => turn.then(() => preparation)
     return turns.enqueueReady([program], ready, (executable) => {

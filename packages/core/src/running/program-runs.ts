@@ -35,7 +35,7 @@ export class ProgramRuns {
     return result
   }
 
-  /** All parts are issued at once, so that the devices never wait and no other call comes between them. */
+  /** Issues all parts at once, so that the devices never wait and no other call comes between them. */
   async #runInParts(
     program: Program,
     times: number,
@@ -43,7 +43,7 @@ export class ProgramRuns {
     { profile, signal, ...options }: RunOptions,
   ): Promise<RunResult> {
     requireSignal(signal)
-    // A part that takes too long ends those behind it.
+    // A part that takes too long ends those after it.
     const ended = new AbortController()
     const onAbort = () => ended.abort(signal?.reason)
     if (signal?.aborted) onAbort()

@@ -12,10 +12,11 @@ export interface Program {
   readonly label: string
   readonly schedule: Schedule
   /**
-   * As data: print it with `printPlan`. In a group over several processes, what this process takes part in.
+   * The program as data; print it with `printPlan`. In a group over several processes, only the part of this
+   * process.
    */
   readonly plan: Plan<Handles, PlanPart>
-  /** Allocates scratch and makes the plan ready. `run` does it when the caller did not. */
+  /** Allocates scratch and instantiates the plan. `run` does this if the caller has not. */
   prepare(): Promise<void>
   destroy(): void
   [Symbol.dispose](): void
