@@ -121,8 +121,8 @@ export function isInteger(type: Type | undefined): boolean {
 }
 
 /**
- * The WGSL spelling of a type, with predeclared aliases for vectors and matrices: `vec3f`, `array<mat2x2h,
- * 4>`.
+ * The WGSL spelling of a type, with predeclared aliases for vectors and matrices: `vec3f`,
+ * `array<mat2x2h, 4>`.
  */
 export function typeName(type: Type): string {
   switch (type.kind) {

@@ -14,8 +14,8 @@ import type {
 type Binding = { name: string; space: 'storage' | 'uniform'; access: 'read' | 'read_write' }
 
 /**
- * A kernel source with only the parts of the module that the backend reads: `bindings[i]` is `@group(0)
- * @binding(i)`.
+ * A kernel source with only the parts of the module that the backend reads: `bindings[i]` is
+ * `@group(0) @binding(i)`.
  */
 export function kernelSource(
   wgsl: string,
