@@ -2,15 +2,15 @@ import { type Adapter, type DeviceFeature, type DeviceLimits, GpuError } from '@
 import { bindingOffsetAlignment } from './constants.ts'
 import { type GpuSource, isSoftware } from './platform.ts'
 
-/** Where the device of an adapter comes from. */
+/** The origin of an adapter's device. */
 export type AdapterOrigin = { readonly source: GpuSource } | { readonly device: GPUDevice }
 
 const matrixFeature = 'chromium-experimental-subgroup-matrix'
 
-/** WebGPU's names of the features that a device is opened with, where the adapter has them. */
+/** WebGPU's names of the features to request for a device, if the adapter supports them. */
 const requestedFeatures: readonly GPUFeatureName[] = [
   ...(['timestamp-query', 'subgroups', 'shader-f16'] as const),
-  // Only with the toggle allow_unsafe_apis; the types of WebGPU do not name it.
+  // Requires the toggle allow_unsafe_apis; the WebGPU types do not include it.
   matrixFeature as GPUFeatureName,
 ]
 
@@ -60,8 +60,8 @@ function describe(
 }
 
 /**
- * Dawn in Node gives the GPU's name as `device` and the driver's as `description`. Chromium gives a PCI id or
- * nothing as `device` and, where it tells at all, the GPU's name as `description`.
+ * Dawn in Node reports the GPU's name as `device` and the driver's as `description`. Chromium reports a PCI
+ * id or nothing as `device`, and the GPU's name or nothing as `description`.
  */
 function names(info: GPUAdapterInfo | undefined): { name: string; driver: string } {
   if (info === undefined) return { name: '', driver: '' }
@@ -92,8 +92,8 @@ function deviceLimits(limits: GPUSupportedLimits): DeviceLimits {
 }
 
 /**
- * Calls on a device of Dawn's may hang once its adapter is garbage-collected, so each device keeps a
- * reference to its adapter.
+ * Calls on a Dawn device may hang once its adapter is garbage-collected, so each device keeps a reference to
+ * its adapter.
  */
 const adapterOf = new WeakMap<GPUDevice, GPUAdapter>()
 

@@ -15,9 +15,9 @@ const flags = constants.dlopen.RTLD_NOW | keepLoaded
 let found: Promise<CLibrary> | undefined
 
 /**
- * The C library, by what each runtime has. Node's own functions reach it. Those of Bun and Deno look into a
- * library before they load it and refuse what is no addon, and `process.env` does not reach the C library in
- * Bun: both have a foreign function interface instead.
+ * The C library, accessed in the way that each runtime supports. Node uses its own functions. Bun and Deno
+ * inspect a library before they load it and reject anything but an addon, and in Bun `process.env` does not
+ * change the C library's environment, so both use their foreign function interface.
  */
 export function cLibrary(): Promise<CLibrary> {
   found ??= (async () => {
@@ -38,7 +38,7 @@ const nodeCLibrary: CLibrary = {
       process.dlopen({ exports: {} }, nameOrPath, flags)
       return true
     } catch (error) {
-      // Node takes the library for an addon and always throws; only these messages mean that it is missing.
+      // Node treats the library as an addon and always throws; only these messages mean that it is missing.
       return !/cannot open shared object|invalid ELF|wrong ELF|image not found/i.test(String(error))
     }
   },
@@ -59,7 +59,7 @@ interface BunFfi {
 }
 
 async function bunCLibrary(): Promise<CLibrary> {
-  // Not a literal: bundlers for other runtimes look for the module.
+  // Not a literal, because bundlers for other runtimes would try to resolve the module.
   const specifier = 'bun:ffi'
   const ffi = (await import(/* webpackIgnore: true */ /* @vite-ignore */ specifier)) as BunFfi
   const { symbols } = ffi.dlopen('libc.so.6', {

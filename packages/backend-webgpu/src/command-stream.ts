@@ -6,12 +6,13 @@ import type { Timestamps } from './timestamps.ts'
 import { type DownloadChunk, packed, type UploadChunk, unpack } from './transfer.ts'
 
 const maxSubmissionsInFlight = 2
-/** Staging memory of one submission's uploads. */
+/** Limit on the staging memory for the uploads of one submission. */
 const maxUploadByteLength = 32 * 1024 * 1024
 
 /**
  * Encodes commands for one device in order and submits them in command buffers of bounded length, at most two
- * in flight, so memory stays flat however long a run is. Consecutive dispatches share a compute pass.
+ * in flight, so memory use does not grow with the length of a run. Consecutive dispatches share a compute
+ * pass.
  */
 export class CommandStream {
   readonly physical: PhysicalDevice
@@ -83,7 +84,7 @@ export class CommandStream {
     return { begin, end: timestamps.mark(this.encoder) }
   }
 
-  /** Reads host memory now: waits for downloads of this stream into the same memory. */
+  /** Reads host memory immediately, after waiting for downloads of this stream into the same memory. */
   async upload(chunk: UploadChunk): Promise<void> {
     await this.downloaded(chunk.host.arrayBuffer)
     this.submit()
@@ -104,7 +105,7 @@ export class CommandStream {
     await this.#downloads.get(memory)
   }
 
-  /** Submits at once. Host memory is written when the device is done; `finished` waits for that. */
+  /** Submits immediately. Host memory is written when the device has finished; `finished` waits for that. */
   async download(chunk: DownloadChunk): Promise<void> {
     const { copies, host, skip, stagingByteLength, steps } = chunk
     for (const step of steps) this.encode(step)
@@ -130,7 +131,7 @@ export class CommandStream {
     use: (bytes: Uint8Array) => void,
     writes?: ArrayBuffer,
   ): Promise<void> {
-    // What holds staging memory must be on its way before more of it is waited for.
+    // Submit the work that holds staging memory before waiting for more of it.
     this.submit()
     const staging = await this.#ring.acquire(byteLength)
     fill(this.encoder, staging)
@@ -141,7 +142,7 @@ export class CommandStream {
     if (writes !== undefined) this.#downloads.set(writes, done)
   }
 
-  /** Submits what is encoded. */
+  /** Submits the encoded commands. */
   submit(): void {
     if (this.#encoder === undefined) return
     const encoder = this.encoder
@@ -175,7 +176,9 @@ export class CommandStream {
     if (this.#failure !== undefined) throw this.#failure.error
   }
 
-  /** Everything submitted has completed and host memory is written. Rejects with the first error. */
+  /**
+   * Waits until everything submitted has completed and host memory is written. Rejects with the first error.
+   */
   async finished(): Promise<void> {
     this.submit()
     await Promise.all(this.#inFlight.splice(0))
@@ -201,8 +204,8 @@ export class CommandStream {
   }
 
   /**
-   * Keeps the first failure, and `finished` waiting. Settled checks are dropped, so a long run keeps no list
-   * of them.
+   * Records the first failure and makes `finished` wait for `check`. Settled checks are dropped, so the list
+   * stays short in a long run.
    */
   watch(check: Promise<void>): void {
     const watched = check.catch((error: unknown) => {

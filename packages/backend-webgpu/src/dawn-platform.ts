@@ -11,18 +11,18 @@ type Found = { hardware: GpuSource[]; software: GpuSource[] }
 const softwarePackage = '@tandem-gpu/swiftshader-linux-x64'
 
 /**
- * Every Dawn instance ever made, with what it found. Dawn crashes the process when an instance is collected
- * while anything that came from it lives, so instances are kept for good, one for each set of toggles.
+ * Every Dawn instance created so far, with the adapters it found. Dawn crashes the process if an instance is
+ * garbage-collected before its objects, so instances are kept forever, one for each set of toggles.
  */
 const instances = new Map<string, Promise<Found>>()
 
 /**
- * Whether the system has Vulkan, asked before a loader of ours is in the process. Without one Dawn finds
- * nothing and warns on stderr.
+ * Whether the system has a Vulkan loader, checked before the process loads the bundled one. Without a loader
+ * Dawn finds nothing and warns on stderr.
  */
 let systemVulkan: boolean | undefined
 
-/** One search at a time: the environment of a search is the process's. */
+/** Searches run one at a time, because they change the environment of the process. */
 let searching: Promise<unknown> = Promise.resolve()
 
 /** Dawn, from the npm package `webgpu`. */
@@ -86,7 +86,7 @@ async function searchDawn(options: WebGpuOptions): Promise<PlatformReport> {
   return absent(noAdapter(preference, system))
 }
 
-/** What Dawn's package has a library for. */
+/** The platforms for which Dawn's package contains a library. */
 const dawnPlatforms = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64', 'win32-x64', 'win32-arm64']
 
 function dawnAbsence(error: unknown): Absence {
@@ -120,7 +120,7 @@ function bundled(packageName: string): Absence {
   }
 }
 
-/** Timestamps are exact: their quantization protects web pages from one another, and there are none here. */
+/** Disables the quantization of timestamps, which only serves to protect web pages from one another. */
 function dawnFlags(options: WebGpuOptions): readonly string[] {
   const toggles = options.toggles ?? []
   const enabled = toggles.length > 0 ? [`enable-dawn-features=${toggles.join(',')}`] : []

@@ -11,8 +11,9 @@ import { copyRows } from './transfer.ts'
 const secondsPerNanosecond = 1e-9
 
 /**
- * One run of a plan: encodes its commands in recorded order, `times` times. `submit` resolves when all is on
- * its way (from then other work may follow), `result` when it has completed. Call them in this order.
+ * One run of a plan: encodes its commands in recorded order, `times` times. `submit` resolves when all work
+ * is submitted, so that other work may follow, and `result` when the work has completed. Call them in this
+ * order.
  */
 export class Execution {
   readonly #plan: PreparedPlan
@@ -122,7 +123,7 @@ export class Execution {
     }
     if (command.kind === 'host') {
       const { from, to } = command
-      // Uploads took what they read when they were issued; downloads may still be under way, on any device.
+      // Uploads read their data when they were issued; downloads may still be in progress on any device.
       for (const each of this.#streams.values()) {
         await each.downloaded(from.arrayBuffer)
         await each.downloaded(to.arrayBuffer)
@@ -180,7 +181,7 @@ class RunClock {
   #nanoseconds = new BigUint64Array(0)
 
   constructor(physical: PhysicalDevice, commands: number) {
-    // Two times a command and two for the run; a pass at the border between query sets skips one.
+    // Two times per command and two for the run; a pass at the boundary between query sets skips one query.
     const count = 2 * commands + 2
     this.timestamps = new Timestamps(physical, count + Math.ceil(count / 4096))
   }
@@ -204,7 +205,7 @@ class RunClock {
     )
   }
 
-  /** Zero where the clock does not run, or is too coarse. */
+  /** Zero if the clock does not advance or is too coarse. */
   get seconds(): number {
     return this.#since(this.#end)
   }

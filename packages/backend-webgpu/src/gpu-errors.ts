@@ -1,11 +1,11 @@
 import { GpuError } from '@tandem-gpu/core'
 
 /**
- * What a WebGPU error scope caught, as a `GpuError`. `action` completes the sentence "The device failed to
- * ...".
+ * Converts an error that a WebGPU error scope caught to a `GpuError`. `action` completes the sentence "The
+ * device failed to ...".
  */
 export function toGpuError(error: GPUError, device: string, action: string): GpuError {
-  // Dawn adds the places in its own source, which say nothing to users.
+  // Removes Dawn's stack of its own source, which does not help users.
   const message = error.message.replace(/\n +at .*/g, '').trim()
   if (isKind(error, 'GPUOutOfMemoryError')) {
     return new GpuError(
@@ -19,7 +19,7 @@ export function toGpuError(error: GPUError, device: string, action: string): Gpu
   return new GpuError('driver', `The device "${device}" failed to ${action}: ${message}`, { cause: error })
 }
 
-/** Dawn in Node has the classes on no global, so they are told apart by name. */
+/** Dawn in Node has no global error classes, so they are distinguished by name. */
 function isKind(error: GPUError, name: string): boolean {
   return error.constructor.name === name || Object.prototype.toString.call(error) === `[object ${name}]`
 }

@@ -11,7 +11,7 @@ import {
   type RegionStep,
 } from './region-lowering.ts'
 
-/** One call on a command encoder, with everything it needs made beforehand. */
+/** One call on a command encoder, with all objects it needs created beforehand. */
 export type GpuStep =
   | {
       readonly kind: 'dispatch'
@@ -35,9 +35,8 @@ export type GpuStep =
     }
 
 /**
- * Collects the steps of copies and fills on one device, then makes their kernels, parameters and scratch
- * memory at once. Scratch is one buffer that every command shares: commands run in order, and each finishes
- * with it.
+ * Collects the steps of copies and fills on one device, then creates their kernels, parameters and scratch
+ * memory together. All commands share one scratch buffer, since commands run in order.
  */
 export class GpuStepBuilder {
   readonly #physical: PhysicalDevice
@@ -76,8 +75,8 @@ export class GpuStepBuilder {
   }
 
   /**
-   * Appends steps that copy `source` to `target`, which has the same rows and lies in another buffer. The
-   * array that comes back is the one that `build` completes: take no copy of it.
+   * Appends steps that copy `source` to `target`, which has the same rows and is in another buffer. `build`
+   * completes the returned array in place, so do not copy it.
    */
   copy(source: DeviceRegion, target: DeviceRegion, steps: GpuStep[] = []): readonly GpuStep[] {
     const lowered = lowerCopy(extent(source), extent(target), this.#lowering)
@@ -90,8 +89,8 @@ export class GpuStepBuilder {
   }
 
   /**
-   * Makes what the steps handed out need; they are complete when it resolves. Returns the buffers to destroy
-   * with them.
+   * Creates the objects that the returned steps need; the steps are complete when the promise resolves.
+   * Resolves to the buffers to destroy together with the steps.
    */
   async build(): Promise<readonly GPUBuffer[]> {
     const owned: GPUBuffer[] = []
@@ -129,7 +128,7 @@ export class GpuStepBuilder {
         steps.push({ kind: 'clear', target, targetOffset: step.targetOffset, byteLength: step.byteLength })
       } else {
         this.#pending.push({ steps, at: steps.length, step, source, target })
-        // `build` puts the dispatch here.
+        // A placeholder that `build` replaces with the dispatch.
         steps.push({ kind: 'clear', target, targetOffset: 0, byteLength: 0 })
       }
     }

@@ -7,9 +7,9 @@ import type { WebGpuOptions } from './options.ts'
 export type { WebGpuOptions } from './options.ts'
 
 /**
- * WebGPU through Dawn (npm package `webgpu`) in Node. Looks for nothing until `adapters()`: hardware first,
- * then, unless `software` says otherwise, an adapter on the CPU. All virtual devices on one adapter share one
- * `GPUDevice`.
+ * WebGPU through Dawn (npm package `webgpu`) in Node. The search for adapters starts with `adapters()`:
+ * hardware first, then, unless `software` forbids it, an adapter on the CPU. All virtual devices on one
+ * adapter share one `GPUDevice`.
  */
 export function webgpu(options: WebGpuOptions = {}): Backend<Runtime> {
   return createBackend(options, dawnPlatform)

@@ -92,7 +92,7 @@ function bindGroupLayouts(gpu: GPUDevice, source: KernelSource): readonly GPUBin
   )
 }
 
-/** WebGPU takes numbers, under the `@id` of an override where it has one. */
+/** WebGPU expects numbers, keyed by the `@id` of an override if it has one. */
 function pipelineConstants(source: KernelSource): Record<string, number> {
   const constants: Record<string, number> = {}
   for (const [name, value] of Object.entries(source.constants)) {
@@ -103,8 +103,8 @@ function pipelineConstants(source: KernelSource): Record<string, number> {
 }
 
 /**
- * Dawn takes pipelines of one module whose constants are 0 and -0 for the same, so the source says by a
- * comment which are -0.
+ * Dawn treats two pipelines of one module as the same if their constants differ only in 0 and -0. A comment
+ * in the source that lists the constants that are -0 keeps them apart.
  */
 function distinguishingZeros(wgsl: string, constants: Readonly<Record<string, number>>): string {
   const negative = Object.keys(constants).filter((name) => Object.is(constants[name], -0))
@@ -112,8 +112,8 @@ function distinguishingZeros(wgsl: string, constants: Readonly<Record<string, nu
 }
 
 /**
- * A module that is right but a pipeline that is not: mostly a limit of the device that overrides or workgroup
- * memory exceed.
+ * The error for a valid module whose pipeline is invalid, usually because overrides or workgroup memory
+ * exceed a device limit.
  */
 function pipelineError(physical: PhysicalDevice, source: KernelSource, cause: unknown): GpuError {
   const [x, y, z] = source.module.workgroupSize

@@ -1,5 +1,5 @@
-// A program has these types from @webgpu/types, from the DOM types of TypeScript 6, or not at all: an
-// interface of the same name merges with the real one where that is present.
+// A program gets these types from @webgpu/types or from the DOM types of TypeScript 6, or lacks them. An
+// interface of the same name merges with the real one if there is one.
 declare global {
   interface GPU {}
   interface GPUDevice {}
@@ -8,20 +8,20 @@ declare global {
 /** How `webgpu()` finds and uses devices. */
 export interface WebGpuOptions {
   /**
-   * The caller's own device: the only adapter then, with the limits and features it was made with. It is
-   * never destroyed here.
+   * The caller's own device. If set, it is the only adapter, with the limits and features it was created
+   * with. The backend never destroys it.
    */
   readonly device?: GPUDevice | undefined
   /** The caller's own `GPU` object, in place of Dawn or `navigator.gpu`. */
   readonly gpu?: GPU | undefined
   /**
-   * Whether an adapter that computes on the CPU will do. `allow`: only where there is no hardware. `prefer`:
-   * even where there is hardware. `never`: then a machine without hardware has no adapters. Default `allow`.
+   * Whether to use an adapter that computes on the CPU. `allow`: only if there is no hardware. `prefer`: even
+   * if there is hardware. `never`: a machine without hardware has no adapters. Default `allow`.
    */
   readonly software?: 'prefer' | 'allow' | 'never' | undefined
   /**
-   * May virtual devices bind one another's memory? They share it, so true by default; false denies it, to
-   * test that path.
+   * Whether virtual devices may bind one another's memory. They share it, so the default is true; use false
+   * to test the path without peer access.
    */
   readonly peerAccess?: boolean | undefined
   /**

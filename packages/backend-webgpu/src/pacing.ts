@@ -1,13 +1,15 @@
 /**
- * Command buffers that take longer than this are halved, so that an abort acts soon and no watchdog of a
- * driver ends them.
+ * Command buffers that take longer are halved, so that an abort takes effect soon and no driver watchdog
+ * kills them.
  */
 const longSeconds = 0.05
-/** Command buffers that take less may double: each submission costs the host about 50 µs. */
+/**
+ * Command buffers that take less time may double in size, because each submission costs the host about 50 µs.
+ */
 const shortSeconds = 0.01
 const maxCommands = 1024
 
-/** How many commands go into one command buffer: learned from how long earlier ones of the same plan took. */
+/** Chooses the number of commands per command buffer from the durations of earlier ones of the same plan. */
 export class Pacing {
   #commands = 64
 
@@ -15,7 +17,7 @@ export class Pacing {
     return this.#commands
   }
 
-  /** A full command buffer of `commands` commands took `seconds`. */
+  /** Records that a full command buffer of `commands` commands took `seconds`. */
   learn(commands: number, seconds: number): void {
     if (commands < this.#commands) return
     if (seconds > longSeconds) this.#commands = Math.max(1, this.#commands >> 1)

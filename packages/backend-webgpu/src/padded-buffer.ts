@@ -4,7 +4,7 @@ import type { PhysicalDevice } from './physical-device.ts'
 
 /**
  * Memory on one physical device. The GPU's buffer is padded to a multiple of 4 bytes; the padding's contents
- * mean nothing.
+ * are unspecified.
  */
 export interface PaddedBuffer {
   readonly physical: PhysicalDevice

@@ -1,7 +1,10 @@
 import { GpuError, type LostInfo } from '@tandem-gpu/core'
 import { lostError, toGpuError } from './gpu-errors.ts'
 
-/** Work that was started inside error scopes; `checked` settles when the device says whether it is right. */
+/**
+ * Work that was started inside error scopes; `checked` settles when the device has reported whether it is
+ * valid.
+ */
 export interface Scoped<T> {
   readonly value: T
   readonly checked: Promise<void>
@@ -13,7 +16,7 @@ export class PhysicalDevice {
   readonly name: string
   /** True if the "GPU" is the CPU. */
   readonly software: boolean
-  /** Resolves when the device is lost, destroyed by `close` or by its owner. */
+  /** Resolves when the device is lost, or destroyed by `close` or by its owner. */
   readonly lost: Promise<LostInfo>
   readonly #owned: boolean
   readonly #waiting = new Set<(error: GpuError) => void>()
@@ -39,7 +42,7 @@ export class PhysicalDevice {
     gpu.addEventListener('uncapturederror', this.#onUncaptured)
   }
 
-  /** Throws when the device is lost, and reports an error that no scope caught once. */
+  /** Throws if the device is lost, and throws an error that no scope caught, once. */
   check(): void {
     if (this.#lostError !== undefined) throw this.#lostError
     const fault = this.#fault
@@ -94,12 +97,12 @@ export class PhysicalDevice {
     })
   }
 
-  /** Everything submitted so far has completed. */
+  /** Waits until everything submitted so far has completed. */
   completed(): Promise<void> {
     return this.orLost(this.gpu.queue.onSubmittedWorkDone().then(() => undefined))
   }
 
-  /** Destroys the device, or only lets go of it where the caller owns it. */
+  /** Destroys the device, or only releases it if the caller owns it. */
   close(): void {
     this.gpu.removeEventListener('uncapturederror', this.#onUncaptured)
     this.#fail(new GpuError('device-lost', `The device "${this.name}" has been closed.`))

@@ -1,15 +1,17 @@
 import type { Absence } from '@tandem-gpu/core'
 import type { WebGpuOptions } from './options.ts'
 
-/** One place to request adapters from. Requests are repeated: a `GPUAdapter` makes one device only. */
+/**
+ * A source of adapters. Each device needs a new request, because a `GPUAdapter` can create only one device.
+ */
 export interface GpuSource {
   readonly gpu: GPU
   readonly request: GPURequestAdapterOptions
 }
 
 /**
- * What a platform found, in order of preference: the hardware, or, where `software` allows, adapters on the
- * CPU.
+ * The adapters that a platform found, in order of preference: hardware or, if `software` allows it, adapters
+ * on the CPU.
  */
 export interface PlatformReport {
   readonly sources: readonly GpuSource[]
@@ -38,8 +40,8 @@ const requests: readonly GPURequestAdapterOptions[] = [
 ]
 
 /**
- * The distinct adapters of `gpu` as far as WebGPU shows them: it names one for performance, one for low power
- * and one that is a fallback, so at most two GPUs of a machine are seen.
+ * The distinct adapters of `gpu` that WebGPU exposes: one for high performance, one for low power and one
+ * fallback. At most two GPUs of a machine are therefore visible.
  */
 export async function findSources(gpu: GPU): Promise<{ hardware: GpuSource[]; software: GpuSource[] }> {
   const hardware: GpuSource[] = []
@@ -59,7 +61,7 @@ export async function findSources(gpu: GPU): Promise<{ hardware: GpuSource[]; so
   return { hardware, software }
 }
 
-/** Applies `options.software` to what one `GPU` object offers. */
+/** Applies `options.software` to the adapters of one `GPU` object. */
 export function chooseSources(
   found: { hardware: readonly GpuSource[]; software: readonly GpuSource[] },
   preference: 'prefer' | 'allow' | 'never',

@@ -23,7 +23,10 @@ import {
   type UploadChunk,
 } from './transfer.ts'
 
-/** A command with its GPU objects made. `bounce` goes through host memory, between GPUs that share none. */
+/**
+ * A command with its GPU objects created. `bounce` copies through host memory between GPUs that share no
+ * memory.
+ */
 export type PreparedCommand = {
   readonly index: number
   /** The virtual device. */
@@ -47,7 +50,7 @@ export interface PreparedPlan extends Executable {
   readonly physicals: readonly PhysicalDevice[]
   readonly uniformBlock: Uint8Array<ArrayBuffer>
   readonly uniforms: ReadonlyMap<PhysicalDevice, GPUBuffer>
-  /** True where the host takes part between commands. */
+  /** True if the host must act between commands. */
   readonly hasTransfers: boolean
   readonly pacing: Pacing
   /** GPU memory to destroy with the plan. */
@@ -144,7 +147,7 @@ async function uniformBuffers(
 ): Promise<Map<PhysicalDevice, GPUBuffer>> {
   const uniforms = new Map<PhysicalDevice, GPUBuffer>()
   if (plan.uniformBlock.byteLength === 0) return uniforms
-  // Whole slots: a binding may reach beyond the last block's end, to its alignment.
+  // Round up to whole slots, because a binding may extend past the end of the last block to the alignment.
   const size = Math.ceil(plan.uniformBlock.byteLength / bindingOffsetAlignment) * bindingOffsetAlignment
   for (const physical of physicals) {
     const { value, checked } = physical.scoped(`allocate ${size} bytes of uniforms for "${plan.label}"`, () =>
@@ -220,7 +223,7 @@ function prepareCopy(
   if (from !== to) return bounce(source, target, builderOf)
   const builder = builderOf(to)
   if (source.buffer.gpu !== target.buffer.gpu) return { kind: 'steps', steps: builder.copy(source, target) }
-  // WebGPU refuses to copy within one buffer, and to bind one for reading and writing.
+  // WebGPU does not allow a copy within one buffer, nor binding one buffer for both reading and writing.
   const scratch = denseRegion(builder.scratch(source.rows * source.rowByteLength), source)
   const steps: GpuStep[] = []
   builder.copy(source, scratch, steps)
@@ -228,7 +231,9 @@ function prepareCopy(
   return { kind: 'steps', steps }
 }
 
-/** Through host memory of one chunk, row groups at a time, so that both sides have equal pieces. */
+/**
+ * Copies through one chunk of host memory, a group of rows at a time, so that both sides have equal pieces.
+ */
 function bounce(
   source: DeviceRegion,
   target: DeviceRegion,

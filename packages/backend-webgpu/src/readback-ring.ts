@@ -16,8 +16,8 @@ export class ReadbackRing {
   }
 
   /**
-   * A buffer of at least `byteLength` bytes. Waits while too much is in use: submit what uses buffers before
-   * you ask for more.
+   * Returns a buffer of at least `byteLength` bytes. Waits while too much is in use, so submit the work that
+   * uses buffers before you request more.
    */
   async acquire(byteLength: number): Promise<GPUBuffer> {
     const size = Math.max(4096, 2 ** Math.ceil(Math.log2(byteLength)))

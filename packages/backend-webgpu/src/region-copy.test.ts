@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => runtime.dispose())
 
-/** Rows of units of 1, 2 or 4 bytes with gaps; those of 4 make the word path. */
+/** Rows of units of 1, 2 or 4 bytes with gaps; units of 4 bytes test the word path. */
 const layout = fc
   .record({
     unit: fc.constantFrom(1, 2, 4),
@@ -220,7 +220,7 @@ test('what WebGPU can copy or clear by itself uses no kernel', () => {
   expect(lowerCopy(whole(8, 16), whole(8, 16), gpu).every(({ kind }) => kind === 'copy')).toBe(true)
   expect(lowerCopy(whole(8, 17), whole(8, 17), gpu).map(({ kind }) => kind)).toEqual(['copy-kernel'])
   expect(lowerFill(whole(4096), 0, 4, gpu).map(({ kind }) => kind)).toEqual(['clear'])
-  // An odd number of halves that ends its buffer takes the padding along.
+  // A copy of an odd number of halves at the end of its buffer includes the padding.
   const odd = { ...whole(6), bufferByteLength: 6 }
   expect(lowerCopy(odd, odd, gpu)).toEqual([
     { kind: 'copy', sourceOffset: 0, targetOffset: 0, byteLength: 8 },

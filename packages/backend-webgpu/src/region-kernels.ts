@@ -4,8 +4,8 @@ import wgsl from './region-kernels.wgsl.ts'
 import type { KernelStep, UnitByteLength } from './region-lowering.ts'
 
 /**
- * Workgroup widths: the narrowest that covers a row, else the widest. Each is a pipeline of its own, 64
- * invocations together.
+ * Workgroup widths. A kernel uses the narrowest that covers a row, or else the widest. Each width has its own
+ * pipeline, with 64 invocations per workgroup.
  */
 const widths = [1, 8, 64] as const
 const workgroupSize = 64
@@ -35,8 +35,8 @@ export class RegionKernels {
   }
 
   /**
-   * Prepares `steps` of one source and one target buffer each. Their parameters are constants in one uniform
-   * buffer, which the caller destroys.
+   * Prepares `steps`, each with its own source and target buffer. Their parameters are constants in one
+   * uniform buffer, which the caller destroys.
    */
   async prepare(
     steps: readonly { step: KernelStep; source: GPUBuffer | undefined; target: GPUBuffer }[],

@@ -1,10 +1,11 @@
 import { isContiguous } from '@tandem-gpu/core/backend'
 /**
- * How copies and fills of strided regions become what WebGPU can do. `copyBufferToBuffer` and `clearBuffer` move whole words only
- * and one row a call; everything else is a kernel of region-kernels.ts. Pure arithmetic: no GPU.
+ * Lowers copies and fills of strided regions to WebGPU operations. `copyBufferToBuffer` and `clearBuffer`
+ * handle only whole words and one row per call; everything else uses a kernel of region-kernels.ts. Pure
+ * arithmetic, without a GPU.
  */
 
-/** A region without its buffer, and where its buffer ends: bytes after `bufferByteLength` are padding. */
+/** A region without its buffer, but with the buffer's size: bytes after `bufferByteLength` are padding. */
 export interface Extent {
   readonly byteOffset: number
   readonly rowByteLength: number
@@ -13,7 +14,7 @@ export interface Extent {
   readonly bufferByteLength: number
 }
 
-/** Bytes of what a kernel moves at a time: words, or parts of words that it gathers. */
+/** Byte length of the unit that a kernel moves: a word, or a part of a word that it assembles into words. */
 export type UnitByteLength = 1 | 2 | 4
 
 /** Numbers in units of `unitByteLength`. Row `r` of the target starts at `targetBase + r * targetStride`. */
@@ -21,9 +22,12 @@ export interface KernelStep {
   readonly kind: 'copy-kernel' | 'fill-kernel'
   readonly unitByteLength: UnitByteLength
   readonly rows: number
-  /** Units for words; for smaller ones, the target's words that a row may touch. */
+  /**
+   * For units of a word: the units of a row. For smaller units: the number of target words that a row may
+   * touch.
+   */
   readonly itemsPerRow: number
-  /** What is bound, in bytes: starts at a multiple of 256. Absent for fills. */
+  /** The bound range in bytes; it starts at a multiple of 256. Absent for fills. */
   readonly source?: { readonly byteOffset: number; readonly byteLength: number }
   readonly target: { readonly byteOffset: number; readonly byteLength: number }
   readonly sourceBase: number
@@ -45,29 +49,33 @@ export type RegionStep =
     }
   | { readonly kind: 'clear'; readonly targetOffset: number; readonly byteLength: number }
 
-/** What a device wants. */
+/** Properties of the device that affect the lowering. */
 export interface LoweringOptions {
   readonly maxBindingByteLength: number
-  /** True where commands copy at the speed of `memcpy` and kernels do not: on the CPU. */
+  /** True for adapters on the CPU, where commands copy at the speed of `memcpy` and kernels do not. */
   readonly software: boolean
 }
 
 /**
- * Is one command a row better than one kernel? On a GPU, for a few rows. On SwiftShader a command costs 4 µs and a kernel
- * 0.05 µs a word, so for any rows but short ones; their number is limited because each is an object.
+ * Whether one command per row is faster than one kernel. On a GPU it is for a few rows. On SwiftShader a
+ * command costs 4 µs and a kernel 0.05 µs per word, so commands are faster except for short rows; the number
+ * of rows is limited because each command is an object.
  */
 export function prefersRowCommands(rows: number, rowByteLength: number, software: boolean): boolean {
   return rows <= 16 || (software && rows <= 16_384 && rowByteLength >= 256)
 }
 
-/** From here on a copy goes by kernel: on an H200 with Vulkan `copyBufferToBuffer` moves 850 GB/s, and a kernel of 4-byte copies 2332. */
+/**
+ * From this size on a copy uses a kernel: on an H200 with Vulkan, `copyBufferToBuffer` moves 850 GB/s and a
+ * kernel of 4-byte copies 2332 GB/s.
+ */
 const kernelCopyByteLength = 2 ** 20
 
 function prefersKernel(byteLength: number, software: boolean): boolean {
   return !software && byteLength >= kernelCopyByteLength
 }
 
-/** Steps that copy `source` to `target`, which has the same rows and lies in another buffer. */
+/** Returns steps that copy `source` to `target`, which has the same rows and is in another buffer. */
 export function lowerCopy(source: Extent, target: Extent, options: LoweringOptions): RegionStep[] {
   const { maxBindingByteLength, software } = options
   const [from, to] = collapse(source, target)
@@ -109,7 +117,7 @@ export function lowerCopy(source: Extent, target: Extent, options: LoweringOptio
   return copyKernels(from, to, maxBindingByteLength)
 }
 
-/** Steps that repeat `pattern` over `target`. */
+/** Returns steps that repeat `pattern` over `target`. */
 export function lowerFill(
   target: Extent,
   pattern: number,
@@ -146,7 +154,7 @@ export function lowerFill(
   return fillKernels(to, wide, maxBindingByteLength)
 }
 
-/** Rows that follow one another without a gap on both sides are one row. */
+/** Merges rows into one row if they have no gaps on either side. */
 function collapse(source: Extent, target: Extent): [Extent, Extent] {
   if (!isContiguous(source) || !isContiguous(target)) return [source, target]
   const byteLength = source.rows * source.rowByteLength
@@ -193,7 +201,7 @@ function boundRange(extent: Extent): { byteOffset: number; byteLength: number } 
   return { byteOffset, byteLength: end - byteOffset }
 }
 
-/** Halves regions until what one kernel binds fits. Only bindings are limited; rows wider than that are cut too. */
+/** Halves regions until the bound range of each kernel fits the limit. Rows that exceed it are split too. */
 function split(extents: readonly Extent[], maxBindingByteLength: number): (readonly Extent[])[] {
   const first = extents[0]!
   if (extents.every((extent) => boundRange(extent).byteLength <= maxBindingByteLength)) return [extents]
@@ -222,7 +230,10 @@ function split(extents: readonly Extent[], maxBindingByteLength: number): (reado
   ]
 }
 
-/** Every second row by itself where neighbours may share a word of the target: with a gap of one or two bytes between them. */
+/**
+ * Separates odd and even rows if neighbours may share a word of the target, which happens with gaps of one or
+ * two bytes.
+ */
 function withoutSharedWords(source: Extent, target: Extent): [Extent, Extent][] {
   const gap = target.rowByteStride - target.rowByteLength
   if (target.rows === 1 || gap === 0 || gap > 2 || aligned(target, 2)) return [[source, target]]
@@ -256,7 +267,7 @@ function kernelStep(source: Extent | undefined, target: Extent, pattern: number)
   const boundTarget = boundRange(target)
   const boundSource = source === undefined ? undefined : boundRange(source)
   const columns = target.rowByteLength / unit
-  // Rows share words only where there is no gap between them; then they are one row to the target.
+  // Rows share words only if there is no gap between them; the target then treats them as one row.
   const dense = target.rows > 1 && target.rowByteStride === target.rowByteLength
   const oneRow = target.rows === 1 || (unit < 4 && dense && !wordAligned(target))
   const targetColumns = oneRow ? columns * target.rows : columns
@@ -264,7 +275,7 @@ function kernelStep(source: Extent | undefined, target: Extent, pattern: number)
     kind: source === undefined ? 'fill-kernel' : 'copy-kernel',
     unitByteLength: unit,
     rows: oneRow ? 1 : target.rows,
-    // A row that begins with the last unit of a word touches the most words.
+    // A row touches the most words if it begins with the last unit of a word.
     itemsPerRow: Math.ceil((unitsPerWord - 1 + targetColumns) / unitsPerWord),
     ...(boundSource === undefined ? {} : { source: boundSource }),
     target: boundTarget,

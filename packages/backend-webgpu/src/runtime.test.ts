@@ -16,7 +16,7 @@ import {
 
 const words = (...values: number[]) => new Uint8Array(new Uint32Array(values).buffer)
 
-/** x[i] = x[i] * factor + y[i], over 64 invocations a workgroup. */
+/** x[i] = x[i] * factor + y[i], with 64 invocations per workgroup. */
 const axpy = kernelSource(
   /* wgsl */ `
   struct Arguments { factor: u32, count: u32 }

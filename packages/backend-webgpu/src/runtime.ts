@@ -177,7 +177,7 @@ export class WebGpuRuntime implements Runtime<WebGpuHandles> {
     }
   }
 
-  /** The device stays as it is, and goes with the process: Dawn waits for its work when it is destroyed. */
+  /** Leaves the device open until the process exits, because destroying a Dawn device waits for its work. */
   abandon(): void {
     this.#abandoned = true
     this.#resolveLost({ reason: 'unknown', message: 'Work that runs on the devices does not end.' })
@@ -217,7 +217,7 @@ export class WebGpuRuntime implements Runtime<WebGpuHandles> {
     return call
   }
 
-  /** Runs `submit` on `stream`; what is returned waits for completion and destroys `owned`. */
+  /** Runs `submit` on `stream`; the returned function waits for completion and destroys `owned`. */
   async #finishing(
     stream: CommandStream,
     owned: readonly GPUBuffer[],
@@ -270,6 +270,6 @@ function hostRegion(region: AllocationRegion<DeviceAllocation>, bytes: Uint8Arra
 
 /** Node 20 has no `ArrayBuffer.prototype.transfer`. */
 function detach(arrayBuffer: ArrayBuffer): void {
-  // The caller may have transferred it.
+  // The caller may have transferred the memory already.
   if (arrayBuffer.byteLength > 0) structuredClone(arrayBuffer, { transfer: [arrayBuffer] })
 }

@@ -1,14 +1,15 @@
 import { existsSync } from 'node:fs'
 import { cLibrary } from './c-library.ts'
 
-/** The files of the package with SwiftShader. */
+/** The files of the SwiftShader package. */
 export interface SwiftShaderFiles {
   readonly loaderPath: string
   readonly icdPath: string
 }
 
 /**
- * The files of the package with SwiftShader. `bundled`: a bundler has inlined its code without its libraries.
+ * Finds the files of the SwiftShader package. `bundled` means that a bundler has inlined its code without its
+ * libraries.
  */
 export async function swiftShaderPackage(): Promise<SwiftShaderFiles | 'not-installed' | 'bundled'> {
   let files: SwiftShaderFiles
@@ -24,8 +25,8 @@ export async function swiftShaderPackage(): Promise<SwiftShaderFiles | 'not-inst
 }
 
 /**
- * Whether an import failed because there is no such package. Node's codes; Bun, and Yarn's Plug'n'Play, have
- * names of their own.
+ * Whether an import failed because the package is missing. Checks Node's error codes; Bun and Yarn's
+ * Plug'n'Play use different names.
  */
 export function saysNotFound(error: unknown, packageName: string): boolean {
   const { code, message } = error as NodeJS.ErrnoException
@@ -35,9 +36,9 @@ export function saysNotFound(error: unknown, packageName: string): boolean {
 }
 
 /**
- * Runs `body` while the Vulkan loader reads `icdPath` as its only driver. The loader takes this from the
- * environment alone, when an instance is made; afterwards the variables are what they were. The loader does
- * not see a worker thread's own environment: start the worker with `env: SHARE_ENV`.
+ * Runs `body` while the Vulkan loader reads `icdPath` as its only driver. The loader reads this only from the
+ * environment, when an instance is created; afterwards the variables are restored. The loader does not see a
+ * worker thread's own environment: start the worker with `env: SHARE_ENV`.
  */
 export async function withVulkanDriver<T>(icdPath: string, body: () => Promise<T>): Promise<T> {
   const c = await cLibrary()

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 const program = fileURLToPath(new URL('./testing/long-run.ts', import.meta.url))
 
-// The kernel takes many minutes on a CPU; a process that waited for it would not end before the test's guard.
+// The kernel takes many minutes on a CPU, so a process that waited for it would exceed the test's timeout.
 test.each(['exit', 'SIGTERM'])(
   'a run beyond its limit rejects, and takes nothing but its group with it: %s',
   async (end) => {

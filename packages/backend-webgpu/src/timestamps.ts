@@ -6,9 +6,9 @@ const queriesPerSet = 4096
 const byteLengthPerQuery = 8
 
 /**
- * Times on the clock of one device. WebGPU writes them at the ends of compute passes only, so a moment
- * between other commands is the end of an empty pass: it is written when everything encoded before has
- * completed.
+ * Times on the clock of one device. WebGPU writes timestamps only at the beginning and end of compute passes,
+ * so a time between other commands is the end of an empty pass, which is written when everything encoded
+ * before it has completed.
  */
 export class Timestamps {
   readonly #sets: GPUQuerySet[] = []
@@ -31,7 +31,7 @@ export class Timestamps {
     })
   }
 
-  /** Takes the next time when everything encoded so far has completed. Returns its index. */
+  /** Records the time when everything encoded so far has completed. Returns its index. */
   mark(encoder: GPUCommandEncoder): number {
     const { querySet, query, index } = this.#take()
     encoder.beginComputePass({ timestampWrites: { querySet, endOfPassWriteIndex: query } }).end()
@@ -40,7 +40,7 @@ export class Timestamps {
 
   /** The times when a pass begins and ends, for `beginComputePass`. */
   aroundPass(): { writes: GPUComputePassTimestampWrites; begin: number; end: number } {
-    // Both times of a pass are in one set.
+    // Both times of a pass must be in one set.
     if (this.#next % queriesPerSet === queriesPerSet - 1) this.#next++
     const first = this.#take()
     const second = this.#take()

@@ -5,7 +5,7 @@ import type { DeviceRegion, PaddedBuffer } from './padded-buffer.ts'
 import { denseRegion, padTo4 } from './padded-buffer.ts'
 import { prefersRowCommands } from './region-lowering.ts'
 
-/** Part of host memory, of the same rows as the device region that it goes to or comes from. */
+/** Part of host memory, with the same rows as the device region that it is copied to or from. */
 export interface HostRegion {
   readonly arrayBuffer: ArrayBuffer
   readonly byteOffset: number
@@ -22,7 +22,10 @@ export interface UploadChunk {
   readonly steps: readonly GpuStep[]
 }
 
-/** One piece of a download: `steps`, then `copies` into staging memory, whose bytes from `skip` on are `host`'s rows without gaps. */
+/**
+ * One piece of a download: `steps`, then `copies` into staging memory, which holds the rows of `host` without
+ * gaps from byte `skip` on.
+ */
 export interface DownloadChunk {
   readonly host: HostRegion
   readonly steps: readonly GpuStep[]
@@ -93,7 +96,10 @@ export function prepareDownload(
   })
 }
 
-/** The bytes of `host` without gaps, padded to 4: a view where host memory already is that way, else a copy. */
+/**
+ * The bytes of `host` without gaps, padded to a multiple of 4: a view if host memory already has this form,
+ * otherwise a copy.
+ */
 export function packed(host: HostRegion): Uint8Array<ArrayBuffer> {
   const byteLength = host.rows * host.rowByteLength
   if (host.rows === 1 && byteLength % 4 === 0) {
@@ -107,7 +113,7 @@ export function packed(host: HostRegion): Uint8Array<ArrayBuffer> {
   return bytes
 }
 
-/** Writes rows that follow one another in `bytes` to `host`. */
+/** Writes the consecutive rows in `bytes` to `host`. */
 export function unpack(bytes: Uint8Array, host: HostRegion): void {
   for (let row = 0; row < host.rows; row++) {
     const start = host.byteOffset + row * host.rowByteStride
@@ -130,7 +136,7 @@ function hostBytes(host: HostRegion, byteOffset: number, byteLength: number): Ui
   return new Uint8Array(host.arrayBuffer, byteOffset, byteLength)
 }
 
-/** Cuts both sides into pieces of at most `chunkByteLength`: several rows, or part of one. */
+/** Splits both sides into pieces of at most `chunkByteLength`: several rows, or part of one row. */
 function chunks(host: HostRegion, device: DeviceRegion): [HostRegion, DeviceRegion][] {
   const { rows, rowByteLength } = device
   if (rows > 1 && isContiguous(host) && isContiguous(device)) {

@@ -1,7 +1,7 @@
 import type { Adapter } from '@tandem-gpu/core'
 import { nameInterface, requireCreation } from './interfaces.ts'
 
-/** Which device it is. */
+/** Identifies the device of an adapter. */
 export class GPUAdapterInfo {
   readonly #adapter: Adapter
 

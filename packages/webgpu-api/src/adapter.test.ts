@@ -60,7 +60,7 @@ describe('4.3 GPUAdapter: requestDevice', () => {
     ['TypeError', 7],
     ['OperationError', { requiredLimits: { noLimit: 1 } }],
     ['OperationError', { requiredLimits: { maxImmediateSize: 16 } }],
-    // No device binds so many: CUDA's parameters, and the reference runtime, end before.
+    // No device has this many bindings: CUDA's kernel parameters and the reference runtime allow fewer.
     ['OperationError', { requiredLimits: { maxStorageBuffersPerShaderStage: 1_000_000 } }],
     ['OperationError', { requiredLimits: { minUniformBufferOffsetAlignment: 128 } }],
     ['OperationError', { requiredLimits: { minUniformBufferOffsetAlignment: 257 } }],

@@ -26,10 +26,10 @@ import {
   toU64,
 } from './webidl.ts'
 
-/** The largest alignment that may be asked for. */
+/** The largest alignment limit that a program may request. */
 const largestAlignment = 2 ** 31
 
-/** Closes the channel of a GPUDevice that nobody can reach. */
+/** Closes the channel of a GPUDevice that has been garbage-collected. */
 const collected = new FinalizationRegistry<Channel>((channel) => void channel.commands.close())
 
 export class GPUAdapter {
@@ -100,7 +100,8 @@ export class GPUAdapter {
         limits[name] = Math.max(limits[name], value)
       }
     }
-    // A device of this implementation always has the core features, which know no limits by stage.
+    // Devices of this implementation always have the core features, so the limits per stage equal the general
+    // ones.
     const { maxStorageBuffersPerShaderStage: buffers, maxStorageTexturesPerShaderStage: textures } = limits
     limits.maxStorageBuffersInVertexStage = Math.max(limits.maxStorageBuffersInVertexStage, buffers)
     limits.maxStorageBuffersInFragmentStage = Math.max(limits.maxStorageBuffersInFragmentStage, buffers)
@@ -111,7 +112,7 @@ export class GPUAdapter {
 
   #open(features: ReadonlySet<string>, limits: Limits, label: string, queueLabel: string): GPUDevice {
     const options = { label: label === '' ? 'WebGPU' : label, timeoutSeconds: this.#timeoutSeconds }
-    // What the channel holds must not keep the device from the collector.
+    // The channel must not keep the device from being garbage-collected.
     let reached: WeakRef<DeviceState> | undefined
     const channel = new Channel(this.#device, options, (message) => reached?.deref()?.receive(message))
     let device: GPUDevice | undefined

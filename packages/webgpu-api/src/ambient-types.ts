@@ -1,5 +1,5 @@
-// A program has these types from @webgpu/types, from the DOM types of TypeScript 6, or not at all: an
-// interface of the same name merges with the real one where that is present.
+// A program gets these types from @webgpu/types or from the DOM types of TypeScript 6, or lacks them. An
+// interface of the same name merges with the real one if there is one.
 declare global {
   interface GPU {}
   interface GPUDevice {}

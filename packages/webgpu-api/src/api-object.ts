@@ -2,16 +2,16 @@ import type { DeviceState } from './device-state.ts'
 import { requireCreation } from './interfaces.ts'
 import { toText } from './webidl.ts'
 
-/** What the package knows of an object of the API. */
+/** The internal state of an API object. */
 export interface ObjectState {
   readonly device: DeviceState
-  /** False for an object that an error has made invalid: what uses it is invalid too. */
+  /** False for an object that an error has made invalid; objects that use it are invalid too. */
   valid: boolean
 }
 
 let readState: (object: ApiObject) => ObjectState
 
-/** The base of the objects that a device makes: each has a label, and a state that users cannot reach. */
+/** The base of the objects that a device creates: each has a label, and a state that is hidden from users. */
 export abstract class ApiObject<S extends ObjectState = ObjectState> {
   readonly #state: S
   #label: string
@@ -35,7 +35,7 @@ export abstract class ApiObject<S extends ObjectState = ObjectState> {
   }
 }
 
-/** The state of an object; throws a TypeError for what is none. */
+/** Returns the state of an object; throws a TypeError if the argument is not an API object. */
 export function stateOf<S extends ObjectState>(object: ApiObject<S>): S {
   return readState(object) as S
 }
@@ -47,7 +47,7 @@ export function named(object: ApiObject): string {
   return label === '' ? `${name} (no label)` : `${name} "${label}"`
 }
 
-/** Why an object cannot be used with `device`; undefined where it can. */
+/** Returns why an object cannot be used with `device`, or undefined if it can. */
 export function unusable(object: ApiObject, device: DeviceState): string | undefined {
   const state = readState(object)
   if (state.device !== device) return `${named(object)} belongs to another device.`

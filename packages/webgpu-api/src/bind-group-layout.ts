@@ -25,7 +25,7 @@ export interface BufferLayout {
   readonly minBindingSize: number
 }
 
-/** An entry of a bind group layout; `buffer` is there unless it is for a texture or a sampler. */
+/** An entry of a bind group layout. `buffer` is present unless the entry is for a texture or a sampler. */
 export interface LayoutEntry {
   readonly binding: number
   readonly visibility: number
@@ -33,13 +33,16 @@ export interface LayoutEntry {
   readonly texture: TextureEntry | undefined
 }
 
-/** What makes bind groups fit: shared by all GPUBindGroupLayouts of a group of an `auto` pipeline. */
+/**
+ * The part of a layout that decides which bind groups fit. All GPUBindGroupLayouts of one group of an `auto`
+ * pipeline share it.
+ */
 export interface LayoutContent {
   /** By binding. */
   readonly entries: readonly LayoutEntry[]
-  /** Positions in `entries` of those with dynamic offsets. */
+  /** Positions in `entries` of the entries with dynamic offsets. */
   readonly dynamic: readonly number[]
-  /** The one pipeline that it is for, where it comes from an `auto` layout. */
+  /** The only pipeline that it may be used with, if it comes from an `auto` layout. */
   readonly exclusive: object | undefined
   /** Equal for equal entries. */
   readonly key: string
@@ -65,7 +68,7 @@ export function layoutContent(entries: readonly LayoutEntry[], exclusive?: objec
   return { entries: sorted, dynamic, exclusive, key }
 }
 
-/** Whether a bind group of one layout fits where the other is asked for. */
+/** Whether a bind group of one layout fits a pipeline that expects the other. */
 export function areEquivalent(a: LayoutContent, b: LayoutContent): boolean {
   return a === b || (a.exclusive === b.exclusive && a.key === b.key)
 }
@@ -91,7 +94,7 @@ export function createBindGroupLayout(device: DeviceState, given: unknown): GPUB
 }
 
 interface GivenEntry extends LayoutEntry {
-  /** How many of the members that say what is bound are there. */
+  /** How many of the members that select a binding type are present. */
   readonly kinds: number
 }
 
@@ -138,7 +141,7 @@ function entriesProblem(
 const { VERTEX, FRAGMENT, COMPUTE } = GPUShaderStage
 const allStages = VERTEX | FRAGMENT | COMPUTE
 
-/** Which limit the entries of several groups exceed together; undefined where they exceed none. */
+/** Describes the limit that the entries of several groups together exceed; undefined if they exceed none. */
 export function countProblem(
   groups: readonly (readonly LayoutEntry[])[],
   limits: Limits,

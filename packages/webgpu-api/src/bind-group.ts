@@ -7,22 +7,22 @@ import { creation, nameInterface, toObject } from './interfaces.ts'
 import { GPUExternalTexture, GPUSampler, GPUTexture, GPUTextureView } from './unavailable.ts'
 import { labelOf, member, required, toDictionary, toSequence, toU32, toU64 } from './webidl.ts'
 
-/** A range of a buffer, as it is bound. */
+/** A bound range of a buffer. */
 export interface BoundRange {
-  /** Kept, so that the collector leaves its memory. */
+  /** Keeps the buffer, and so its memory, from being garbage-collected. */
   readonly buffer: GPUBuffer
   readonly state: BufferState
   readonly offset: number
   readonly size: number
-  /** Whether kernels may write it. */
+  /** Whether kernels may write the range. */
   readonly writable: boolean
-  /** Position among the dynamic offsets of the group; -1 where it has none. */
+  /** Position among the dynamic offsets of the group; -1 if the offset is not dynamic. */
   readonly dynamic: number
 }
 
 export interface BindGroupState extends ObjectState {
   readonly content: LayoutContent
-  /** As the entries of `content`. */
+  /** In the order of the entries of `content`. */
   readonly ranges: readonly BoundRange[]
 }
 
@@ -68,7 +68,7 @@ function toResource(value: unknown): Resource {
   return { buffer, offset, size: given.size === undefined ? undefined : toU64(given.size, 'size') }
 }
 
-/** Puts what is bound into `ranges`, in the order of the layout, or says what is wrong. */
+/** Fills `ranges` with the bound ranges in the order of the layout, or returns what is wrong. */
 function bind(
   device: DeviceState,
   { entries, dynamic }: LayoutContent,
@@ -79,7 +79,7 @@ function bind(
     return `the bind group has ${given.length} entries; its layout has ${entries.length}.`
   let position = 0
   for (const { binding, resource } of given) {
-    // Most callers give entries in the order of the layout.
+    // Most callers pass the entries in the order of the layout.
     const index =
       entries[position]?.binding === binding ? position : entries.findIndex((e) => e.binding === binding)
     position++

@@ -225,7 +225,7 @@ it('a buffer that the collector takes gives its memory back', async () => {
   setFlagsFromString('--expose-gc')
   const gc = collect ?? (runInNewContext('gc') as () => void)
   const device = await opened.device()
-  // 1 GiB is there; without the collector, the fifth has no memory.
+  // The device has 1 GiB, so without garbage collection the fifth allocation fails.
   for (let i = 0; i < 12; i++) {
     device.pushErrorScope('out-of-memory')
     device.createBuffer({ size: 2 ** 28, usage: STORAGE })

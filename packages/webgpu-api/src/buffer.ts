@@ -7,18 +7,18 @@ import type { DeviceState } from './device-state.ts'
 import { creation, nameInterface } from './interfaces.ts'
 import { labelOf, member, required, toDictionary, toU32, toU64 } from './webidl.ts'
 
-/** What the package knows of a GPUBuffer. */
+/** The internal state of a GPUBuffer. */
 export interface BufferState extends ObjectState {
   readonly size: number
   readonly usage: number
-  /** By which commands name it. */
+  /** The number by which commands refer to the buffer. */
   readonly number: number
-  /** Whose bytes it is: equal for buffers that may share some. */
+  /** Identifies the memory; buffers that may share bytes have the same object. */
   readonly memory: object
-  /** Where in `memory` it begins. */
+  /** Byte offset of the buffer in `memory`. */
   readonly memoryOffset: number
   destroyed: boolean
-  /** False while a mapping is asked for or there. */
+  /** False while the buffer is mapped or a mapping is pending. */
   unmapped: boolean
 }
 
@@ -37,10 +37,10 @@ interface PendingMapping {
 const { MAP_READ, MAP_WRITE, COPY_SRC, COPY_DST } = GPUBufferUsage
 const allUsages = Object.values(GPUBufferUsage).reduce((all, usage) => all | usage, 0)
 
-/** No ArrayBuffer is longer. */
+/** The largest byte length of an ArrayBuffer. */
 const longestMapping = 2 ** 33
 
-/** Gives back the memory of buffers that nobody can reach: libraries leave buffers to the collector. */
+/** Frees the memory of garbage-collected buffers, because many libraries never destroy theirs. */
 const collected = new FinalizationRegistry<{ readonly channel: Channel; readonly number: number }>(
   ({ channel, number }) => channel.commands.destroyBuffer(number),
 )
@@ -86,7 +86,7 @@ export class GPUBuffer extends ApiObject<BufferState> {
       if (device.isLost) throw new DOMException('The device was lost.', 'AbortError')
       if (problem !== undefined) {
         device.invalid(problem)
-        // An unmap in the same turn of the event loop comes first.
+        // An unmap in the same turn of the event loop takes precedence.
         await Promise.race([aborted, new Promise<void>((resolve) => queueMicrotask(resolve))])
         throw new DOMException(problem, 'OperationError')
       }
@@ -177,7 +177,7 @@ export class GPUBuffer extends ApiObject<BufferState> {
     return undefined
   }
 
-  /** Why the buffer cannot be mapped so. */
+  /** Returns why the buffer cannot be mapped this way, or undefined if it can. */
   #mappingProblem(mode: number, start: number, byteLength: number): string | undefined {
     const { valid, destroyed, usage, size } = stateOf(this)
     if (!valid) return `${named(this)} is invalid.`
@@ -193,7 +193,7 @@ export class GPUBuffer extends ApiObject<BufferState> {
     return undefined
   }
 
-  /** A promise that rejects when the pending mapping is given up. */
+  /** Begins a pending mapping. The returned promise rejects when it is aborted. */
   #begin(): Promise<never> {
     const aborted = new Promise<never>((_, reject) => {
       const abort = () =>
@@ -221,7 +221,7 @@ export class GPUBuffer extends ApiObject<BufferState> {
 
 nameInterface(GPUBuffer)
 
-/** Called when a buffer is destroyed: what else holds its memory. */
+/** Callbacks that run when a buffer is destroyed, for other holders of its memory. */
 export const onDestroy = new WeakMap<GPUBuffer, () => void>()
 
 function rethrowAborted(error: unknown): never {
@@ -255,7 +255,7 @@ export function createBuffer(device: DeviceState, given: unknown): GPUBuffer {
   return buffer
 }
 
-/** A buffer over memory that something else owns. */
+/** Creates a buffer over memory that it does not own. */
 export function createAdoptedBuffer(
   device: DeviceState,
   number: number,

@@ -1,12 +1,12 @@
 /*
- * The WebGPU API of Tandem compared with npm `webgpu` (Dawn over Vulkan) on the same GPU: the same TypeScript
- * on both, in processes that take turns.
+ * Compares Tandem's WebGPU API with npm `webgpu` (Dawn over Vulkan) on the same GPU. Both run the same
+ * TypeScript, in processes that take turns.
  *
  *   node packages/webgpu-api/src/calls.bench.ts [FILE for the JSON, MACHINE and COMMIT that it names]
  *
- * Prints a table of medians with the ratio to Dawn; then what 20,000 buffers that nobody destroys and an
- * endless kernel cost. Needs npm `webgpu`, @jax-js/jax, and a Vulkan loader (VK_DRIVER_FILES where it finds
- * no driver). Takes about 90 s.
+ * Prints a table of medians with the ratio to Dawn, then the cost of 20,000 buffers that are never destroyed
+ * and of an endless kernel. Needs npm `webgpu`, @jax-js/jax, and a Vulkan loader (set VK_DRIVER_FILES if it
+ * finds no driver). Takes about 90 s.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -31,7 +31,7 @@ interface Started {
 
 const script = fileURLToPath(new URL('testing-bench-work.ts', import.meta.url))
 
-/** In a process of its own, whose caches on disk, of Tandem and of NVIDIA's drivers, lie in `folder`. */
+/** Runs the work in its own process, with the disk caches of Tandem and of NVIDIA's driver in `folder`. */
 function work<R>(side: Side, what: string, folder: string): R {
   const caches = {
     HOME: folder,
@@ -68,7 +68,7 @@ const names = {} as Record<Side, string>
 const wrong: string[] = []
 const startSums = {} as Record<Side, readonly (number | null)[]>
 
-// Balanced turns: each side is first as often as the other.
+// Each side goes first equally often.
 const turns: readonly Side[] = ['tandem', 'dawn', 'dawn', 'tandem', 'tandem', 'dawn']
 inFolder((folder) => {
   for (const side of turns) {

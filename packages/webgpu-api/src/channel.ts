@@ -7,14 +7,14 @@ import {
   type QueueMessage,
 } from '@tandem-gpu/core/backend'
 
-/** A write of more bytes than this goes out by itself, straight from the caller's memory. */
+/** A larger write is sent separately, directly from the caller's memory. */
 const largestGathered = 65_536
-/** So many bytes of writes go out without waiting for a submit. */
+/** When the gathered writes reach this many bytes, they are sent without waiting for a submit. */
 const mostGathered = 1 << 20
 
 /**
- * The way of one GPUDevice to its device: gathers writes and commands into one list for each submit. Holds
- * nothing of the objects of the API, so that the collector can find a GPUDevice that nobody uses.
+ * Connects one GPUDevice to its device and gathers writes and commands into one list per submit. It holds no
+ * API objects, so that an unused GPUDevice can be garbage-collected.
  */
 export class Channel {
   readonly commands: DeviceCommands
@@ -34,17 +34,17 @@ export class Channel {
     this.commands = openDeviceCommands(device, { ...options, onMessage, flush: () => this.flush() })
   }
 
-  /** A number for a buffer or a kernel. */
+  /** Returns a new number for a buffer or a kernel. */
   number(): number {
     return ++this.#numbers
   }
 
-  /** The serial of the submit that takes what is gathered. */
+  /** The serial of the submit that will contain the gathered commands. */
   get nextSerial(): number {
     return this.#serial + 1
   }
 
-  /** Writes to a buffer, after everything so far. `bytes` may be changed when it returns. */
+  /** Writes to a buffer, after all earlier calls. The caller may change `bytes` once the call returns. */
   write(buffer: number, byteOffset: number, bytes: Uint8Array): void {
     const { length } = bytes
     if (length > largestGathered) {
@@ -65,12 +65,12 @@ export class Channel {
     this.#wordCount = end
   }
 
-  /** Makes the list a submit, which waits for `needs` and is dropped where one rejects. */
+  /** Submits the list. The submit waits for `needs` and is dropped if one of them rejects. */
   flush(needs: readonly Promise<unknown>[] = []): void {
     if (this.#wordCount === 0) return
     const words = this.#words.subarray(0, this.#wordCount)
     const data = this.#data.subarray(0, this.#dataLength)
-    // Before the call: it lets others flush, and the list must not go out twice.
+    // Reset before the call: the call may let others flush, and the list must not be submitted twice.
     this.#wordCount = 0
     this.#dataLength = 0
     this.#submit(needs, words, data)

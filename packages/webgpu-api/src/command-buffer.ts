@@ -3,7 +3,7 @@ import type { Recorded } from './encoder-state.ts'
 import { nameInterface } from './interfaces.ts'
 
 export interface CommandBufferState extends ObjectState {
-  /** Absent once it is submitted, and where it was never valid. */
+  /** Undefined after the submit, and for a command buffer that was never valid. */
   recorded: Recorded | undefined
 }
 

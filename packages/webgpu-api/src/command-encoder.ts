@@ -12,7 +12,7 @@ import { GPURenderPassEncoder } from './render-pass.ts'
 import { unavailable } from './unavailable.ts'
 import { labelOf, requireArguments, toDictionary, toText, toU32, toU64 } from './webidl.ts'
 
-/** Where resolved queries may begin. */
+/** Required alignment of the destination offset of resolveQuerySet. */
 const resolveAlignment = 256
 
 export class GPUCommandEncoder extends ApiObject<EncoderState> {
@@ -195,7 +195,7 @@ function use({ recorded }: EncoderState, buffer: GPUBuffer): void {
   recorded.kept.push(buffer)
 }
 
-/** Why a command cannot touch these bytes; undefined where it can. */
+/** Returns why a command cannot access these bytes, or undefined if it can. */
 function rangeProblem(
   { device }: EncoderState,
   buffer: GPUBuffer,
@@ -214,7 +214,7 @@ function rangeProblem(
   return undefined
 }
 
-/** Whether two buffers lie in the same memory, and these ranges share bytes. */
+/** Whether two buffers use the same memory and these ranges of them share bytes. */
 function overlap(a: BufferState, from: number, b: BufferState, to: number, byteLength: number): boolean {
   if (a.memory !== b.memory) return false
   return Math.abs(a.memoryOffset + from - b.memoryOffset - to) < byteLength

@@ -1,6 +1,8 @@
 import { nameInterface, requireCreation } from './interfaces.ts'
 
-/** What a GPUCompilationMessage says; positions count in UTF-16 code units, lines and columns from 1. */
+/**
+ * The content of a GPUCompilationMessage. Positions count UTF-16 code units; lines and columns start at 1.
+ */
 export interface CompilationMessage {
   readonly message: string
   readonly type: 'error' | 'warning' | 'info'

@@ -25,7 +25,7 @@ export interface BoundGroup {
   readonly offsets: ArrayLike<number>
 }
 
-/** A query that the end of a pass writes. */
+/** A query that is written at the end of a pass. */
 interface Stamp {
   readonly querySet: QuerySetState
   readonly query: number
@@ -34,8 +34,8 @@ interface Stamp {
 export interface ComputePassState extends ObjectState {
   readonly encoder: EncoderState
   /**
-   * False for a pass that was begun while another was open, or after the encoder had finished: it records
-   * nothing.
+   * False for a pass that was begun while another was open, or after the encoder had finished. Such a pass
+   * records nothing.
    */
   readonly records: boolean
   hasEnded: boolean
@@ -257,7 +257,7 @@ function stamp({ recorded }: EncoderState, { querySet, query }: Stamp): void {
   recorded.words.push(commandWords.timestamp, querySet.number, 8 * query)
 }
 
-/** Whether the pass takes commands; else it is the error that it is. */
+/** Whether the pass accepts commands. Reports the error if it does not. */
 function isOpen({ hasEnded, records, device }: ComputePassState, method: string): boolean {
   if (hasEnded) device.invalid(`${method}: the pass has ended.`)
   return records && !hasEnded
@@ -312,7 +312,9 @@ function bindProblem(
   return undefined
 }
 
-/** Why nothing can be dispatched; remembered until something is set. */
+/**
+ * Returns why a dispatch is invalid, or undefined. The result is cached until the state of the pass changes.
+ */
 function checked(state: ComputePassState): string | undefined {
   if (state.isChecked) return undefined
   const problem =

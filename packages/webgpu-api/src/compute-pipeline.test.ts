@@ -108,7 +108,7 @@ describe('9.1 createShaderModule', () => {
   })
 })
 
-/** A pipeline made in both ways; the message of what goes wrong. */
+/** Creates a pipeline both synchronously and asynchronously; returns the error message, if any. */
 async function pipelineProblem(
   device: GPUDevice,
   compute: object & { code?: string },

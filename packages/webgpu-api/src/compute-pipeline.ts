@@ -18,7 +18,7 @@ import { GPUPipelineLayout } from './pipeline-layout.ts'
 import { GPUShaderModule } from './shader-module.ts'
 import { labelOf, required, toDictionary, toDouble, toEnum, toRecord, toText, toU32 } from './webidl.ts'
 
-/** A buffer that the kernel takes. */
+/** A buffer binding of the kernel. */
 export interface KernelSlot {
   readonly group: number
   /** Position among the entries of the group's layout. */
@@ -27,12 +27,12 @@ export interface KernelSlot {
   readonly minByteLength: number
 }
 
-/** What a valid pipeline runs. */
+/** The program of a valid pipeline. */
 export interface PipelineProgram {
   readonly source: KernelSource
-  /** By group; undefined where nothing need be bound. */
+  /** By group; undefined for a group that needs no bind group. */
   readonly groups: readonly (LayoutContent | undefined)[]
-  /** As the bindings of the source's reflection. */
+  /** In the order of the bindings in the source's reflection. */
   readonly slots: readonly KernelSlot[]
 }
 
@@ -97,7 +97,7 @@ export async function createComputePipelineAsync(
   const pipeline = toPipeline(given, 'createComputePipelineAsync')
   const prepared = prepare(device, pipeline)
   if (typeof prepared === 'string') {
-    // Nobody learns of errors of a lost device.
+    // Errors of a lost device are not reported.
     if (device.isLost) return invalidPipeline(device, pipeline.label)
     throw new GPUPipelineError(`createComputePipelineAsync: ${prepared}`, { reason: 'validation' })
   }
@@ -142,7 +142,7 @@ function toLayout(value: unknown): GPUPipelineLayout | 'auto' {
   return toEnum(value, ['auto'] as const, 'layout')
 }
 
-/** What a pipeline runs, or what is wrong with it. */
+/** Returns the program of a pipeline, or what is wrong with it. */
 function prepare(device: DeviceState, given: GivenPipeline): PipelineProgram | string {
   const { layout, module, entryPoint, constants, label } = given
   const problem = (layout === 'auto' ? undefined : unusable(layout, device)) ?? unusable(module, device)
@@ -203,7 +203,7 @@ function bufferType({ space, access }: Binding): 'uniform' | 'storage' | 'read-o
   return access === 'read' ? 'read-only-storage' : 'storage'
 }
 
-/** The layout that a kernel itself asks for, or why there is none. */
+/** Returns the layout derived from the bindings of a kernel (`auto`), or why it is invalid. */
 function autoGroups({ limits }: DeviceState, { bindings }: Reflection): LayoutContent[] | string {
   const count = bindings.reduce((most, { group }) => Math.max(most, group + 1), 0)
   if (count > limits.maxBindGroups)

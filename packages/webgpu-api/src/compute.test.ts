@@ -45,7 +45,7 @@ it('a kernel runs as often as it is dispatched, on what is bound, in the order o
     device.queue.submit([encoder.finish()])
   }
   const values = new Float32Array((await readBack(device, y)).buffer)
-  // x is read at its last element where y is longer.
+  // Where y is longer than x, the out-of-bounds index is clamped to the last element of x.
   expect([...values]).toEqual([111, 221, 331, 441, 441, 441])
   device.destroy()
 })

@@ -1,4 +1,4 @@
-/** The namespaces of flags that the API puts beside its interfaces. */
+/** The flag namespaces that the API defines next to its interfaces. */
 export const GPUBufferUsage = Object.freeze({
   MAP_READ: 0x0001,
   MAP_WRITE: 0x0002,

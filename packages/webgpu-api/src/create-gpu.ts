@@ -12,7 +12,7 @@ import { creation } from './interfaces.ts'
 
 /** Options of `createGPU` for a device of a group. */
 export interface GpuOptions {
-  /** A submit that takes longer loses the GPUDevice that it was made to, and no other. Default 10. */
+  /** A submit that takes longer loses its own GPUDevice, and no other. Default 10. */
   readonly timeoutSeconds?: number | undefined
 }
 
@@ -25,9 +25,9 @@ const groups = new WeakMap<object, DeviceGroup>()
 const defaultTimeoutSeconds = 10
 
 /**
- * Makes the `GPU` object of one device: of a group's, or of the first that `backends` offer, which stays open
- * until `destroyGPU`. Rejects with `unsupported` where the backend has no command queues, and as `openGroup`
- * does.
+ * Creates the `GPU` object of one device: either a given device of a group, or the first device that
+ * `backends` offer, which stays open until `destroyGPU`. Rejects with `unsupported` if the backend has no
+ * command queues, and with the errors of `openGroup`.
  */
 export async function createGPU(of: Device | CreateGpuOptions, options: GpuOptions = {}): Promise<GPU> {
   if ('allocate' in of) return makeGpu(of, options)
@@ -44,8 +44,8 @@ export async function createGPU(of: Device | CreateGpuOptions, options: GpuOptio
 }
 
 /**
- * Closes what `createGPU` has opened for this `GPU`: its GPUDevices are lost. Undefined where it opened
- * nothing.
+ * Closes the group that `createGPU` opened for this `GPU`, whose GPUDevices are then lost. Resolves to
+ * undefined if `createGPU` opened none.
  */
 export async function destroyGPU(gpu: GPU): Promise<LeakReport | undefined> {
   return groups.get(gpu)?.destroy()
@@ -54,7 +54,7 @@ export async function destroyGPU(gpu: GPU): Promise<LeakReport | undefined> {
 function makeGpu(device: Device, options: GpuOptions): GPU {
   requireOptions(options, 'createGPU', { timeoutSeconds: 'number' })
   const { timeoutSeconds = defaultTimeoutSeconds } = options
-  // Says now, rather than at the first requestDevice, that a backend has no command queues.
+  // Fail now, rather than at the first requestDevice, if the backend has no command queues.
   const probe = openDeviceCommands(device, {
     label: 'probe',
     onMessage: () => {},

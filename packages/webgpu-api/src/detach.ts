@@ -1,4 +1,4 @@
-/** Empties an ArrayBuffer, as WebGPU does with mapped ranges: nobody can reach its bytes any more. */
+/** Detaches an ArrayBuffer, as WebGPU does with mapped ranges, so that its bytes are no longer accessible. */
 export function detach(arrayBuffer: ArrayBuffer): void {
   try {
     structuredClone(arrayBuffer, { transfer: [arrayBuffer] })

@@ -5,15 +5,15 @@ import type { ErrorFilter, GPUError } from './errors.ts'
 import type { KernelStore } from './kernel-store.ts'
 import type { Limits } from './limits.ts'
 
-/** A buffer that may turn out to have no memory. */
+/** A buffer whose allocation may still fail. */
 export interface UnsettledBuffer {
   valid: boolean
 }
 
-/** So many buffers, or submits, are remembered until it is asked what has become of them. */
+/** The number of buffers or submits to remember before asking the device for their outcome. */
 const mostUnsettled = 256
 
-/** What a GPUDevice is to the objects that it makes. */
+/** The state of a GPUDevice that the objects it creates use. */
 export class DeviceState {
   readonly limits: Limits
   readonly features: ReadonlySet<string>
@@ -21,19 +21,19 @@ export class DeviceState {
   readonly kernels: KernelStore
   readonly scopes: ErrorScopes
   readonly whenLost: Promise<{ reason: 'unknown' | 'destroyed'; message: string }>
-  /** Buffers that are mapped or being mapped, by their states: what `destroy` unmaps. */
+  /** Buffers that are mapped or being mapped, by state; `destroy` unmaps them. */
   readonly mapped = new Map<object, WeakRef<{ unmap(): void }>>()
   #isLost = false
   #resolveLost: (info: { reason: 'unknown' | 'destroyed'; message: string }) => void = () => {}
-  /** Buffers of which it is not known whether they have memory, by number. */
+  /** Buffers whose allocation has not been confirmed, by number. */
   readonly #unsettled = new Map<
     number,
     { readonly buffer: UnsettledBuffer; readonly scopes: OpenScopes | undefined }
   >()
-  /** The scopes of submits that may name such buffers, by serial. */
+  /** The error scopes of submits that may use such buffers, by serial. */
   readonly #submits = new Map<number, OpenScopes | undefined>()
   #settling: Promise<void> | undefined
-  /** Whether `#sweep` has asked and not heard yet. */
+  /** Whether a request of `#sweep` is still unanswered. */
   #isSweeping = false
 
   constructor(
@@ -70,28 +70,31 @@ export class DeviceState {
     this.report('validation', message)
   }
 
-  /** Nothing is reported any more once the device is lost. */
+  /** Reports an error, unless the device is lost. */
   report(filter: ErrorFilter, message: string, scopes = this.scopes.open): void {
     if (!this.#isLost) this.scopes.report(filter, message, scopes)
   }
 
-  /** Remembers who is to hear that a buffer has no memory. */
+  /** Remembers which scopes receive the error if the allocation of a buffer fails. */
   expectMemory(number: number, buffer: UnsettledBuffer): void {
     this.#unsettled.set(number, { buffer, scopes: this.scopes.open })
     this.#settling = undefined
     if (this.#unsettled.size > mostUnsettled) this.#sweep()
   }
 
-  /** To be called before each submit, or write that becomes part of one. */
+  /** Must be called before each submit, and before each write that becomes part of one. */
   expectSubmit(): void {
     if (this.#unsettled.size === 0) return
-    // First: it makes a submit of what is gathered.
+    // Must come first, because it submits the gathered commands.
     if (this.#submits.size > mostUnsettled) this.#sweep()
     this.#submits.set(this.channel.nextSerial, this.scopes.open)
     this.#settling = undefined
   }
 
-  /** Asks what has become of the buffers so far, so that neither they nor the submits after them pile up. */
+  /**
+   * Asks the device for the outcome of all buffers so far, so that the lists of buffers and submits stay
+   * short.
+   */
   #sweep(): void {
     if (this.#isSweeping) return
     this.#isSweeping = true
@@ -100,7 +103,7 @@ export class DeviceState {
     })
   }
 
-  /** Settles when all calls so far have reported what is wrong; undefined where they have. */
+  /** Settles when all calls so far have reported their errors; undefined if they already have. */
   settled(): Promise<unknown> | undefined {
     if (this.#unsettled.size > 0 && this.#settling === undefined && !this.#isLost) {
       const numbers = [...this.#unsettled.keys()]
@@ -120,7 +123,7 @@ export class DeviceState {
     return pending === undefined ? this.#settling : Promise.all([pending, this.#settling])
   }
 
-  /** What the device says of calls that were made before. */
+  /** Handles a message of the device about earlier calls. */
   receive(message: QueueMessage): void {
     switch (message.kind) {
       case 'lost':

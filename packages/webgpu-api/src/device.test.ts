@@ -7,7 +7,7 @@ import { expectValidation, openedGpu, rejection, usage, validated } from './test
 const opened = openedGpu()
 const wrongBuffer = { size: 4, usage: 0 }
 
-/** More buffers of the largest size than the GPU has memory for, one after the other. */
+/** Creates more buffers of the maximum size than fit in the GPU's memory. */
 async function tooManyBuffers() {
   const { maxBufferSize } = (await opened.gpu.requestAdapter())!.limits
   const { memoryByteLength } = opened.group.devices[0]!.info
@@ -103,7 +103,7 @@ describe('22 errors: uncaptured', () => {
     await new Promise((resolve) => setTimeout(resolve, 5))
     expect(error).toBeInstanceOf(globals.GPUValidationError)
     expect(target).toBe(device)
-    // The handler was set when the device was opened, and keeps that place.
+    // The handler was set when the device was opened, and keeps its place.
     expect(heard).toEqual(['handler', 'listener'])
     device.onuncapturederror = null
     expect(device.onuncapturederror).toBeNull()
@@ -230,7 +230,7 @@ it('buffers that are made in a row are asked after seldom, and so are submits be
       device.queue.submit([encoder.finish()])
     }
     await device.queue.onSubmittedWorkDone()
-    // Once: nothing is to be known after that.
+    // Only once: after that every outcome is known.
     expect(asked).toBe(3)
   }
   device.destroy()

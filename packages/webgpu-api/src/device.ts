@@ -122,7 +122,7 @@ export class GPUDevice extends EventTarget {
 
   set onuncapturederror(handler: UncapturedHandler | null) {
     const isCallable = typeof handler === 'function'
-    // A handler keeps the place among the listeners that the first one took.
+    // A new handler keeps the first handler's place among the listeners.
     if (isCallable && this.#handler === null) this.addEventListener('uncapturederror', this.#listener)
     if (!isCallable) this.removeEventListener('uncapturederror', this.#listener)
     this.#handler = isCallable ? handler : null
@@ -131,7 +131,7 @@ export class GPUDevice extends EventTarget {
   destroy(): undefined {
     const state = this.#state
     for (const buffer of state.mapped.values()) buffer.deref()?.unmap()
-    // Programs may see what is written.
+    // Other programs may read the written memory.
     state.channel.flush()
     state.lose('destroyed', 'The device was destroyed.')
     void state.channel.commands.close()
@@ -216,12 +216,12 @@ export class GPUDevice extends EventTarget {
 }
 nameInterface(GPUDevice)
 
-/** What a GPUDevice is to the objects that it makes. */
+/** The state of a GPUDevice that the objects it creates use. */
 export function stateOfDevice(device: GPUDevice): DeviceState {
   return deviceStateOf(device)
 }
 
-/** Tells a device of an error that no scope catches. Events are dispatched by a task of their own. */
+/** Reports an error that no scope catches to a device. The event is dispatched in its own task. */
 export function dispatchUncaptured(device: GPUDevice, error: GPUError): void {
   setTimeout(() => {
     const event = new GPUUncapturedErrorEvent('uncapturederror', { error, cancelable: true })

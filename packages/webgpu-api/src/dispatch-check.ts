@@ -13,15 +13,15 @@ interface Touched {
   readonly state: BufferState
   readonly offset: number
   readonly size: number
-  /** Whether the dispatch may write them. */
+  /** Whether the dispatch may write these bytes. */
   readonly writable: boolean
 }
 
 /**
- * Why what is bound does not fit a dispatch; undefined where it does. `counts` is what an indirect dispatch
- * reads. A buffer is either read or written by one dispatch (usage scope), and what is written shares no byte
- * with anything else that is bound: kernels are compiled for that. Buffers over the same memory are judged by
- * their bytes.
+ * Returns why the bindings do not fit a dispatch, or undefined if they do. `counts` is the buffer range that
+ * an indirect dispatch reads. One dispatch either reads or writes a buffer (usage scope), and a written range
+ * overlaps no other bound range: kernels are compiled with that assumption. Buffers over the same memory are
+ * compared by byte range.
  */
 export function dispatchProblem(
   program: PipelineProgram,
@@ -51,7 +51,7 @@ export function dispatchProblem(
     const written = touched[i]!
     if (!written.writable) continue
     for (let j = 0; j < touched.length; j++) {
-      // By position: one bind group may be set for two groups.
+      // Compare positions, not objects: the same bind group may be set for two groups.
       if (i === j) continue
       const other = touched[j]!
       if (!other.writable && other.state === written.state)

@@ -3,14 +3,14 @@ import { expectValidation, openedGpu, stage, usage } from './testing-gpu.ts'
 
 const opened = openedGpu()
 
-/** Expects what `finish` reports of commands. */
+/** Checks which error `finish` reports for recorded commands. */
 async function expectFinish(
   device: GPUDevice,
   problem: RegExp | undefined,
   record: (encoder: GPUCommandEncoder) => void,
 ): Promise<void> {
   const encoder = device.createCommandEncoder()
-  // Errors of recording are errors of finish.
+  // Errors in recorded commands are reported by `finish`, not by the recording calls.
   await expectValidation(device, undefined, () => record(encoder))
   await expectValidation(device, problem, () => encoder.finish())
 }
@@ -293,7 +293,7 @@ describe('14 and 16 bind groups and dispatches', () => {
     await dispatch(undefined, [whole, [0]], [other, [0]], (pass) =>
       pass.dispatchWorkgroups(65_535, 65_535, 0),
     )
-    // What is checked once is checked again when something else is set.
+    // The check is repeated after another bind group is set.
     await dispatch(/written share memory/, [whole, [0]], [other, [0]], (pass) => {
       pass.dispatchWorkgroups(1)
       pass.setBindGroup(1, group(1, { buffer: y, size: 256 }), [0])

@@ -1,12 +1,14 @@
 import { type ErrorFilter, type GPUError, makeError } from './errors.ts'
 
-/** One scope; what is reported late goes to the scopes that were open when its cause was called. */
+/**
+ * One scope. An error that is reported late goes to the scopes that were open when the failing call was made.
+ */
 export interface ErrorScope {
   readonly filter: ErrorFilter
   error: GPUError | undefined
 }
 
-/** The scopes that are open at some call, innermost first. */
+/** The scopes that are open at one call, innermost first. */
 export interface OpenScopes {
   readonly scope: ErrorScope
   readonly outer: OpenScopes | undefined
@@ -16,14 +18,14 @@ export interface OpenScopes {
 export class ErrorScopes {
   #open: OpenScopes | undefined
   readonly #uncaptured: (error: GPUError) => void
-  /** What later tells of errors of calls that were made already. */
+  /** Settles when earlier calls have reported all their errors. */
   #pending: Promise<unknown> | undefined
 
   constructor(uncaptured: (error: GPUError) => void) {
     this.#uncaptured = uncaptured
   }
 
-  /** The scopes that are open now: to be kept by what may fail later. */
+  /** The scopes that are open now, for calls that may fail later. */
   get open(): OpenScopes | undefined {
     return this.#open
   }
@@ -32,14 +34,14 @@ export class ErrorScopes {
     this.#open = { scope: { filter, error: undefined }, outer: this.#open }
   }
 
-  /** Undefined where no scope is open. */
+  /** Returns undefined if no scope is open. */
   pop(): ErrorScope | undefined {
     const popped = this.#open
     this.#open = popped?.outer
     return popped?.scope
   }
 
-  /** Errors of calls so far are reported when `outcome` settles. */
+  /** Delays `pending` until `outcome` settles: by then the calls so far have reported their errors. */
   await(outcome: Promise<unknown>): void {
     const all = this.#pending === undefined ? outcome : Promise.allSettled([this.#pending, outcome])
     const settled: Promise<unknown> = all.then(
@@ -52,12 +54,12 @@ export class ErrorScopes {
     })
   }
 
-  /** Settles when every call so far has reported its errors; undefined where all have. */
+  /** Settles when every call so far has reported its errors; undefined if all have. */
   get pending(): Promise<unknown> | undefined {
     return this.#pending
   }
 
-  /** Gives an error to the innermost of `scopes` that takes its kind, or to the device. */
+  /** Passes an error to the innermost of `scopes` that catches its kind, or to the device if none does. */
   report(filter: ErrorFilter, message: string, scopes = this.#open): void {
     const error = makeError(filter, message)
     for (let open = scopes; open !== undefined; open = open.outer)

@@ -20,7 +20,7 @@ export class GPUValidationError extends GPUError {}
 export class GPUOutOfMemoryError extends GPUError {}
 export class GPUInternalError extends GPUError {}
 
-/** What `createComputePipelineAsync` rejects with. */
+/** The error that `createComputePipelineAsync` rejects with. */
 export class GPUPipelineError extends DOMException {
   readonly #reason: 'validation' | 'internal'
 
@@ -46,7 +46,7 @@ export interface UncapturedErrorInit {
   readonly composed?: boolean
 }
 
-/** What a device dispatches for an error that no scope catches. */
+/** The event that a device dispatches for an error that no scope catches. */
 export class GPUUncapturedErrorEvent extends Event {
   readonly #error: GPUError
 

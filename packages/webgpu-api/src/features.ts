@@ -28,7 +28,7 @@ export const featureNames = [
 ] as const
 export type FeatureName = (typeof featureNames)[number]
 
-/** What a device of the group offers. */
+/** The WebGPU features that a device of the group supports. */
 export function featuresOf(features: ReadonlySet<DeviceFeature>): FeatureName[] {
   const found: FeatureName[] = ['core-features-and-limits']
   if (features.has('timestamps')) found.push('timestamp-query')
@@ -49,7 +49,7 @@ export const featureOfExtension: Readonly<Record<string, string>> = {
   atomic_vec2u_min_max: 'atomic-vec2u-min-max',
 }
 
-/** The features of WGSL that kernels may use. */
+/** The WGSL language features that kernels may use. */
 export const languageFeatures = [
   'packed_4x8_integer_dot_product',
   'pointer_composite_access',

@@ -35,7 +35,7 @@ import {
   GPUTextureView,
 } from './unavailable.ts'
 
-/** What the API puts into the global scope, by name. */
+/** The values that the API defines in the global scope, by name. */
 export const globals: Readonly<Record<string, unknown>> = {
   GPU,
   GPUAdapter,

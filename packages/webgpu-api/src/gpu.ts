@@ -3,7 +3,7 @@ import { GPUAdapter, toAdapterOptions } from './adapter.ts'
 import { languageFeatures, WGSLLanguageFeatures } from './features.ts'
 import { creation, nameInterface, requireCreation } from './interfaces.ts'
 
-/** `navigator.gpu`, of one device. */
+/** `navigator.gpu` for one device. */
 export class GPU {
   readonly #device: Device
   readonly #timeoutSeconds: number
@@ -23,7 +23,7 @@ export class GPU {
     return 'bgra8unorm'
   }
 
-  /** Null where no such adapter is there: a fallback adapter is one that computes on the CPU. */
+  /** Resolves to null if there is no matching adapter. A fallback adapter is one that computes on the CPU. */
   async requestAdapter(options?: unknown): Promise<GPUAdapter | null> {
     const { featureLevel, forceFallbackAdapter } = toAdapterOptions(options)
     if (featureLevel !== 'core' && featureLevel !== 'compatibility') return null

@@ -1,8 +1,8 @@
 import { globals } from './globals.ts'
 
 /**
- * Puts `gpu` at `navigator.gpu`, and the interfaces and constants of the API into the global scope. Returns
- * what undoes it.
+ * Sets `navigator.gpu` to `gpu` and defines the interfaces and constants of the API in the global scope.
+ * Returns a function that undoes this.
  */
 export function install(gpu: GPU): () => void {
   const undo: (() => void)[] = []

@@ -1,11 +1,11 @@
-/** Given to constructors by this package alone: `new GPUBuffer()` is a TypeError. */
+/** Only this package passes it to constructors, so `new GPUBuffer()` throws a TypeError. */
 export const creation = Symbol('creation')
 
 export function requireCreation(token: unknown): void {
   if (token !== creation) throw new TypeError('Illegal constructor')
 }
 
-/** An interface of the API, as `instanceof` knows it. */
+/** The class of an API interface, for `instanceof`. */
 export type Interface<O> = abstract new (...args: never[]) => O
 
 /** Converts an argument to an object of an interface. */
@@ -14,7 +14,7 @@ export function toObject<O>(value: unknown, type: Interface<O>, what: string): O
   return value
 }
 
-/** Sets what `Object.prototype.toString` shows of an interface. */
+/** Sets the name that `Object.prototype.toString` shows for an interface. */
 export function nameInterface(type: { readonly prototype: object; readonly name: string }): void {
   Object.defineProperty(type.prototype, Symbol.toStringTag, { value: type.name, configurable: true })
 }

@@ -163,7 +163,7 @@ describe('jax-js on the WebGPU API', () => {
       losses.push((await value.data())[0]!)
       weights = [weights[0].sub(first.mul(0.1)), weights[1].sub(second.mul(0.1))]
     }
-    // The same in plain JavaScript.
+    // The same computation in plain JavaScript.
     const x = rows(a, 3)
     const y = b.slice(0, 4)
     const first = rows(a.slice(0, 6), 2)
@@ -197,7 +197,7 @@ describe('jax-js on the WebGPU API', () => {
       (await viewOf(await tensor.ref.gpuBuffer())).reshape(rowCount, 4)
     const [A, B, C] = await Promise.all([matrix(left, m), matrix(square, k), matrix(result, m)])
 
-    // The other device's rows are in buffers of its own GPUDevice.
+    // The other device's rows are in buffers of that device's own GPUDevice.
     const other = await (await (await createGPU(group.devices[1]!)).requestAdapter())!.requestDevice()
     const far = async (rowCount: number) =>
       (await viewOf(other.createBuffer({ size: rowCount * 16, usage: usage.STORAGE }))).reshape(rowCount, 4)
@@ -211,7 +211,7 @@ describe('jax-js on the WebGPU API', () => {
       recorder.copy(farC, C.block(m / 2, 0, m / 2, n))
     })
     const running = group.queue.run(program)
-    // jax-js goes on at once: its submits take effect after the run.
+    // jax-js continues immediately; its submits take effect after the run.
     const doubled = result.mul(array([2]))
     const whole = product(
       rows(

@@ -1,15 +1,15 @@
 import type { KernelForm, KernelSource } from '@tandem-gpu/core/backend'
 import type { Channel } from './channel.ts'
 
-/** A kernel as commands name it: from the call on that compiles it, while it compiles. */
+/** A kernel that commands can refer to by number, even while it is still compiling. */
 export interface KernelEntry {
   readonly number: number
-  /** Rejects where the kernel does not compile. Handled. */
+  /** Rejects if the kernel does not compile. The rejection is already handled. */
   readonly ready: Promise<void>
   readonly isReady: boolean
 }
 
-/** The kernels of a device: equal ones are compiled once, and stay until the device goes. */
+/** The kernels of a device. Equal kernels are compiled once and kept as long as the device. */
 export class KernelStore {
   readonly #channel: Channel
   readonly #kernels = new Map<string, KernelEntry>()

@@ -74,7 +74,7 @@ describe('8.1 createBindGroupLayout', () => {
       expect(() => device.createBindGroupLayout(descriptor as GPUBindGroupLayoutDescriptor)).toThrow(
         TypeError,
       )
-    // Any iterable is a sequence.
+    // Web IDL accepts any iterable as a sequence.
     const entries = new Set([entry(0)])
     await expectValidation(device, undefined, () => device.createBindGroupLayout({ entries, label: 'set' }))
     device.destroy()

@@ -2,8 +2,8 @@ import type { DeviceLimits } from '@tandem-gpu/core'
 import { nameInterface, requireCreation } from './interfaces.ts'
 
 /**
- * The limits of the specification, with their defaults; `maximum` limits are better where they are higher,
- * `alignment` limits where lower.
+ * The limits of the specification, with their defaults. Higher is better for `maximum` limits, lower for
+ * `alignment` limits.
  */
 const limitTable = {
   maxTextureDimension1D: 8192,
@@ -56,14 +56,17 @@ export function isLimitName(name: string): name is LimitName {
 /** Whether a lower value is better. */
 export const isAlignment = (name: LimitName) => name.startsWith('min')
 
-/** `arrayLength` counts in u32, and the bytes of a binding fit in one. */
+/** `arrayLength` returns a u32, so the byte length of a binding must fit in one. */
 const largestBinding = 2 ** 32 - 4
-/** More than a binding can reach is of little use, and every allocation of the whole memory fails. */
+/**
+ * A larger buffer is of little use, since no binding can span it, and allocating all memory at once always
+ * fails.
+ */
 const largestBuffer = 2 ** 32
-/** As few buffers as this fill the memory. */
+/** `maxBufferSize` is chosen so that this number of buffers fills the memory. */
 const buffersInMemory = 4
 
-/** What a device of the group offers. */
+/** The limits that a device of the group supports. */
 export function limitsOf(device: DeviceLimits, memoryByteLength: number | undefined): Limits {
   const wholeWords = (byteLength: number) => Math.floor(byteLength / 4) * 4
   const maxBufferSize = Math.max(

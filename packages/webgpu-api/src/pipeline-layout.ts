@@ -5,7 +5,7 @@ import { creation, nameInterface, toObject } from './interfaces.ts'
 import { labelOf, required, toDictionary, toSequence } from './webidl.ts'
 
 export interface PipelineLayoutState extends ObjectState {
-  /** By group; undefined where nothing need be bound. */
+  /** By group; undefined for a group that needs no bind group. */
   readonly groups: readonly (LayoutContent | undefined)[]
 }
 

@@ -7,13 +7,13 @@ import { labelOf, required, toDictionary, toEnum, toU32 } from './webidl.ts'
 const types = ['occlusion', 'timestamp'] as const
 type QueryType = (typeof types)[number]
 
-/** The specification allows no more. */
+/** The maximum that the specification allows. */
 const mostQueries = 4096
 
 export interface QuerySetState extends ObjectState {
   readonly type: QueryType
   readonly count: number
-  /** Of the buffer that holds a u64 for each query. */
+  /** The number of the buffer that holds a u64 per query. */
   readonly number: number
   destroyed: boolean
 }

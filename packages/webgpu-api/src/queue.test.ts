@@ -73,7 +73,7 @@ describe('19.2 submit', () => {
     await expectValidation(device, undefined, () => device.queue.submit([a]))
     await expectValidation(device, /is invalid/, () => device.queue.submit([a]))
     await expectValidation(device, /in the list twice/, () => device.queue.submit([b, b]))
-    // A submit that fails takes its command buffers with it.
+    // A failed submit consumes its command buffers.
     await expectValidation(device, /is invalid/, () => device.queue.submit([b]))
     await expectValidation(device, undefined, () => device.queue.submit(new Set([make()])))
     const other = await opened.device()

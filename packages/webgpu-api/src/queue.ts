@@ -108,7 +108,8 @@ export class GPUQueue extends ApiObject<ObjectState> {
     const needs: Promise<unknown>[] = []
     for (const { kernels } of list)
       for (const kernel of kernels) if (!kernel.isReady) needs.push(kernel.ready)
-    // Writes before go out by themselves: what waits for a kernel is dropped where that does not compile.
+    // Earlier writes go out separately: a submit that waits for a kernel is dropped if the kernel does not
+    // compile.
     if (needs.length > 0) channel.flush()
     device.expectSubmit()
     for (const { words } of list) channel.append(words)

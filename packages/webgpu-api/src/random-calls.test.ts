@@ -4,8 +4,8 @@ import { RandomCalls } from './testing-random-calls.ts'
 
 const opened = openedGpu({ devices: 2 })
 /**
- * Together they take about an hour. The fake driver keeps the library of each kernel that it has ever loaded,
- * and the system so many.
+ * All sequences together take about an hour. Their number is lower off the reference runtime: the fake driver
+ * never unloads a kernel's library, and the system limits how many can be loaded.
  */
 const long = onReference ? 60_000 : 1200
 const sequences = process.env.TANDEM_LONG === '1' ? long : 12

@@ -6,7 +6,10 @@ export interface RenderPassState extends ObjectState {
   readonly encoder: EncoderState
 }
 
-/** There is no rendering: a pass makes its encoder invalid, and can end. */
+/**
+ * Rendering is not supported: beginning a render pass makes the encoder invalid, and `end` is its only
+ * method.
+ */
 export class GPURenderPassEncoder extends ApiObject<RenderPassState> {
   end(): undefined {
     const { device, encoder } = stateOf(this)

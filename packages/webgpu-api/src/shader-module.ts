@@ -22,8 +22,8 @@ export class GPUShaderModule extends ApiObject<ShaderModuleState> {
 nameInterface(GPUShaderModule)
 
 /**
- * Sources that have been checked, by their text: libraries make the same module again and again. The first to
- * come is the first to go.
+ * Checked sources, by text, because libraries create the same module repeatedly. The oldest entry is evicted
+ * first.
  */
 const sources = new Map<string, ShaderSource>()
 const mostSources = 256
@@ -45,7 +45,7 @@ export function createShaderModule(device: DeviceState, given: unknown): GPUShad
   return new GPUShaderModule(creation, { device, valid: problem === undefined, source }, label)
 }
 
-/** Hints are checked, and change nothing: kernels compile when their pipelines are made. */
+/** Validates hints and otherwise ignores them: kernels are compiled when their pipelines are created. */
 function checkHints(hints: unknown): void {
   toSequence(
     hints,

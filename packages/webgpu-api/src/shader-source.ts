@@ -3,24 +3,24 @@ import type { CompilationMessage } from './compilation-info.ts'
 import { featureOfExtension } from './features.ts'
 
 /**
- * An entry point for modules that have none: checking a module goes by lowering one. It stands behind the
- * code, so that places keep.
+ * An entry point for modules that have none, because checking a module requires lowering an entry point. It
+ * is appended after the code, so that source positions do not change.
  */
 const standIn = {
   name: 'tandem_stand_in',
   code: '\n@compute @workgroup_size(1) fn tandem_stand_in() {}\n',
 } as const
 
-/** A WGSL text with what the front end says of it. */
+/** A WGSL text with the messages of the front end. */
 export class ShaderSource {
   readonly code: string
   readonly messages: readonly CompilationMessage[]
-  /** What makes the module invalid. */
+  /** The error that makes the module invalid. */
   readonly problem: string | undefined
   /** The extensions that the code enables, with the features that they need. */
   readonly features: readonly (readonly [extension: string, feature: string])[]
   readonly #module: WgslModule | undefined
-  /** Lowered without constants, by the entry point that is named, if any. */
+  /** Modules lowered without constants, by the requested entry point name, if any. */
   readonly #lowered = new Map<string | undefined, IrModule>()
 
   constructor(code: string) {
@@ -38,7 +38,7 @@ export class ShaderSource {
     }
   }
 
-  /** Throws a `WgslError` for what makes no pipeline. */
+  /** Throws a `WgslError` if no pipeline can be created with these arguments. */
   lower(entryPoint: string | undefined, constants: Readonly<Record<string, number>>): IrModule {
     const module = this.#module!
     for (const _ in constants) return lower(module, { entryPoint, constants })
@@ -48,8 +48,8 @@ export class ShaderSource {
   }
 
   /**
-   * Throws for what makes the module invalid. What only some pipelines lack, such as values of overrides,
-   * does not.
+   * Throws if the module is invalid. Errors that concern only some pipelines, such as missing override
+   * values, do not throw here.
    */
   #check(module: WgslModule): IrModule {
     const first = module.entryPoints.find(({ stage }) => stage === 'compute')
@@ -82,7 +82,7 @@ function messageOf(
   }
 }
 
-/** Where a line begins, in code units. The line breaks are those of WGSL. */
+/** The offset of the start of a line, in code units. Line breaks are those of WGSL. */
 function lineStart(code: string, line: number): number {
   const breaks = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/g
   let start = 0
@@ -97,7 +97,7 @@ function lineStart(code: string, line: number): number {
 const blank = /(?:\s|\u200e|\u200f|\/\/[^\n\v\f\r\u0085\u2028\u2029]*|\/\*(?:[^*]|\*(?!\/))*\*\/)*/y
 const directive = /(enable|requires|diagnostic)\b([^;]*);/y
 
-/** Directives come before everything else, but for comments. */
+/** Directives come before everything except comments. */
 function enabledFeatures(code: string): (readonly [string, string])[] {
   const found: (readonly [string, string])[] = []
   let at = 0

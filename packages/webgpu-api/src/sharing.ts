@@ -10,7 +10,7 @@ import { GPUBuffer as ApiBuffer, createAdoptedBuffer, onDestroy } from './buffer
 import { GPUBufferUsage } from './constants.ts'
 import { GPUDevice as ApiDevice, stateOfDevice } from './device.ts'
 
-/** What a GPUBuffer is to programs. */
+/** The view through which programs use a GPUBuffer. */
 interface SharedView {
   readonly type: ElementType
   readonly view: Promise<DeviceBuffer>
@@ -18,8 +18,8 @@ interface SharedView {
 }
 
 /**
- * Holds its GPUBuffers until they are destroyed, so that a view's memory stays though nobody else holds its
- * GPUBuffer.
+ * Keeps each GPUBuffer reachable until it is destroyed, so that the view's memory remains when the program
+ * drops the GPUBuffer.
  */
 const views = new Map<ApiBuffer, SharedView>()
 
@@ -30,12 +30,11 @@ function invalid(message: string): GpuError {
 }
 
 /**
- * The memory of a GPUBuffer as a buffer of its device's group, for `record`, `write` and `read`: nothing is
- * copied. Programs that use it keep the memory beyond `destroy`. The garbage collector leaves the GPUBuffer
- * alone: it lives until it or its GPUDevice is destroyed. Calls to the group's queue and to the GPUDevice's
- * take effect in the order of the calls. All views of a buffer have the same
- * element type. Rejects with
- * `validation` for a buffer that can be mapped, and for a size that is not a multiple of 4.
+ * Returns the memory of a GPUBuffer as a buffer of its device's group, for `record`, `write` and `read`,
+ * without a copy. Programs that use the view keep the memory alive after `destroy`. The GPUBuffer is not
+ * garbage-collected: it lives until it or its GPUDevice is destroyed. Calls to the group's queue and to the
+ * GPUDevice's queue take effect in call order. All views of a buffer have the same element type. Rejects with
+ * `validation` if the buffer can be mapped or its size is not a multiple of 4.
  */
 export async function viewOf<T extends ElementType = 'f32'>(
   buffer: GPUBuffer,
@@ -80,7 +79,7 @@ export async function viewOf<T extends ElementType = 'f32'>(
   return made
 }
 
-/** At once where the view is there. */
+/** Destroys the view immediately if it exists already. */
 function destroy(shared: SharedView): void {
   if (shared.made !== undefined) shared.made.destroy()
   else
@@ -101,9 +100,9 @@ const { STORAGE, COPY_SRC, COPY_DST, UNIFORM, INDIRECT } = GPUBufferUsage
 const defaultUsage = STORAGE | COPY_SRC | COPY_DST | UNIFORM | INDIRECT
 
 /**
- * A GPUBuffer over memory of the group: a contiguous view of a buffer of the GPUDevice's own device, which
- * begins at a multiple of 256 bytes and is a multiple of 4 long. Nothing is copied. The memory stays until
- * the GPUBuffer is destroyed or collected. Throws `validation`.
+ * Creates a GPUBuffer over memory of the group, without a copy. `view` must be a contiguous view of a buffer
+ * on the GPUDevice's own device, start at a multiple of 256 bytes, and have a byte length that is a multiple
+ * of 4. The memory remains allocated until the GPUBuffer is destroyed or collected. Throws `validation`.
  */
 export function bufferOf(device: GPUDevice, view: BufferView, options: BufferOfOptions = {}): GPUBuffer {
   const given: unknown = device

@@ -1,10 +1,10 @@
 /*
- * What calls.bench.ts times, in a process of its own: the same calls of the WebGPU API on Tandem's CUDA
- * backend or on Dawn.
+ * The work that calls.bench.ts times, in its own process: the same WebGPU API calls on Tandem's CUDA backend
+ * or on Dawn.
  *
  *   node packages/webgpu-api/src/testing-bench-work.ts tandem|dawn calls|start|drop|endless [FOLDER of the kernel cache]
  *
- * Prints one line of JSON. `tandem` is tried where there is no GPU with TANDEM_TEST_BACKEND=reference or
+ * Prints one line of JSON. To try it without a GPU, run `tandem` with TANDEM_TEST_BACKEND=reference or
  * fake-cuda, and `dawn` with DAWN_FLAGS=backend=null.
  */
 import { execFileSync } from 'node:child_process'
@@ -21,7 +21,7 @@ const gpu = side === 'dawn' ? await openDawn() : await openTandem()
 const work: Record<string, () => Promise<object>> = { calls, start, drop, endless }
 const result = await work[what]!()
 console.log(JSON.stringify({ side, what, ...result }))
-// Dawn does not end by itself.
+// Dawn keeps the process alive.
 process.exit(0)
 
 async function openTandem(): Promise<GPU> {
@@ -58,7 +58,7 @@ async function openDevice(): Promise<GPUDevice> {
   return adapter.requestDevice()
 }
 
-/** Microseconds of each kind of call, the work of the GPU included. */
+/** Microseconds per call of each kind, including the work on the GPU. */
 async function calls(): Promise<object> {
   const adapter = (await gpu.requestAdapter())!
   const name = `${adapter.info.vendor} ${adapter.info.architecture} ${adapter.info.description}`
@@ -116,7 +116,7 @@ async function calls(): Promise<object> {
     pass.end()
     queue.submit([encoder.finish()])
   }
-  /** The median of 9 parts, each with the wait at its end. */
+  /** Returns the median of 9 parts; each part includes the wait at its end. */
   const time = async (rounds: number, call: () => void, wait = () => queue.onSubmittedWorkDone()) => {
     const parts: number[] = []
     for (let part = -2; part < 9; part++) {
@@ -173,7 +173,7 @@ async function calls(): Promise<object> {
     microseconds[`${groups} workgroups`] = (await time(10, indirect(true))) / 20
     microseconds[`${groups} workgroups, indirect`] = (await time(10, indirect(false))) / 20
   }
-  // A device that is lost does nothing, quickly.
+  // A lost device would finish early without doing the work.
   const state = await Promise.race([
     device.lost.then(({ message }) => message),
     device.queue.onSubmittedWorkDone(),
@@ -183,7 +183,7 @@ async function calls(): Promise<object> {
   return { name, microseconds, ...(await trainingStep()) }
 }
 
-/** A training step of a perceptron of two layers in jax-js, without jit: one submit each kernel. */
+/** A training step of a two-layer perceptron in jax-js, without jit: one submit per kernel. */
 async function trainingStep(): Promise<object> {
   const { jax, device } = await openJax()
   const { numpy: np, random } = jax
@@ -206,7 +206,7 @@ async function trainingStep(): Promise<object> {
     weights = [weights[0].sub(first.mul(0.01)), weights[1].sub(second.mul(0.01))]
     return value
   }
-  // Until V8 has compiled what takes long.
+  // Warm up until V8 has optimized the hot code.
   for (let i = 0; i < 150; i++) await step().data()
   submits = 0
   const [kept, read]: number[][] = [[], []]
@@ -240,8 +240,8 @@ async function openJax(): Promise<{ jax: typeof Jax; device: GPUDevice }> {
 }
 
 /**
- * 21 operations of jax-js, each for the first time in this process; with the sums of what they gave, by which
- * the sides are compared.
+ * Runs 21 jax-js operations, each for the first time in this process. The sums of their results are used to
+ * compare the two sides.
  */
 async function start(): Promise<object> {
   const { jax, device } = await openJax()
@@ -295,7 +295,7 @@ async function start(): Promise<object> {
   return { milliseconds: now - from, withOpening: now - begun, modules, sums }
 }
 
-/** Bytes of the GPU's memory in use, as its driver says. */
+/** GPU memory in use in MiB, as reported by the driver. */
 function usedMebibytes(): number {
   const text = execFileSync('nvidia-smi', [
     '-i',
@@ -307,8 +307,8 @@ function usedMebibytes(): number {
 }
 
 /**
- * 20,000 buffers of 256 KiB that nobody destroys, as jax-js makes its uniforms: the memory of the GPU comes
- * back by itself.
+ * Creates 20,000 buffers of 256 KiB without destroying them, as jax-js does with its uniforms. Their GPU
+ * memory must be released by garbage collection.
  */
 async function drop(): Promise<object> {
   const device = await openDevice()
@@ -326,7 +326,7 @@ async function drop(): Promise<object> {
     most = Math.max(most, usedMebibytes())
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
-  // What is left over goes when the collector next runs: JavaScript makes garbage of its own.
+  // The remaining buffers are released when the collector next runs; the loop produces garbage to trigger it.
   for (let i = 0; i < 200; i++) {
     new Array(100_000).fill(i)
     await new Promise((resolve) => setTimeout(resolve, 2))
@@ -336,7 +336,7 @@ async function drop(): Promise<object> {
   return { createdMebibytes: 20_000 / 4, before, most, after }
 }
 
-/** A kernel that does not end costs its own GPUDevice within the time limit, and no other. */
+/** A kernel that never ends loses its own GPUDevice within the time limit, and no other GPUDevice. */
 async function endless(): Promise<object> {
   const [lost, kept] = [await openDevice(), await openDevice()]
   const kernel = (device: GPUDevice, body: string) =>

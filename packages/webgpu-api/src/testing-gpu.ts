@@ -9,15 +9,15 @@ import {
 } from './constants.ts'
 import { createGPU, type GpuOptions } from './create-gpu.ts'
 
-/** Whether the adapters are those of the reference runtime, whose limits are known. */
+/** Whether the tests run on the reference runtime, whose limits are known. */
 export const onReference = process.env.TANDEM_TEST_BACKEND === undefined
 
-/** Not part of what backend-cuda exports. */
+/** backend-cuda does not export the fake backend. */
 const fakeBackend = new URL('../../backend-cuda/src/testing/fake-backend.ts', import.meta.url).pathname
 
 /**
- * TANDEM_TEST_BACKEND=cuda tests on the NVIDIA GPUs of the machine, and fake-cuda on the fake driver, whose
- * kernels are C++ on the CPU; else the reference runtime does.
+ * Selects the backend under test. TANDEM_TEST_BACKEND=cuda uses the NVIDIA GPUs of the machine, fake-cuda the
+ * fake driver, whose kernels run as C++ on the CPU. The default is the reference runtime.
  */
 export async function testedBackend(
   devices: number,
@@ -29,7 +29,9 @@ export async function testedBackend(
   return referenceBackend({ devices, ...options })
 }
 
-/** A GPU on the reference runtime, in a group of so many devices, open while the tests of a file run. */
+/**
+ * Opens a group of `devices` devices of the tested backend and a GPU on it, for the duration of a test file.
+ */
 export function openedGpu({
   devices = 1,
   timeoutSeconds,
@@ -39,7 +41,7 @@ export function openedGpu({
     backend: undefined as unknown as Backend,
     group: undefined as unknown as Awaited<ReturnType<typeof openGroup>>,
     gpu: undefined as unknown as GPU,
-    /** A new device, of a new adapter. */
+    /** Requests a new device from a new adapter. */
     async device(descriptor?: GPUDeviceDescriptor, ordinal = 0): Promise<GPUDevice> {
       const gpu = ordinal === 0 ? opened.gpu : await createGPU(opened.group.devices[ordinal]!)
       const adapter = await gpu.requestAdapter()
@@ -59,13 +61,13 @@ export function openedGpu({
   })
   afterAll(async () => {
     await opened.group.destroy()
-    // An error that a test does not expect is an error of the test.
+    // An unexpected device error fails the test.
     expect(uncaptured).toEqual([])
   })
   return opened
 }
 
-/** What `body` gives, and the validation error that it causes, if any. */
+/** Returns the result of `body` and the validation error that it causes, if any. */
 export async function validated<R>(
   device: GPUDevice,
   body: () => R,
@@ -77,7 +79,7 @@ export async function validated<R>(
   return { result, error: error?.message }
 }
 
-/** Expects a validation error whose sentence matches, or none where `expected` is undefined. */
+/** Expects a validation error whose message matches, or none if `expected` is undefined. */
 export async function expectValidation<R>(
   device: GPUDevice,
   expected: RegExp | undefined,
@@ -89,7 +91,7 @@ export async function expectValidation<R>(
   return result
 }
 
-/** The name of the DOMException that a promise rejects with; `resolved` where it resolves. */
+/** The name of the DOMException that a promise rejects with, or `resolved`. */
 export async function rejection(promise: Promise<unknown>): Promise<string> {
   return promise.then(
     () => 'resolved',

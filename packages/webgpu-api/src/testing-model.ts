@@ -15,7 +15,7 @@ export const usages = {
 const threads = 8
 const most = 65_535
 /**
- * Workgroup counts that indirect dispatches read, and what the uniforms hold at each multiple of 256 bytes.
+ * The workgroup counts that indirect dispatches read, and the uniforms' values at each multiple of 256 bytes.
  */
 const indirectCounts = [2, 1, 1, 0, 5, 1, 3, 2, 1, 70_000, 1, 1, 1, 1, 4]
 const factors = [3, 5, 7, 11]
@@ -36,7 +36,7 @@ var<workgroup> seen: array<u32, ${threads}>;
   y[i] = y[i] + factor.x * x[min(i, arrayLength(&x) - 1u)] + seen[${threads - 1}u - l];
 }`
 
-/** A buffer beside what it must be. */
+/** A buffer, with its expected state and content. */
 export class ModelBuffer {
   readonly buffer: GPUBuffer
   readonly owner: DeviceModel
@@ -45,7 +45,7 @@ export class ModelBuffer {
   readonly valid: boolean
   readonly bytes: Uint8Array
   destroyed = false
-  /** Bytes that are mapped. */
+  /** The mapped byte range. */
   mapped: readonly [from: number, to: number] | undefined
   mode: 'read' | 'write' | 'creation' = 'read'
   pending: { aborted: boolean; settled: Promise<void> } | undefined
@@ -76,7 +76,7 @@ export class ModelBuffer {
     return this.pending === undefined ? 'unmapped' : 'pending'
   }
 
-  /** Whether submits may use it. */
+  /** Whether submits may use the buffer. */
   get isFree(): boolean {
     return this.valid && !this.destroyed && this.state === 'unmapped'
   }
@@ -95,11 +95,11 @@ interface Dispatch {
   readonly xOffset: number
   readonly yOffset: number
   readonly uniformOffset: number
-  /** The counts, or the offset of those that the device reads. */
+  /** The counts, or for an indirect dispatch the offset of the counts. */
   readonly counts: readonly number[] | number
 }
 
-/** A GPUDevice beside a model of what each of its calls must give. */
+/** A GPUDevice, with a model of the expected result of each call. */
 export class DeviceModel {
   readonly device: GPUDevice
   readonly buffers: ModelBuffer[] = []
@@ -108,7 +108,7 @@ export class DeviceModel {
   readonly #counts: GPUBuffer
   readonly #uniforms: GPUBuffer
   readonly #log: (text: string) => void
-  /** What each scope must have given, in the order of the calls. */
+  /** The checks of what each scope reported, in call order. */
   #checks: Promise<void>[] = []
   #lost = false
 
@@ -142,7 +142,7 @@ export class DeviceModel {
     return new DeviceModel(device, pipeline, layout, log)
   }
 
-  /** Makes a call that must be an error of validation where `isWrong`, and none elsewhere. */
+  /** Makes a call that must be a validation error if `isWrong`, and must not be one otherwise. */
   #scoped<R>(what: string, isWrong: boolean, call: () => R): R {
     this.#log(`${what}${isWrong ? ' (wrong)' : ''}`)
     this.device.pushErrorScope('validation')
@@ -157,7 +157,7 @@ export class DeviceModel {
     return result
   }
 
-  /** The name of what a call throws, which must be `expected`; undefined where it throws nothing. */
+  /** Makes a call and checks that it throws an error named `expected`, or nothing if that is undefined. */
   #throws<R>(what: string, expected: string | undefined, call: () => R): R | undefined {
     let thrown: string | undefined
     let result: R | undefined
@@ -170,7 +170,7 @@ export class DeviceModel {
     return result
   }
 
-  /** Waits for what is under way, and compares it. */
+  /** Waits for pending operations and compares their results with the model. */
   async settle(): Promise<void> {
     this.#log('settle')
     await Promise.all(this.buffers.map(({ pending }) => pending?.settled))
@@ -193,7 +193,7 @@ export class DeviceModel {
     })
   }
 
-  /** Leaves a buffer to the collector. */
+  /** Drops a buffer, so that it can be garbage-collected. */
   forget(index: number): void {
     const [forgotten] = this.buffers.splice(index, 1)
     if (forgotten!.pending !== undefined) this.#checks.push(forgotten!.pending.settled)
@@ -251,7 +251,7 @@ export class DeviceModel {
       )
     })
     if (thrown === undefined && !wrong) target.bytes.set(data.subarray(start, start + length), offset)
-    // The data is the caller's again.
+    // The caller may change the data again.
     data.fill(0xee)
   }
 
@@ -284,7 +284,7 @@ export class DeviceModel {
       },
     )
     if (already) owner.#checks.push(pending.settled)
-    // A buffer that is mapped stays so.
+    // A mapped buffer stays mapped.
     else if (target.mapped === undefined) target.pending = pending
     else owner.#checks.push(pending.settled)
   }
@@ -324,7 +324,7 @@ export class DeviceModel {
     let wrong = false
     let groups = 0
     let open = false
-    /** Whether these bytes of a buffer can be named. */
+    /** Whether a command may use these bytes of a buffer. */
     const names = (b: ModelBuffer, usage: number, offset: number, length: number) =>
       b.owner === this && b.valid && (b.usage & usage) !== 0 && offset + length <= b.size
     const add = (right: boolean, used: readonly ModelBuffer[], effect: () => void) => {
@@ -376,7 +376,9 @@ export class DeviceModel {
     }
   }
 
-  /** Encodes a dispatch in a pass of its own: whether it is right, what it uses and what it does. */
+  /**
+   * Encodes a dispatch in its own pass. Returns whether it is valid, which buffers it uses, and its effect.
+   */
   #dispatch(
     encoder: GPUCommandEncoder,
     isOpen: boolean,
@@ -433,7 +435,7 @@ export class DeviceModel {
     }
   }
 
-  /** Compares the bytes of a buffer that can be copied from. */
+  /** Compares the bytes of a buffer with COPY_SRC with the model. */
   async compareBytes({ buffer, bytes, usage, isFree, size }: ModelBuffer): Promise<void> {
     const length = Math.floor(size / 4) * 4
     if (!isFree || (usage & COPY_SRC) === 0 || length === 0) return
@@ -449,7 +451,7 @@ export class DeviceModel {
     target.destroy()
   }
 
-  /** Destroys the device: mappings that are asked for end, and calls after that do nothing. */
+  /** Destroys the device: pending mappings are aborted, and later calls do nothing. */
   async destroy(): Promise<void> {
     this.#log('destroy the device')
     this.device.destroy()

@@ -2,9 +2,9 @@ import { seededRandom } from '@tandem-gpu/core/testing'
 import { DeviceModel, type ModelBuffer, usages } from './testing-model.ts'
 
 /**
- * Makes random calls of the API, right and wrong ones, on several devices, and compares what each gives with
- * a model: exceptions at once, errors by the scope around each call, promises, states, and the bytes of
- * buffers. The same seed makes the same calls.
+ * Makes random valid and invalid API calls on several devices and compares each result with a model:
+ * exceptions, errors in the scope around each call, promises, states, and buffer contents. The same seed
+ * produces the same calls.
  */
 export class RandomCalls {
   readonly #random: () => number
@@ -17,11 +17,11 @@ export class RandomCalls {
     this.#open = open
   }
 
-  /** Throws at the first difference, with the last calls. */
+  /** Throws at the first difference; the error lists the most recent calls. */
   async run(calls: number, devices: number): Promise<void> {
     try {
       for (let i = 0; i < devices; i++) this.#devices.push(await this.#newDevice(i))
-      // Most calls come without a turn of the event loop between them.
+      // Most calls follow one another without a turn of the event loop.
       for (let i = 0; i < calls; i++) {
         const ended = this.#step()
         if (ended !== undefined) await ended
@@ -54,7 +54,7 @@ export class RandomCalls {
     return this.#random() < part
   }
 
-  /** Most often a right offset or length, now and then a wrong one. */
+  /** Usually a valid offset or length, sometimes an invalid one. */
   #number(right: () => number, size: number): number {
     if (this.#chance(0.93)) return right()
     return this.#pick([2, 4, 6, 256, Math.max(0, size), Math.max(0, size) + 4, 2 ** 33])
@@ -72,7 +72,7 @@ export class RandomCalls {
     return Uint8Array.from({ length }, () => this.#below(256))
   }
 
-  /** Some buffer, now and then another device's. */
+  /** A random buffer, sometimes one of another device. */
   #buffer(device: DeviceModel, wanted?: (buffer: ModelBuffer) => boolean): ModelBuffer {
     const { buffers } = this.#chance(0.02) ? this.#pick(this.#devices) : device
     if (buffers !== device.buffers && buffers.length > 0) return this.#pick(buffers)
@@ -80,7 +80,7 @@ export class RandomCalls {
     return this.#pick(fitting.length > 0 && this.#chance(0.95) ? fitting : device.buffers)
   }
 
-  /** Whatever waits for its turn may settle, on every device. */
+  /** Waits until pending operations have settled on every device. */
   async #settle(): Promise<void> {
     await Promise.all(this.#devices.map((device) => device.settle()))
   }
@@ -116,7 +116,7 @@ export class RandomCalls {
     const usage = this.#chance(0.93) ? this.#pick(usages.right) : this.#pick(usages.wrong)
     const size = this.#chance(0.9) ? 4 * this.#below(300) : this.#pick([0, 1, 6, 13, 2 ** 33, 40_000])
     device.createBuffer(size, usage, size < 2 ** 30 && this.#chance(0.25))
-    // What is there stays little.
+    // Keep the number of buffers small.
     if (device.buffers.length > 14) device.forget(this.#below(device.buffers.length))
   }
 

@@ -2,8 +2,8 @@ import { GPUShaderStage } from './constants.ts'
 import { type Dictionary, member, required, toDictionary, toEnum } from './webidl.ts'
 
 /**
- * What an entry of a bind group layout says of a texture or a sampler. Layouts may name them, though nothing
- * can be bound there.
+ * The part of a bind group layout entry that describes a texture or a sampler. Layouts may contain such
+ * entries, though nothing can be bound to them.
  */
 export interface TextureEntry {
   readonly kind: 'sampler' | 'texture' | 'storageTexture' | 'externalTexture'
@@ -21,7 +21,7 @@ const sampleTypes = ['float', 'unfilterable-float', 'depth', 'sint', 'uint'] as 
 const dimensions = ['1d', '2d', '2d-array', 'cube', 'cube-array', '3d'] as const
 const accesses = ['write-only', 'read-only', 'read-write'] as const
 
-/** Formats of storage textures; those marked true may also be read and written by one shader. */
+/** Formats of storage textures; true means that the format also supports `read-write` access. */
 const storageFormats: Readonly<Record<string, boolean>> = {
   rgba8unorm: false,
   rgba8snorm: false,
@@ -84,7 +84,7 @@ const formats = [
   ...astcBlocks.flatMap((block) => [`astc-${block}-unorm`, `astc-${block}-unorm-srgb`]),
 ]
 
-/** What the members of an entry say beside `buffer`, and how many of them there are. */
+/** Converts the members of an entry other than `buffer`, and counts them. */
 export function toTextureEntry(entry: Dictionary): { texture: TextureEntry | undefined; kinds: number } {
   const found: TextureEntry[] = []
   if (entry.externalTexture !== undefined) {
@@ -118,7 +118,7 @@ function choice<E extends string>(given: Dictionary, name: string, values: reado
   return member(given, name, fallback, (value) => toEnum(value, values, name))
 }
 
-/** What is wrong with an entry, as the end of a sentence; undefined where nothing is. */
+/** Returns what is wrong with an entry, as the end of a sentence, or undefined if it is valid. */
 export function textureEntryProblem(
   { kind, sampleType, multisampled, viewDimension, access, format }: TextureEntry,
   visibility: number,

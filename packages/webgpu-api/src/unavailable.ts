@@ -4,11 +4,11 @@ import { creation, nameInterface } from './interfaces.ts'
 import { labelOf, toDictionary } from './webidl.ts'
 
 /*
- * What this implementation does not have: textures, samplers, and everything that renders. Creating them is a
- * validation error and gives an invalid object, so that a library that feels its way goes on.
+ * Unsupported parts of the API: textures, samplers and rendering. Creating such an object is a validation
+ * error and returns an invalid object, so that a library that probes for support can continue.
  */
 
-/** What has no bytes and shows nothing. */
+/** An object without memory or attributes. */
 abstract class UnavailableObject extends ApiObject {}
 
 export class GPUSampler extends UnavailableObject {}
@@ -49,7 +49,10 @@ function stateFor(texture: GPUTexture): ObjectState {
 
 type UnavailableType<O> = new (token: unknown, state: ObjectState, label: string) => O
 
-/** What a method that creates something of these does. */
+/**
+ * Reports the validation error of a method that creates an unsupported object, and returns the invalid
+ * object.
+ */
 export function createUnavailable<O extends UnavailableObject>(
   device: DeviceState,
   type: UnavailableType<O>,

@@ -1,6 +1,6 @@
 /*
- * Conversions of JavaScript values to the types of Web IDL, as the methods of the API apply them to their
- * arguments: wrong ones are a TypeError before anything else happens.
+ * Conversions of JavaScript values to Web IDL types. The methods of the API apply them to their arguments
+ * first; a wrong argument throws a TypeError.
  */
 
 /** A dictionary whose members are still to be converted. */
@@ -25,7 +25,7 @@ function enforceRange(value: unknown, largest: number, what: string): number {
   return whole + 0
 }
 
-/** `double`: finite numbers alone. */
+/** `double`: finite numbers only. */
 export function toDouble(value: unknown, what: string): number {
   const number = +(value as number)
   if (!Number.isFinite(number)) throw new TypeError(`${what} is ${number}; it must be finite.`)
@@ -45,7 +45,7 @@ export function toEnum<E extends string>(value: unknown, values: readonly E[], w
   return text
 }
 
-/** Undefined and null are dictionaries without members. */
+/** Undefined and null convert to an empty dictionary. */
 export function toDictionary(value: unknown, what: string): Dictionary {
   if (value === undefined || value === null) return {}
   if (typeof value !== 'object' && typeof value !== 'function')
@@ -53,7 +53,7 @@ export function toDictionary(value: unknown, what: string): Dictionary {
   return value as Dictionary
 }
 
-/** A member that must be there. */
+/** A required member. */
 export function required(dictionary: Dictionary, name: string, what: string): unknown {
   const value = dictionary[name]
   if (value === undefined) throw new TypeError(`The member ${name} of ${what} is missing.`)
@@ -98,7 +98,7 @@ export function labelOf(dictionary: Dictionary): string {
   return label === undefined ? '' : toText(label)
 }
 
-/** Throws unless a method was given so many arguments. */
+/** Throws if a method received fewer than `wanted` arguments. */
 export function requireArguments(given: number, wanted: number, method: string): void {
   if (given < wanted)
     throw new TypeError(
@@ -106,7 +106,7 @@ export function requireArguments(given: number, wanted: number, method: string):
     )
 }
 
-/** What the memory of an AllowSharedBufferSource is, and the bytes of one of its elements. */
+/** The memory of an AllowSharedBufferSource, and the byte length of one of its elements. */
 export function toBufferSource(
   value: unknown,
   what: string,
@@ -120,7 +120,7 @@ export function toBufferSource(
   throw new TypeError(`${what} must be an ArrayBuffer or a view of one.`)
 }
 
-/** Of any realm. */
+/** Also recognizes buffers of other realms. */
 function isArrayBuffer(value: unknown): value is ArrayBuffer | SharedArrayBuffer {
   const tag = Object.prototype.toString.call(value)
   return tag === '[object ArrayBuffer]' || tag === '[object SharedArrayBuffer]'

@@ -1,39 +1,40 @@
-/** What a built-in function does, as far as it is not its result's value. */
+/** Properties of a built-in function other than the value of its result. */
 interface BuiltinEffects {
   /**
-   * What it does with the memory that its first argument points to. `measure` asks for its length, and
-   * touches nothing.
+   * How it uses the memory that its first argument points to. `measure` reads the length only and accesses no
+   * memory.
    */
   readonly pointer?: 'load' | 'store' | 'load-store' | 'measure'
-  /** Its access is atomic. */
+  /** Whether its access is atomic. */
   readonly isAtomic?: true
-  /** Who must make the call together. */
+  /** The invocations that must make the call together. */
   readonly together?: 'workgroup' | 'subgroup'
-  /** The arguments, counted from 0, that must be uniform among them; without `together`, none. */
+  /** The arguments, counted from 0, that must be uniform among these invocations; none without `together`. */
   readonly uniformArguments?: 'all' | readonly number[]
   /**
-   * Whether one barrier of the workgroup is all it does, or one stands before its access and one behind it.
+   * `alone` if the function only executes one workgroup barrier, `around` if it executes one before and one
+   * after its access.
    */
   readonly barrier?: 'alone' | 'around'
   /**
-   * Where its result may vary though its arguments and the control flow are uniform: nowhere, if this is not
-   * set; `never` says that it is uniform whatever the arguments are.
+   * The scope in which its result may vary even if its arguments and the control flow are uniform; unset if
+   * it does not vary then. `never` means that the result is uniform for any arguments.
    */
   readonly varies?: 'never' | 'in the workgroup' | 'everywhere'
-  /** The integers that it gives, by those of its arguments; any of its type, if this is not set. */
+  /** How its integer result depends on its arguments; any integer of its type if unset. */
   readonly gives?: 'least' | 'greatest' | 'clamped' | 'either'
-  /** Its second argument is a lane, a distance or a mask below `limit`. */
+  /** Set if its second argument is a lane, a distance or a mask below `limit`. */
   readonly lane?: { readonly limit: number; readonly isConstant: boolean }
-  /** It works on subgroup matrices. */
+  /** Whether it works on subgroup matrices. */
   readonly isMatrix?: true
 }
 
 /**
- * What a built-in function takes: a pointer and so many values of the type that it points to; a subgroup
- * matrix; or one of these lists of arguments, `class: parameters -> result`. S is a scalar of the class; T is
- * S or a vector of S; V a vector of S, V3 one of three; M a matrix of S, Q a square one; `T:bool` has T's
- * shape with other components; I is i32 or u32; the rest are types. The result may also be `frexp` or `modf`
- * of T, or `Mt`.
+ * The arguments of a built-in function: a pointer and `values` values of the type that it points to; subgroup
+ * matrices; or one of these overloads, `class: parameters -> result`. S is a scalar of the class; T is S or a
+ * vector of S; V a vector of S, V3 one of three; M a matrix of S, Q a square one; `T:bool` has T's shape with
+ * other components; I is i32 or u32; the rest are types. The result may also be `frexp` or `modf` of T, or
+ * `Mt`.
  */
 type BuiltinArguments =
   | { readonly values: number }
@@ -60,7 +61,7 @@ const concrete = takes('concrete: T -> T')
 const ofLane = takes('concrete: T I -> T')
 const together = { together: 'subgroup', varies: 'everywhere' } as const
 const subgroup = { ...concrete, ...together } as const
-/** The same for all invocations of a subgroup, where their arguments are. */
+/** The result is the same for all invocations of a subgroup if the arguments are. */
 const shared = { together: 'subgroup', varies: 'in the workgroup' } as const
 const lane = { limit: 128, isConstant: false }
 const shifted = { ...together, ...takes('concrete: T u32 -> T'), lane, uniformArguments: [1] } as const
@@ -166,7 +167,7 @@ const table = {
   unpack2x16snorm: takes(': u32 -> vec2f'),
   unpack2x16unorm: takes(': u32 -> vec2f'),
   unpack2x16float: takes(': u32 -> vec2f'),
-  // synchronisation
+  // synchronization
   storageBarrier: barrier,
   workgroupBarrier: barrier,
   textureBarrier: barrier,
@@ -208,13 +209,13 @@ const table = {
    * Subgroup matrices. A call of `subgroupMatrixLoad` has as arguments the address of an array of scalars or
    * vectors, offset and stride (i32 or u32, in elements of the array; the bits of an i32 count as u32), and a
    * bool literal, true for `col_major`. The stride goes from row to row, with `col_major` from column to
-   * column. An access of which any part is outside the array gives a matrix of zeros, or stores nothing; a
-   * stride smaller than a row counts as a row.
+   * column. If any part of an access is outside the array, a load returns a matrix of zeros and a store has
+   * no effect. A stride smaller than a row counts as the length of a row.
    */
   subgroupMatrixLoad: { ...matrix, pointer: 'load' },
   /** The same with the matrix before the stride. */
   subgroupMatrixStore: { ...matrix, pointer: 'store' },
-  /** No source can name it: the scalar that a constructor fills a matrix with. */
+  /** Not available in WGSL source: a constructor that fills a matrix with a scalar. */
   subgroupMatrixFill: matrix,
   subgroupMatrixMultiply: matrix,
   subgroupMatrixMultiplyAccumulate: matrix,
@@ -228,14 +229,14 @@ export type BuiltinFunction = keyof typeof table
 
 type NamesOf<F> = { [N in BuiltinFunction]: (typeof table)[N] extends F ? N : never }[BuiltinFunction]
 
-/** The functions of values alone, which a constant can be the result of. */
+/** The functions that operate only on values and can be evaluated in constant expressions. */
 export type ValueFunction = Exclude<NamesOf<{ overloads: readonly string[] }>, NamesOf<{ together: string }>>
 
 /**
- * The built-in functions a compute shader can call, textures excepted, with what analyses, validity and
- * emitters must know of each.
+ * The built-in functions that a compute shader can call, except for texture functions, with the properties
+ * that analyses, validity checks and emitters need.
  */
 export const builtinFacts: Readonly<Record<BuiltinFunction, BuiltinFacts>> = table
 
-/** Their names. */
+/** The names of the built-in functions. */
 export const builtinFunctions = Object.keys(table) as readonly BuiltinFunction[]

@@ -2,12 +2,15 @@ import { type BuiltinFunction, builtinFacts } from './builtin-functions.ts'
 import type { BuiltinCall } from './ir.ts'
 
 /**
- * Invocations in a subgroup, which every emitter and executor of this package counts on; its lanes are
- * numbered from 0.
+ * The number of invocations in a subgroup, which every emitter and executor of this package assumes. Lanes
+ * are numbered from 0.
  */
 export const subgroupSize = 32
 
-/** Whether a built-in function synchronises the workgroup: every invocation of it must make the call. */
+/**
+ * Whether a built-in function synchronizes the workgroup: every invocation of the workgroup must make the
+ * call.
+ */
 export function isBarrier(name: BuiltinFunction): boolean {
   return builtinFacts[name].barrier !== undefined
 }
@@ -18,8 +21,8 @@ export function isSubgroupOperation(name: BuiltinFunction): boolean {
 }
 
 /**
- * Whether a call is collective: what it does depends on which other invocations make it with this one. An
- * emitter may put it under no condition of its own.
+ * Whether a call is collective: its effect depends on which other invocations make it together with this one.
+ * An emitter must not place it under a condition that the source does not have.
  */
 export function isCollective({ name }: BuiltinCall): boolean {
   return builtinFacts[name].together !== undefined

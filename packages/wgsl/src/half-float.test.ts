@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { halfBits, halfValue, roundToHalf } from './half-float.ts'
 
-/** The value of 16 half bits, from the definition of the format. */
+/** The value of the 16 bits of an f16, computed from the definition of the format. */
 function value(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1
   const exponent = (bits >> 10) & 31

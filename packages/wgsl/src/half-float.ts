@@ -1,6 +1,8 @@
 const bits = new DataView(new ArrayBuffer(8))
 
-/** The 16 bits of the half-precision number nearest to `value`; ties to even, overflow to infinity. */
+/**
+ * The 16 bits of the half-precision number nearest to `value`, with ties to even and overflow to infinity.
+ */
 export function halfBits(value: number): number {
   if (Number.isNaN(value)) return 0x7e00
   const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0
@@ -19,7 +21,7 @@ function roundHalfEven(x: number): number {
   return rest > 0.5 || (rest === 0.5 && floor % 2 === 1) ? floor + 1 : floor
 }
 
-/** The number that 16 bits of an f16 stand for; NaN and infinities included. */
+/** The number that the 16 bits of an f16 represent, including NaN and infinities. */
 export function halfValue(half: number): number {
   const sign = half & 0x8000 ? -1 : 1
   const exponent = (half >> 10) & 31
@@ -28,7 +30,7 @@ export function halfValue(half: number): number {
   return sign * (exponent === 0 ? fraction * 2 ** -24 : (1 + fraction / 1024) * 2 ** (exponent - 15))
 }
 
-/** `value` rounded to the nearest half: ties to even, infinite beyond its range. */
+/** Rounds `value` to the nearest f16, with ties to even and overflow to infinity. */
 export function roundToHalf(value: number): number {
   return halfValue(halfBits(value))
 }

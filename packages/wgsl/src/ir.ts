@@ -1,26 +1,23 @@
 /**
  * The typed intermediate representation of one WGSL compute entry point.
  *
- * `lower` makes it, emitters (CUDA C++, JavaScript) read it. What an emitter may rely on:
+ * `lower` creates it; emitters (CUDA C++, JavaScript) read it. An emitter may rely on the following:
  *
  * - Every expression has its concrete WGSL type and its source location. Abstract numerics, aliases,
- *   overrides, const-declarations and const_assert are gone: const-expressions and override-expressions are
- *   folded.
- * - Types are interned: two equal types are the same object, `a.type === b.type` compares them.
- * - References and values are distinct. A `Place` names memory; a value is read from it by an explicit
- *   `load`. A load evaluates to the value at that moment: WGSL evaluates operands and arguments left to
- *   right.
- * - Pointers appear only in three forms: an `address-of` as an argument of a user call whose parameter is a
- *   pointer in the `function` address space; an `address-of` as first argument of an atomic builtin,
- *   `arrayLength`, `bufferLength`, `workgroupUniformLoad`, `subgroupMatrixLoad` or `subgroupMatrixStore`; and
- *   a `deref` of a pointer PARAMETER. Pointer lets are replaced by their places (with index expressions
- *   evaluated once, at the declaration), and functions with pointer parameters into `storage`, `uniform`,
- *   `workgroup` or `private` memory are specialised for each variable that is passed, with dynamic indices as
- *   extra parameters. So every access to module memory has a statically known variable at its root.
- * - Names are the source's own, so they may clash with words of the target language; `id` is unique in the
- *   module.
- * - Implicit things are explicit: scalar operands of mixed vector operators stay scalar (see `binary`),
- *   everything else has equal types on both sides; zero values are `zero`; splats are `splat`.
+ * overrides, const-declarations and const_assert are gone: const-expressions and override-expressions are
+ * folded. - Types are interned: two equal types are the same object, `a.type === b.type` compares them. -
+ * References and values are distinct. A `Place` names memory; a value is read from it by an explicit `load`.
+ * A load evaluates to the value at that moment: WGSL evaluates operands and arguments left to right. -
+ * Pointers appear only in three forms: an `address-of` as an argument of a user call whose parameter is a
+ * pointer in the `function` address space; an `address-of` as first argument of an atomic builtin,
+ * `arrayLength`, `bufferLength`, `workgroupUniformLoad`, `subgroupMatrixLoad` or `subgroupMatrixStore`; and a
+ * `deref` of a pointer PARAMETER. Pointer lets are replaced by their places (with index expressions evaluated
+ * once, at the declaration), and functions with pointer parameters into `storage`, `uniform`, `workgroup` or
+ * `private` memory are specialized for each variable that is passed, with dynamic indices as extra
+ * parameters. So every access to module memory has a statically known variable at its root. - Names are the
+ * source's own, so they may clash with words of the target language; `id` is unique in the module. - Implicit
+ * things are explicit: scalar operands of mixed vector operators stay scalar (see `binary`), everything else
+ * has equal types on both sides; zero values are `zero`; splats are `splat`.
  */
 
 import type { BuiltinFunction } from './builtin-functions.ts'
@@ -68,10 +65,7 @@ export interface MatrixType {
 export interface AtomicType {
   readonly kind: 'atomic'
   readonly scalar: 'i32' | 'u32'
-  /**
-   * True for `atomic<vec2u>`: a number of 64 bits, the low ones first, that `atomicStoreMin` and
-   * `atomicStoreMax` change.
-   */
+  /** True for `atomic<vec2u>`: a 64-bit number, low word first, for `atomicStoreMin` and `atomicStoreMax`. */
   readonly wide?: true
 }
 
@@ -83,7 +77,7 @@ export interface ArrayType {
   readonly stride: number
 }
 
-/** A member of a structure with its memory layout in bytes. `size` includes what `@size` asks for. */
+/** A member of a structure with its memory layout in bytes. `size` takes `@size` into account. */
 export interface StructMember {
   readonly name: string
   readonly index: number
@@ -115,22 +109,22 @@ export interface PointerType {
   readonly access: Access
 }
 
-/** `buffer<length>`, or `buffer` when `length` is undefined: bytes without a type, which views give one. */
+/** `buffer<length>`, or `buffer` if `length` is undefined: untyped bytes, which views access as a type. */
 export interface BufferType {
   readonly kind: 'buffer'
   readonly length: number | undefined
 }
 
-/** What a subgroup matrix is in a product `result = left · right`. */
+/** The role of a subgroup matrix in a product `result = left · right`. */
 export type SubgroupMatrixRole = 'left' | 'right' | 'result'
 
-/** The components of subgroup matrices; those of 8 bits exist nowhere else. */
+/** The component types of subgroup matrices; the 8-bit types exist only there. */
 export type SubgroupMatrixComponent = 'f32' | 'f16' | 'i32' | 'u32' | 'i8' | 'u8'
 
 /**
  * `subgroup_matrix_{role}<component, columns, rows>`: a matrix that the invocations of a subgroup hold
- * together. Which of them holds which component is not known to a program, so its size means nothing, and it
- * lies only in function variables, lets and parameters.
+ * together. The assignment of components to invocations is unspecified, so the size of the type has no
+ * meaning, and matrices exist only in function variables, lets and parameters.
  */
 export interface SubgroupMatrixType {
   readonly kind: 'subgroup-matrix'
@@ -165,14 +159,14 @@ export interface ModuleVariable {
   /** Present for `storage` and `uniform`. */
   readonly binding: { readonly group: number; readonly binding: number } | undefined
   /**
-   * The initial value of a `private` variable; undefined means the zero value. A constant, or the name of
-   * one.
+   * The initial value of a `private` variable: a constant expression or the name of a constant; undefined
+   * means the zero value.
    */
   readonly initial: Expression | undefined
   readonly loc: Location
 }
 
-/** A `var` of function scope; it is memory, reached through a `variable` place. */
+/** A `var` of function scope: memory that is accessed through a `variable` place. */
 export interface LocalVariable {
   readonly kind: 'local-variable'
   readonly id: number
@@ -216,7 +210,7 @@ export interface Constant {
 
 /**
  * The built-in values that a compute entry point can receive; vec3u or u32. `global_invocation_index`
- * linearises `global_invocation_id` over the whole grid of invocations, x fastest; it does not count
+ * linearizes `global_invocation_id` over the whole grid of invocations, x fastest; it does not count
  * workgroup by workgroup.
  */
 export type BuiltinValue =
@@ -235,8 +229,8 @@ export type BuiltinValue =
 // --------------------------------------------------------------------------------------------------------- places
 
 /**
- * The whole of a variable. Of a buffer, `type` may be a shorter one: what a pointer parameter lets its
- * function see.
+ * A whole variable. For a buffer, `type` may be a shorter buffer, if a pointer parameter exposes only that
+ * part to its function.
  */
 export interface VariablePlace {
   readonly kind: 'variable'
@@ -250,7 +244,7 @@ export interface VariablePlace {
   readonly loc: Location
 }
 
-/** What a pointer parameter points to (always `function` memory). */
+/** The memory that a pointer parameter points to (always `function` memory). */
 export interface DerefPlace {
   readonly kind: 'deref'
   readonly pointer: Parameter
@@ -291,9 +285,9 @@ export interface ComponentPlace {
 }
 
 /**
- * A part of a buffer as a `type` (`bufferView`, `bufferArrayView`). `offset` is in bytes, i32 or u32, rounded
- * down to the type's alignment; `size`, in bytes, limits the runtime-sized array in `type`. The base is a
- * variable. A view outside its buffer is moved inside.
+ * A part of a buffer, viewed as a `type` (`bufferView`, `bufferArrayView`). `offset` is in bytes, i32 or u32,
+ * rounded down to the type's alignment; `size`, in bytes, limits the runtime-sized array in `type`. The base
+ * is a variable. A view that extends past its buffer is moved inside it.
  */
 export interface ViewPlace {
   readonly kind: 'view-place'
@@ -304,7 +298,7 @@ export interface ViewPlace {
   readonly loc: Location
 }
 
-/** An expression that names memory; `type` is what is stored there. */
+/** An expression that refers to memory; `type` is the type stored there. */
 export type Place = VariablePlace | DerefPlace | MemberPlace | IndexPlace | ComponentPlace | ViewPlace
 
 // ---------------------------------------------------------------------------------------------------- expressions
@@ -468,7 +462,7 @@ export type BinaryOperator =
 /**
  * A binary operator. Operand types are equal except: vector with scalar of its kind (`+ - * / %` both ways);
  * `*` of matrix with scalar, vector or matrix (linear algebra); shifts, whose right side is u32 or a vector
- * of u32 (of equal size). Comparisons give bool or vectors of bool.
+ * of u32 (of equal size). Comparisons yield bool or vectors of bool.
  */
 export interface Binary {
   readonly kind: 'binary'
@@ -490,8 +484,8 @@ export interface Logical {
 }
 
 /**
- * A call of a built-in function; the overload is the one of `args`' types, and `type` is its result
- * (undefined: none). Arguments that the specification allows only as constants (`quadBroadcast`'s and
+ * A call of a built-in function. The types of `args` determine the overload; `type` is its result type,
+ * undefined for none. Arguments that the specification allows only as constants (`quadBroadcast`'s and
  * `subgroupBroadcast`'s lane) are literals.
  */
 export interface BuiltinCall {
@@ -500,16 +494,16 @@ export interface BuiltinCall {
   readonly args: readonly Expression[]
   readonly type: Type | undefined
   /**
-   * Set for a subgroup operation that a `diagnostic` filter lets stand in divergent control flow: what is
-   * said of it there.
+   * Set for a subgroup operation that a `diagnostic` filter allows in divergent control flow: the severity of
+   * the message.
    */
   readonly filtered?: 'warning' | 'info' | 'off'
   readonly loc: Location
 }
 
 /**
- * A pointer argument of the source, by its position there, and the variable or pointer at the root of what it
- * points to.
+ * A pointer argument in the source: its position, and the variable or pointer at the root of the place that
+ * it points to.
  */
 export interface PointerArgument {
   readonly position: number
@@ -522,8 +516,8 @@ export interface Call {
   readonly function: IrFunction
   readonly args: readonly Expression[]
   /**
-   * All pointer arguments, also those for which the function is specialised, of which `args` has only the
-   * indices.
+   * All pointer arguments, including those for which the function is specialized; `args` contains only the
+   * indices of the latter.
    */
   readonly pointers: readonly PointerArgument[]
   readonly type: Type | undefined
@@ -531,8 +525,8 @@ export interface Call {
 }
 
 /**
- * Any expression that gives a value. Only calls may have type undefined, and only directly in an `evaluate`
- * statement.
+ * Any expression that yields a value. Only a call directly in an `evaluate` statement may have an undefined
+ * type.
  */
 export type Expression =
   | Literal
@@ -618,7 +612,7 @@ export interface If {
   readonly loc: Location
 }
 
-/** One clause of a switch; `isDefault` and `selectors` may both hold. No fall-through. */
+/** One clause of a switch. A default clause may also have selectors. There is no fall-through. */
 export interface SwitchClause {
   readonly selectors: readonly number[]
   readonly isDefault: boolean
@@ -648,8 +642,8 @@ export interface Loop {
 }
 
 /**
- * A loop with `initial` in scope of the rest; no condition means true. One that the source calls `while` has
- * a condition alone.
+ * A loop; the declarations of `initial` are in scope in all other parts, and no condition means true. A
+ * `while` loop has only a condition.
  */
 export interface For {
   readonly kind: 'for'
@@ -667,7 +661,7 @@ export interface Break {
   readonly loc: Location
 }
 
-/** Goes to the continuing part of the innermost loop (through any switch around it). */
+/** Jumps to the continuing part of the innermost loop, out of any switch inside it. */
 export interface Continue {
   readonly kind: 'continue'
   readonly loc: Location
@@ -699,8 +693,8 @@ export type Statement =
 // --------------------------------------------------------------------------------------------------------- module
 
 /**
- * A function. A source function specialised for several pointer arguments appears once for each, with
- * different ids.
+ * A function. A source function that is specialized for several pointer arguments appears once for each
+ * specialization, with different ids.
  */
 export interface IrFunction {
   readonly kind: 'function'
@@ -712,10 +706,10 @@ export interface IrFunction {
   readonly loc: Location
 }
 
-/** What a device must offer for a kernel, by the names that WebGPU and Dawn use. */
+/** The features that a kernel requires of a device, by the names that WebGPU and Dawn use. */
 export type KernelFeature = 'shader-f16' | 'subgroups' | 'chromium-experimental-subgroup-matrix'
 
-/** An override as the module declares it, and the value it was specialised to. */
+/** An override as declared in the module, with the value that it is specialized to. */
 export interface Override {
   readonly name: string
   /** From `@id`. */
@@ -731,7 +725,7 @@ export interface Override {
   readonly loc: Location
 }
 
-/** One compute entry point with everything it reaches, and nothing else. */
+/** One compute entry point with everything that it uses, and nothing else. */
 export interface IrModule {
   readonly kind: 'module'
   readonly label: string
@@ -749,6 +743,6 @@ export interface IrModule {
   readonly functions: readonly IrFunction[]
   /** Optional features the code uses: from `enable`. */
   readonly features: readonly KernelFeature[]
-  /** Of the whole source, reached by the entry point or not. */
+  /** Warnings of the whole source, whether or not the entry point reaches the code. */
   readonly warnings: readonly WgslWarning[]
 }

@@ -1,6 +1,6 @@
 import type { ScalarKind, SubgroupMatrixComponent, Type } from './ir.ts'
 
-/** The bytes of a scalar, and of a component of a subgroup matrix. */
+/** The byte length of a scalar, or of a component of a subgroup matrix. */
 export const scalarByteLength: Readonly<Record<ScalarKind | SubgroupMatrixComponent, number>> = {
   bool: 4,
   i32: 4,
@@ -11,7 +11,9 @@ export const scalarByteLength: Readonly<Record<ScalarKind | SubgroupMatrixCompon
   u8: 1,
 }
 
-/** The alignment of a type in bytes (WGSL, "Alignment and Size"); a buffer's fits the widest vector. */
+/**
+ * The alignment of a type in bytes (WGSL, "Alignment and Size"); that of a buffer suits the widest vector.
+ */
 export function alignOf(type: Type): number {
   switch (type.kind) {
     case 'scalar':
@@ -54,7 +56,7 @@ export function sizeOf(type: Type): number {
       return type.size
     case 'buffer':
       return type.length ?? 0
-    // An invocation's share; no memory that a program sees has it.
+    // A nominal size per invocation; the type has no layout that a program can observe.
     case 'subgroup-matrix':
       return 4
     case 'pointer':
@@ -70,7 +72,7 @@ export function strideOf(type: Type): number {
   throw new RangeError(`${type.kind} has no elements`)
 }
 
-/** Where the runtime-sized array in a type begins, and its stride; undefined without one. */
+/** The offset and stride of the runtime-sized array in a type; undefined if there is none. */
 export function runtimeArrayOf(type: Type): { offset: number; stride: number } | undefined {
   if (type.kind === 'array' && type.length === undefined) return { offset: 0, stride: type.stride }
   const last = type.kind === 'struct' ? type.members.at(-1) : undefined
@@ -78,9 +80,7 @@ export function runtimeArrayOf(type: Type): { offset: number; stride: number } |
   return inside && { offset: last.offset + inside.offset, stride: inside.stride }
 }
 
-/**
- * The least bytes of a buffer that a view of a type takes: up to the first element of a runtime-sized array.
- */
+/** The minimum byte length of a view of a type; it includes the first element of a runtime-sized array. */
 export function leastViewSize(type: Type): number {
   const array = runtimeArrayOf(type)
   return array === undefined ? sizeOf(type) : array.offset + array.stride

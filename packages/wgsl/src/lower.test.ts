@@ -11,7 +11,7 @@ function ir(body: string, module = '') {
   return lower(parseWgsl(main(body, module), { label: 'test.wgsl' }))
 }
 
-/** The printed body of the entry point, one statement a line. */
+/** The printed body of the entry point, one statement per line. */
 function body(source: string, module = ''): string {
   const printed = printIr(ir(source, module))
   const lines = printed.slice(printed.lastIndexOf('@workgroup_size')).trim().split('\n').slice(1, -1)
@@ -232,7 +232,7 @@ describe('errors', () => {
     const refused = (source: string) => () => lower(parseWgsl(source))
     expect(refused(`enable subgroup_size_control; ${main}`)).toThrow("needs 'enable subgroups;'")
     expect(refused(`enable subgroup_size_control, subgroups; ${main}`)).not.toThrow()
-    // Dawn has these where unsafe features are allowed, as the tests allow them; here they mean nothing.
+    // Dawn accepts these if unsafe features are allowed, as in the tests; this compiler does not.
     for (const feature of ['texel_buffers', 'sized_binding_array', 'multisampled_array_textures'])
       expect(refused(`requires ${feature}; ${main}`)).toThrow(`the language feature '${feature}' is unknown`)
   })

@@ -15,13 +15,16 @@ import { arrayType, typeName, u32Type } from './types.ts'
 import { moduleVariableOf, walk } from './walk.ts'
 import type { WgslWarning } from './wgsl-error.ts'
 
-/** Uniform members `x_base`, `x_stride` and so on say where the view that is bound as `x` lies; `@tandem-gpu/core` fills them in. */
+/**
+ * Uniform members such as `x_base` and `x_stride` describe the position of the view that is bound as `x`;
+ * `@tandem-gpu/core` fills them in.
+ */
 export const automaticSuffixes = ['base', 'stride', 'rows', 'columns', 'length'] as const
 
-/** What the components of a type are; `mixed` for structures of several kinds. */
+/** The scalar kind of a type's components; `mixed` for structures of several kinds. */
 export type ReflectedScalar = ScalarKind | 'mixed'
 
-/** A type as a host sees it; a `buffer` is seen as an array of u32. */
+/** A type as the host sees it; a `buffer` appears as an array of u32. */
 export interface ReflectedType {
   /** The WGSL spelling: `array<vec4f>`. */
   readonly name: string
@@ -34,7 +37,7 @@ export interface ReflectedType {
   readonly components: number
   /** For arrays: bytes from element to element. */
   readonly stride: number | undefined
-  /** Bytes of the whole; a runtime-sized array counts as one element. */
+  /** Total byte length; a runtime-sized array counts as one element. */
   readonly size: number
   /** For arrays of fixed length: the length. */
   readonly length: number | undefined
@@ -50,7 +53,7 @@ export interface ReflectedType {
   readonly members: readonly ReflectedMember[] | undefined
 }
 
-/** A member of a structure that a binding holds; `type` is the WGSL spelling, `offset` in bytes. */
+/** A member of a structure in a binding; `type` is the WGSL spelling, `offset` in bytes. */
 export interface ReflectedMember extends Omit<ReflectedType, 'name'> {
   readonly name: string
   readonly type: string
@@ -65,17 +68,17 @@ export interface Binding {
   readonly space: 'storage' | 'uniform'
   /** As declared. */
   readonly access: 'read' | 'read_write'
-  /** Whether code that the entry point reaches reads it; atomics do both. `arrayLength` does neither. */
+  /** Whether reachable code reads it. Atomics both read and write; `arrayLength` does neither. */
   readonly reads: boolean
   readonly writes: boolean
   readonly type: ReflectedType
-  /** The least number of bytes to bind: the size, with one element for a runtime-sized array. */
+  /** The minimum number of bytes to bind: the size, with one element for a runtime-sized array. */
   readonly minByteLength: number
   /** For structures: the members. */
   readonly members: readonly ReflectedMember[] | undefined
 }
 
-/** What a host must know to run an entry point. */
+/** The information that a host needs to run an entry point. */
 export interface Reflection {
   readonly entryPoint: string
   readonly workgroupSize: readonly [number, number, number]
@@ -90,13 +93,16 @@ export interface Reflection {
     readonly default: number | boolean | undefined
   }[]
   readonly features: readonly KernelFeature[]
-  /** The subgroup matrices and products that a device must have. */
+  /** The subgroup matrices and products that a device must support. */
   readonly subgroupMatrices: readonly SubgroupMatrixUse[]
-  /** The built-in values that the entry point takes. */
+  /** The built-in values that the entry point receives. */
   readonly builtins: readonly BuiltinValue[]
   /** Whether reachable code has a workgroupBarrier or a workgroupUniformLoad, which contains one. */
   readonly callsWorkgroupBarrier: boolean
-  /** Warnings that the WGSL specification requires, such as operations that a `diagnostic` filter lets stand in divergent control flow. */
+  /**
+   * Warnings that the WGSL specification requires, such as for operations that a `diagnostic` filter allows
+   * in divergent control flow.
+   */
   readonly warnings: readonly WgslWarning[]
 }
 
@@ -148,7 +154,9 @@ function accesses(ir: IrModule): {
   return { reads, writes, barrier }
 }
 
-/** How many bytes of each buffer its views take at least: to the end of the last at a constant offset. */
+/**
+ * The minimum byte length of each buffer for its views: up to the end of the last view at a constant offset.
+ */
 function viewedBytes(ir: IrModule): Map<ModuleVariable, number> {
   const bytes = new Map<ModuleVariable, number>()
   walk(ir, {
@@ -183,7 +191,7 @@ function describeMember({ name, type, offset }: StructType['members'][number]): 
   return { ...describe(type), name, type: typeName(type), offset }
 }
 
-/** Equal types share their description: structures can hold one another many times over. */
+/** Descriptions are cached by type, because nested structures can contain the same type many times. */
 const describe = typeProperty((type: Type): ReflectedType => {
   if (type.kind === 'pointer' || type.kind === 'subgroup-matrix')
     throw new TypeError(`a buffer holds no ${type.kind}`)
@@ -209,7 +217,7 @@ const describe = typeProperty((type: Type): ReflectedType => {
   }
 })
 
-/** Bytes with one element for a runtime-sized array at the end. */
+/** The byte length with one element for a runtime-sized array at the end. */
 const minimumSize = typeProperty((type: Type): number => {
   if (type.kind === 'array' && type.length === undefined) return type.stride
   if (type.kind === 'buffer') return type.length ?? 4

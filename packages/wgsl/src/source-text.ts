@@ -1,7 +1,7 @@
 import type { Location } from './ir.ts'
 import { WgslError, type WgslErrorPlace } from './wgsl-error.ts'
 
-/** A source that is valid, as far as is known, but uses what this compiler does not support. */
+/** The error for a source that may be valid but uses features that this compiler does not support. */
 export class UnsupportedError extends WgslError {}
 
 /** A WGSL source with its label; turns offsets into lines and columns. */
@@ -41,17 +41,17 @@ export class SourceText {
     return { line: low + 1, column: offset - starts[low]! + 1 }
   }
 
-  /** An error at an offset for something that is not supported, to be thrown. */
+  /** Returns an error at an offset for an unsupported feature. */
   unsupported(offset: number, text: string): UnsupportedError {
     return new UnsupportedError(text, this.#place(this.locate(offset)))
   }
 
-  /** An error at an offset, to be thrown. */
+  /** Returns an error at an offset. */
   error(offset: number, text: string): WgslError {
     return this.errorAt(this.locate(offset), text)
   }
 
-  /** An error at a line and column, to be thrown. */
+  /** Returns an error at a line and column. */
   errorAt(location: Location, text: string): WgslError {
     return new WgslError(text, this.#place(location))
   }

@@ -4,7 +4,7 @@ import { findSubgroupMatrixUses } from './subgroup-matrices.ts'
 
 const levels = 28
 
-/** A structure that holds `first`, and structures that hold the one before twice. */
+/** A structure that contains `first`, and structures that each contain the previous one twice. */
 function doubled(first: string): string {
   return `enable chromium_experimental_subgroup_matrix;
     struct S0 { a: ${first} }

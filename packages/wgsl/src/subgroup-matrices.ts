@@ -3,7 +3,7 @@ import { typeProperty } from './type-property.ts'
 import { typeName } from './types.ts'
 import { walk } from './walk.ts'
 
-/** A product of subgroup matrices that a device carries out, in the words of WebGPU: M × K times K × N. */
+/** A product of subgroup matrices that a device supports, in WebGPU's terms: M × K times K × N. */
 export interface SubgroupMatrixConfig {
   readonly componentType: 'f16' | 'f32' | 'i32' | 'u32' | 'i8' | 'u8'
   readonly resultComponentType: 'f16' | 'f32' | 'i32' | 'u32' | 'i8' | 'u8'
@@ -12,16 +12,16 @@ export interface SubgroupMatrixConfig {
   readonly K: number
 }
 
-/** What a kernel needs of a device: matrices, and products of them. */
+/** A matrix or a product of matrices that a kernel requires of a device. */
 export interface SubgroupMatrixUse {
   /** A matrix, or the result of a product. */
   readonly type: SubgroupMatrixType
-  /** The left factor of a product; undefined for a matrix that only exists. */
+  /** The left factor of a product; undefined for a matrix alone. */
   readonly left: SubgroupMatrixType | undefined
   readonly loc: Location
 }
 
-/** The matrices and products in reachable code, each once, where it comes first. */
+/** The distinct matrices and products in reachable code, each with its first location. */
 export function findSubgroupMatrixUses(module: IrModule): SubgroupMatrixUse[] {
   const found = new Map<string, SubgroupMatrixUse>()
   const note = (type: Type | undefined, loc: Location, left?: SubgroupMatrixType): void => {
@@ -46,7 +46,7 @@ export function findSubgroupMatrixUses(module: IrModule): SubgroupMatrixUse[] {
   return [...found.values()]
 }
 
-/** The subgroup matrices that memory of a type holds. */
+/** The subgroup matrix types that a type contains. */
 const matricesIn = typeProperty((type: Type): ReadonlySet<SubgroupMatrixType> => {
   if (type.kind === 'subgroup-matrix') return new Set([type])
   if (type.kind === 'array') return matricesIn(type.element)
@@ -54,7 +54,7 @@ const matricesIn = typeProperty((type: Type): ReadonlySet<SubgroupMatrixType> =>
   return new Set(type.kind === 'struct' ? type.members.flatMap((m) => [...matricesIn(m.type)]) : [])
 })
 
-/** The first use that none of a device's configurations covers; undefined when it carries out all. */
+/** The first use that none of a device's configurations covers; undefined if the device supports all. */
 export function unsupportedSubgroupMatrix(
   uses: readonly SubgroupMatrixUse[],
   configs: readonly SubgroupMatrixConfig[],
@@ -73,14 +73,14 @@ function covers(
   return isResult && (left === undefined || (left.component === componentType && left.columns === K))
 }
 
-/** Says that a use is not supported. */
+/** The message that a use is not supported. */
 export function describeSubgroupMatrixUse({ type, left }: SubgroupMatrixUse): string {
   return left === undefined
     ? `matrices of type ${typeName(type)} are not supported`
     : `the product of a ${typeName(left)} with a result of type ${typeName(type)} is not supported`
 }
 
-/** The products that kernels translated to CUDA can have, on GPUs of compute capability 8.0 and up. */
+/** The products that kernels translated to CUDA support, on GPUs of compute capability 8.0 and higher. */
 export const cudaSubgroupMatrixConfigs: readonly SubgroupMatrixConfig[] = [
   { componentType: 'f16', resultComponentType: 'f32', M: 16, N: 16, K: 16 },
   { componentType: 'f16', resultComponentType: 'f16', M: 16, N: 16, K: 16 },

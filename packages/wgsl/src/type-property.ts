@@ -1,8 +1,8 @@
 import type { Type } from './ir.ts'
 
 /**
- * A property of types that is computed from the types inside, once for each type. Without that, structures
- * that hold one another twice would take time exponential in their number.
+ * A property of types that is computed from the types inside, once per type. Without caching, structures that
+ * each contain the previous one twice would take exponential time.
  */
 export function typeProperty<T>(compute: (type: Type) => T): (type: Type) => T {
   const known = new WeakMap<Type, { readonly value: T }>()
@@ -16,7 +16,7 @@ export function typeProperty<T>(compute: (type: Type) => T): (type: Type) => T {
   }
 }
 
-/** A property that a type has by itself, or by an element or a member. */
+/** A property that a type has if it, an element or a member has it. */
 export function partProperty(holds: (type: Type) => boolean): (type: Type) => boolean {
   const property = typeProperty(
     (type: Type): boolean =>
@@ -33,5 +33,5 @@ const hasNoLayout = partProperty(
   (type) => type.kind === 'subgroup-matrix' || ('scalar' in type && type.scalar === 'bool'),
 )
 
-/** Can the host share memory of the type? A bool and a subgroup matrix have no layout. */
+/** Whether the type is host-shareable. A bool and a subgroup matrix have no layout. */
 export const isHostShareable = (type: Type): boolean => !hasNoLayout(type)

@@ -15,8 +15,8 @@ import type {
 import { alignOf, roundUp, sizeOf } from './layout.ts'
 
 /*
- * Constructors of interned types: equal types are the same object, so `===` compares them. Structures are
- * made once for each module by the front end, and types that contain them hang on them.
+ * Constructors of interned types: equal types are the same object, so `===` compares them. The front end
+ * creates each structure once per module; types that contain a structure are interned by that object.
  */
 
 const scalars = new Map<string, ScalarType>()
@@ -66,7 +66,7 @@ export function atomicType(scalar: 'i32' | 'u32'): AtomicType {
 /** `atomic<vec2u>`. */
 export const wideAtomicType: AtomicType = Object.freeze({ kind: 'atomic', scalar: 'u32', wide: true })
 
-/** The array of `length` elements, or the runtime-sized one when it is undefined. */
+/** The array of `length` elements, or the runtime-sized array if `length` is undefined. */
 export function arrayType(element: Type, length: number | undefined): ArrayType {
   const byLength = intern(arrays, element, () => new Map<number | undefined, ArrayType>())
   return intern(byLength, length, () =>
@@ -74,7 +74,7 @@ export function arrayType(element: Type, length: number | undefined): ArrayType 
   )
 }
 
-/** The buffer of `length` bytes, or of as many as are bound when it is undefined. */
+/** The buffer of `length` bytes, or of the size of the binding if `length` is undefined. */
 export function bufferType(length: number | undefined): BufferType {
   return intern(buffers, length, () => Object.freeze({ kind: 'buffer', length }))
 }
@@ -115,13 +115,14 @@ export function elementCount(type: Type): number | undefined {
         : undefined
 }
 
-/** Is it i32 or u32? */
+/** Whether a type is i32 or u32. */
 export function isInteger(type: Type | undefined): boolean {
   return type?.kind === 'scalar' && (type.scalar === 'i32' || type.scalar === 'u32')
 }
 
 /**
- * How WGSL writes a type, with predeclared aliases for vectors and matrices: `vec3f`, `array<mat2x2h, 4>`.
+ * The WGSL spelling of a type, with predeclared aliases for vectors and matrices: `vec3f`,
+ * `array<mat2x2h, 4>`.
  */
 export function typeName(type: Type): string {
   switch (type.kind) {
@@ -150,7 +151,7 @@ export function typeName(type: Type): string {
   }
 }
 
-/** What follows `vec3` in a vector's name: the letter of a predeclared alias where there is one. */
+/** The part after `vec3` in a vector's name: the letter of a predeclared alias if there is one. */
 function suffix(scalar: string): string {
   const letters: Record<string, string> = { i32: 'i', u32: 'u', f32: 'f', f16: 'h' }
   return letters[scalar] ?? `<${scalar}>`

@@ -3,7 +3,7 @@ import { lower, parseWgsl } from './frontend/lower.ts'
 import { reflect } from './reflect.ts'
 import { moduleVariableOf, walk } from './walk.ts'
 
-/** What a statement does to the variable v, in order of evaluation. */
+/** How a statement uses the variable v, in order of evaluation. */
 function uses(declaration: string, statement: string): string[] {
   const module = lower(
     parseWgsl(`enable f16, chromium_experimental_subgroup_matrix;

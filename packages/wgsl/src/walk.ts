@@ -11,21 +11,20 @@ import type {
 } from './ir.ts'
 
 /**
- * Callbacks of `walk`, each called before what is inside; one that returns false skips the inside, any other
- * result says nothing.
+ * Callbacks of `walk`. Each is called before the children of a node and returns false to skip them; any other
+ * result is ignored.
  */
 export interface Visitor {
   statement?(statement: Statement): unknown
   expression?(expression: Expression): unknown
   place?(place: Place, use: PlaceUse): unknown
-  /** Called after what is inside a statement or an expression, unless that was skipped. */
+  /** Called after the children of a statement or an expression, unless they were skipped. */
   leave?(node: Statement | Expression): void
 }
 
 /**
- * What is done with a whole place; the bases of the place itself are visited with the same use. `measure`
- * asks for the length of an array only; a user function that is given an `address` may do anything with what
- * it points to.
+ * How a whole place is used; its bases are visited with the same use. `measure` reads only the length of an
+ * array. With `address`, a user function may use the memory in any way.
  */
 export type PlaceUse = NonNullable<BuiltinFacts['pointer']> | 'address'
 
@@ -47,7 +46,9 @@ export function walk(node: IrModule | IrFunction | Statement | Expression, visit
   }
 }
 
-/** Does the test hold for any statement, expression or place under the node, itself included? */
+/**
+ * Whether the test holds for any statement, expression or place under the node, including the node itself.
+ */
 export function some(
   node: IrModule | IrFunction | Statement | Expression,
   test: (part: Statement | Expression | Place) => boolean,
@@ -70,7 +71,7 @@ function isStatement(node: Statement | Expression): node is Statement {
   return statementKinds.has(node.kind)
 }
 
-/** Visits a statement and what is inside it. */
+/** Visits a statement and its children. */
 function walkStatement(statement: Statement, visitor: Visitor): void {
   if (visitor.statement?.(statement) === false) return
   walkInsideStatement(statement, visitor)
@@ -130,7 +131,7 @@ function walkInsideStatement(statement: Statement, visitor: Visitor): void {
   }
 }
 
-/** Visits an expression and what is inside it; `use` is what is done with the place whose address it is. */
+/** Visits an expression and its children. If it is an address, `use` is the use of the place. */
 function walkExpression(expression: Expression, visitor: Visitor, use: PlaceUse = 'address'): void {
   if (visitor.expression?.(expression) === false) return
   if (expression.kind === 'address-of') walkPlace(expression.place, use, visitor)
@@ -186,13 +187,13 @@ function walkPlace(place: Place, use: PlaceUse, visitor: Visitor): void {
   for (const e of ownOperands(place)) walkExpression(e, visitor)
 }
 
-/** The expressions that naming a place evaluates, in order: indices, and the offsets and sizes of views. */
+/** The expressions that a place evaluates, in order: indices, and the offsets and sizes of views. */
 export function operandsOf(place: Place): readonly Expression[] {
   if (place.kind === 'variable' || place.kind === 'deref') return []
   return [...operandsOf(place.base), ...ownOperands(place)]
 }
 
-/** The place with other operands, which `replace` gives in the order of evaluation. */
+/** The place with its operands replaced; `replace` is called in the order of evaluation. */
 export function withOperands(
   place: Place,
   replace: (operand: Expression, role: 'index' | 'offset' | 'size') => Expression,
@@ -205,7 +206,7 @@ export function withOperands(
   return { ...place, base, offset, size: place.size && replace(place.size, 'size') } as Place
 }
 
-/** Those that are not its base's. */
+/** The operands of a place without those of its base. */
 function ownOperands(place: Place): readonly Expression[] {
   if (place.kind === 'index-place') return [place.index]
   if (place.kind !== 'view-place') return []
@@ -220,7 +221,7 @@ export function rootOf(place: Place): Extract<Place, { kind: 'variable' | 'deref
 }
 
 /**
- * The variable of the module in which a place lies; undefined for one in a local variable or behind a
+ * The module variable that contains a place; undefined for a place in a local variable or reached through a
  * pointer.
  */
 export function moduleVariableOf(place: Place): ModuleVariable | undefined {
@@ -228,12 +229,12 @@ export function moduleVariableOf(place: Place): ModuleVariable | undefined {
   return root.kind === 'variable' && root.variable.kind === 'module-variable' ? root.variable : undefined
 }
 
-/** Is it memory that no invocation changes while the kernel runs? */
+/** Whether no invocation changes this memory while the kernel runs. */
 export function isConstantMemory({ space, access }: ModuleVariable): boolean {
   return space === 'uniform' || (space === 'storage' && access === 'read')
 }
 
-/** The view of a buffer in which a place lies. */
+/** The buffer view that contains a place, if any. */
 export function viewOf(place: Place): ViewPlace | undefined {
   let p = place
   while (p.kind !== 'variable' && p.kind !== 'deref') {

@@ -1,4 +1,4 @@
-/** Where in which source an error lies. */
+/** The position of an error, and its source. */
 export interface WgslErrorPlace {
   readonly line: number
   readonly column: number
@@ -8,25 +8,24 @@ export interface WgslErrorPlace {
 }
 
 /**
- * What the language asks to be said of a source that compiles. Lines and columns count as those of
- * `WgslError`.
+ * A warning that the language requires for a source that compiles. Lines and columns count as in `WgslError`.
  */
 export interface WgslWarning {
-  /** As the source's `diagnostic` filters have it. */
+  /** As set by the source's `diagnostic` filters. */
   readonly severity: 'warning' | 'info'
   readonly text: string
   readonly line: number
   readonly column: number
 }
 
-/** How many characters of a source line a message shows at most, and of what the message says itself. */
+/** The maximum number of characters of a source line in a message, and of the message's own text. */
 const maximumLineLength = 160
 const maximumTextLength = 600
 
 /**
  * A WGSL source that does not compile. The message reads `label:line:column: text`, then the source line with
- * a caret; of a line above 160 characters, the part around the column. Lines and columns count from 1,
- * columns in UTF-16 code units.
+ * a caret. A line above 160 characters is shortened to the part around the column. Lines and columns count
+ * from 1, columns in UTF-16 code units.
  */
 export class WgslError extends Error {
   override readonly name = 'WgslError'
@@ -35,7 +34,7 @@ export class WgslError extends Error {
   readonly column: number
   readonly label: string
   readonly sourceLine: string
-  /** The message's text alone, without place and source line; cut at 600 characters. */
+  /** The message's text without position and source line, truncated to 600 characters. */
   readonly text: string
 
   constructor(text: string, place: WgslErrorPlace) {
@@ -52,7 +51,7 @@ export class WgslError extends Error {
   }
 }
 
-/** The part of a line around a position, and how many of its characters stand before the position. */
+/** The part of a line around a position, and the number of its characters before the position. */
 function excerptOf(line: string, position: number): { excerpt: string; before: number } {
   if (line.length <= maximumLineLength) return { excerpt: line, before: position }
   const start = Math.max(0, Math.min(position - maximumLineLength / 2, line.length - maximumLineLength))

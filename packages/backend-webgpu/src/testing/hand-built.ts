@@ -14,7 +14,8 @@ import type {
 type Binding = { name: string; space: 'storage' | 'uniform'; access: 'read' | 'read_write' }
 
 /**
- * A kernel source with just what the backend reads of the module: `bindings[i]` is `@group(0) @binding(i)`.
+ * A kernel source with only the parts of the module that the backend reads: `bindings[i]` is
+ * `@group(0) @binding(i)`.
  */
 export function kernelSource(
   wgsl: string,
@@ -50,7 +51,7 @@ export const storage = (name: string, access: 'read' | 'read_write'): Binding =>
 })
 export const uniform = (name: string): Binding => ({ name, space: 'uniform', access: 'read' })
 
-/** `rows` rows; one contiguous run where `rows` and `rowByteStride` are left out. */
+/** A region of `rows` rows, or one contiguous run if `rows` and `rowByteStride` are omitted. */
 export function region(
   buffer: number,
   byteOffset: number,
@@ -109,7 +110,7 @@ export class PlanBuilder {
     return this
   }
 
-  /** Dispatches `kernel` on whole buffers, bound in order, read or written as `access` says. */
+  /** Dispatches `kernel` on whole buffers, bound in order with the given `access`. */
   dispatch(
     device: number,
     kernel: number,
@@ -169,7 +170,7 @@ export function contiguous(allocation: Allocation, byteOffset = 0, byteLength = 
   return { allocation, byteOffset, rowByteLength: byteLength, rows: 1, rowByteStride: byteLength }
 }
 
-/** Bytes that differ everywhere, and from call to call with another `seed`. */
+/** A varied byte pattern that depends on `seed`. */
 export function patternBytes(byteLength: number, seed = 1): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(byteLength)
   let state = seed * 2654435761

@@ -1,6 +1,6 @@
 /**
- * A program of its own: opens a device, computes, waits, and reports the least share of CPU time in a part of
- * the wait. Never exits by itself.
+ * A separate program that opens a device, computes, waits, and reports the lowest share of CPU time in any
+ * part of the wait. It never exits by itself.
  */
 import { webgpu } from '../index.ts'
 
@@ -12,8 +12,8 @@ const runtime = await backend.open([adapters[0]!])
 const allocation = await runtime.allocate(0, 4096, { label: 'x', zero: true })
 const bytes = new Uint8Array(4096)
 await runtime.read({ allocation, byteOffset: 0, rowByteLength: 4096, rows: 1, rowByteStride: 4096 }, bytes)
-// The least of up to sixty parts of the wait: a compiler or collector may run in one, what burns CPU burns it
-// in all.
+// The minimum over up to sixty parts of the wait: a compiler or the garbage collector may run in one part,
+// but a busy loop uses CPU time in all of them.
 let cpuFraction = Number.POSITIVE_INFINITY
 for (let part = 0; part < 60 && cpuFraction > 0.02; part++) {
   const before = process.cpuUsage()

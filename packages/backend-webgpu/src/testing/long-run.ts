@@ -1,6 +1,6 @@
 /**
- * A program of its own: a kernel that takes far longer than its limit. Prints what becomes of the calls, and
- * then ends as `process.argv[2]` says.
+ * A separate program that runs a kernel far beyond its time limit. Prints the outcome of each call, then ends
+ * in the way that `process.argv[2]` selects.
  */
 import { openGroup } from '@tandem-gpu/core'
 import { webgpu } from '../index.ts'
@@ -20,7 +20,7 @@ const code = (promise: Promise<unknown>): Promise<unknown> =>
   )
 const running = code(group.queue.run(program, 3, { timeoutSeconds: 0.3 }))
 const pending = code(group.queue.read(x))
-// The limit of a run that never begins does not keep the process.
+// The time limit of a run that never begins does not keep the process alive.
 const behind = code(group.queue.run(program, 1, { timeoutSeconds: 600 }))
 const codes = [await running, await pending, await behind, await code(group.queue.run(program))]
 const { leaks } = await group.destroy()

@@ -1,6 +1,6 @@
 /**
- * A program of its own: worker threads compute, destroy their groups and are terminated, then this thread
- * computes. Prints what it reads.
+ * A separate program: worker threads compute, destroy their groups and are terminated, then the main thread
+ * computes. Prints the results.
  */
 import { fileURLToPath } from 'node:url'
 import { isMainThread, parentPort, SHARE_ENV, Worker } from 'node:worker_threads'
@@ -32,6 +32,6 @@ if (isMainThread) {
   console.log(await filled(10))
 } else {
   parentPort!.postMessage(await filled(100))
-  // Until it is terminated.
+  // Keeps the worker alive until it is terminated.
   setInterval(() => {}, 1000)
 }

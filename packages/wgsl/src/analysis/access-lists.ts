@@ -3,8 +3,7 @@ import type { Effects } from './effects.ts'
 import type { LoopCounters } from './loop-counter.ts'
 
 /**
- * Which statements of a list access which variables, and where barriers stand in it; found once for each
- * list.
+ * Finds which statements of a list access which variables, and where the list has barriers, once per list.
  */
 export class AccessLists {
   readonly #effects: Effects
@@ -22,8 +21,8 @@ export class AccessLists {
   }
 
   /**
-   * The accessing statements from the first one to the first barrier after it; undefined if there is none, or
-   * if a barrier stands inside one of the statements between.
+   * The accessing statements from the first one to the first barrier after it; undefined if there is no such
+   * barrier, or if one of the statements in between contains a barrier.
    */
   beforeBarrier(list: readonly Statement[], v: ModuleVariable): readonly Statement[] | undefined {
     const { positions, nextBarrier, nextInside } = this.#of(list)
@@ -65,10 +64,10 @@ export class AccessLists {
 interface ListAccesses {
   readonly positions: ReadonlyMap<ModuleVariable, readonly number[]>
   /**
-   * For each position, and the end, the first statement from there on that is a barrier or begins with one.
+   * For each position and the end: the position of the next statement that is a barrier or begins with one.
    */
   readonly nextBarrier: readonly number[]
-  /** The same for statements that hold a barrier anywhere. */
+  /** The same for statements that contain a barrier anywhere. */
   readonly nextInside: readonly number[]
 }
 

@@ -8,13 +8,13 @@ import type { Ranges } from './recorded-ranges.ts'
 
 /** The facts about a module that any target can use. */
 export interface Analyses {
-  /** Are two values equal, and if not, by which constant do they differ? */
+  /** Whether two values are equal or differ by a constant. */
   readonly forms: LinearForms
-  /** What can evaluating an expression do to memory, and what does its value depend on? */
+  /** How evaluating an expression affects memory, and what its value depends on. */
   readonly effects: Effects
-  /** In which interval lies an integer, and which indices and operations need no guard? */
+  /** The intervals of integers, and the indices and operations that need no guard. */
   readonly ranges: Ranges
-  /** How does a loop count, and does it end? */
+  /** The counters of loops, and whether loops end. */
   readonly counters: LoopCounters
 }
 

@@ -1,7 +1,7 @@
 import type { Expression, IrModule, LocalVariable, Statement } from '../ir.ts'
 import { walk } from '../walk.ts'
 
-/** Tells where local variables change: by a statement, or through a pointer that a call is given. */
+/** Finds where local variables change: by a statement, or through a pointer that is passed to a call. */
 export class Assignments {
   readonly #extents = new Map<object, { start: number; end: number }>()
   readonly #positions = new Map<LocalVariable, number[]>()
@@ -31,7 +31,7 @@ export class Assignments {
     })
   }
 
-  /** May the code change the variable? */
+  /** Whether the code may change the variable. */
   isAssigned(part: Statement | Expression, variable: LocalVariable): boolean {
     const extent = this.#extents.get(part)
     if (extent === undefined) throw new TypeError('only parts of the module can be asked about')

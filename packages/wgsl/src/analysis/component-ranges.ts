@@ -6,17 +6,17 @@ import { type Interval, interval, join, whole } from './interval.ts'
 /** One interval for each component of an integer scalar or vector. */
 export type Components = readonly Interval[]
 
-/** The most workgroups in a dimension, which every backend enforces. */
+/** The maximum number of workgroups per dimension, which every backend enforces. */
 const mostWorkgroups = 65535
 
-/** The kind of a scalar or of a vector's components. Other types give f32, which has no intervals. */
+/** The kind of a scalar or of a vector's components. For other types it is f32, which has no intervals. */
 export function scalarOf(type: Type): ScalarKind {
   return type.kind === 'scalar' || type.kind === 'vector' ? type.scalar : 'f32'
 }
 
 /**
- * All values of an integer scalar, and of vectors of two to four, by their size. Made once: they are asked
- * for at every expression.
+ * All values of an integer scalar, and of vectors of two to four components, by size. Precomputed, because
+ * every expression needs them.
  */
 const wholeOf = new Map(
   (['i32', 'u32'] as const).map((scalar) => {
@@ -59,7 +59,7 @@ export function builtinComponents(module: IrModule, p: Parameter): Components {
   }
 }
 
-/** The values that a built-in function gives, out of `all` of its type. */
+/** The possible results of a built-in function, a subset of `all` values of its type. */
 export function builtinCallComponents(
   name: BuiltinFunction,
   args: readonly (Components | undefined)[],

@@ -29,7 +29,7 @@ export class ConditionFacts {
     this.#rangeOf = rangeOf
   }
 
-  /** The facts that hold where the condition has the value `truth`. */
+  /** The facts that hold if the condition has the value `truth`. */
   of(e: Expression, truth: boolean): Fact[] {
     if (e.kind === 'logical' && (e.operator === '&&') === truth)
       return [...this.of(e.left, truth), ...this.of(e.right, truth)]
@@ -51,7 +51,7 @@ export class ConditionFacts {
     return facts
   }
 
-  /** The facts that hold where `left operator right` has the value `truth`. */
+  /** The facts that hold if `left operator right` has the value `truth`. */
   #comparison(operator: BinaryOperator, left: Expression, right: Expression, truth: boolean): Fact[] {
     const relation = truth ? operator : opposite[operator]
     const [low, high] = relation === '<' || relation === '<=' ? [left, right] : [right, left]

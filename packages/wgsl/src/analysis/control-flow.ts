@@ -1,6 +1,6 @@
 import type { Block } from '../ir.ts'
 
-/** Does the block hold only lets, `if` statements and returns? */
+/** Whether the block contains only lets, `if` statements and returns. */
 export function isStraight(block: Block): boolean {
   return block.statements.every(
     (s) =>

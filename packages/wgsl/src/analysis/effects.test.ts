@@ -4,7 +4,7 @@ import type { Expression } from '../ir.ts'
 import { walk } from '../walk.ts'
 import { analyse } from './analyses.ts'
 
-/** What the value of the let `x` may do: it writes, reads, or holds a barrier. */
+/** The effects of the value of the let `x`: it writes, reads, or contains a barrier. */
 function effectsOf(value: string, declarations = ''): string[] {
   const module = lower(
     parseWgsl(`enable subgroups;

@@ -2,31 +2,32 @@ import { builtinFacts } from '../builtin-functions.ts'
 import type { Expression, IrFunction, IrModule, ModuleVariable, Place, Statement } from '../ir.ts'
 import { isConstantMemory, moduleVariableOf, rootOf, walk } from '../walk.ts'
 
-/** What executing code can do, with the functions that it calls. */
+/** The possible effects of code, including the functions that it calls. */
 export interface Summary {
-  /** It may change memory that code outside reads, or holds a collective call. */
+  /** Whether it may change memory that other code reads, or contains a collective call. */
   readonly writes: boolean
-  /** What it does depends on memory that may change. */
+  /** Whether its behaviour depends on memory that may change. */
   readonly reads: boolean
-  /** The invocations of the workgroup may wait for each other in it. */
+  /** Whether it may contain a workgroup barrier. */
   readonly hasBarrier: boolean
-  /** Variables of the module that it stores to, and those that it loads or passes by address. */
+  /** Module variables that it stores to; `used` are those that it loads or passes by address. */
   readonly stored: ReadonlySet<ModuleVariable>
   readonly used: ReadonlySet<ModuleVariable>
 }
 
-/** What code can do to memory. */
+/** The effects of code on memory. */
 export interface Effects {
   /**
-   * May evaluating the expression change memory that another one reads, or does it hold a collective call?
+   * Whether evaluating the expression may change memory that another expression reads, or includes a
+   * collective call.
    */
   writes(expression: Expression): boolean
-  /** May the value be another when it is evaluated after something that `writes`? */
+  /** Whether the value may differ if it is evaluated after something that `writes`. */
   reads(expression: Expression): boolean
   of(code: Statement | Expression): Summary
 }
 
-/** Finds what the functions of a module can do, and so what any code in it can. */
+/** Finds the effects of a module's functions, and thus of any code in it. */
 export function findEffects(module: IrModule): Effects {
   const functions = new Map<IrFunction, Summary>()
   const known = new WeakMap<object, Summary>()
@@ -39,8 +40,8 @@ export function findEffects(module: IrModule): Effects {
       used: nothing,
     }
     /**
-     * Parts of code are summarised by themselves, once; a function as a whole, since its own variables matter
-     * to its parts.
+     * Parts of code are summarized separately, once. A function is summarized as a whole, since its parts may
+     * use its own variables.
      */
     const addPart = (part: Statement | Expression): boolean => {
       if (part === code || code.kind === 'function') return false
@@ -58,15 +59,15 @@ export function findEffects(module: IrModule): Effects {
           if (stores) add(found, { stored: new Set([variable]) })
           if (loads) add(found, { used: new Set([variable]) })
         }
-        // What a callee does behind an address is in its own summary, and code outside cannot see what a
-        // function does to its own variables.
+        // The effects of a callee on the memory of an address are in its own summary, and other code cannot
+        // observe what a function does to its own variables.
         const isOwn = variable?.kind === 'local-variable' && code.kind === 'function'
         if (isOwn || (use === 'address' && variable?.kind !== 'module-variable')) return
         if (stores) found.writes = true
         if (loads && !isConstant(place)) found.reads = true
       },
       expression(e) {
-        // What is done behind an address is not known from the address alone.
+        // The address alone does not tell how the memory is used.
         if (e.kind !== 'address-of' && addPart(e)) return false
         if (e.kind === 'builtin-call') {
           const { isAtomic, together, barrier } = builtinFacts[e.name]
@@ -101,7 +102,10 @@ function add(summary: MutableSummary, part: Partial<Summary>): void {
   summary.used = union(summary.used, part.used ?? nothing)
 }
 
-/** One of the sets where it holds the other: most code shares the set of a part. */
+/**
+ * The union of two sets. Returns an argument if it contains the other, since most code shares the set of one
+ * of its parts.
+ */
 function union<T>(a: ReadonlySet<T>, b: ReadonlySet<T>): ReadonlySet<T> {
   if (a.size === 0) return b
   const more = [...b].filter((element) => !a.has(element))

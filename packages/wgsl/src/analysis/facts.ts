@@ -2,13 +2,13 @@ import type { LocalVariable } from '../ir.ts'
 import type { Interval } from './interval.ts'
 import type { Key } from './linear-form.ts'
 
-/** The values that a condition leaves a value. */
+/** The range to which a condition restricts a value. */
 export interface Fact {
   readonly key: Key
   readonly range: Interval
 }
 
-/** The facts that hold at a place in the program. */
+/** The facts that hold at a point in the program. */
 export class Facts {
   readonly #ranges: ReadonlyMap<string, Interval>
 
@@ -16,7 +16,7 @@ export class Facts {
     this.#ranges = ranges
   }
 
-  /** These facts, and those of `added` that no assignment in the region invalidates. */
+  /** These facts and the facts in `added` that no assignment in the region invalidates. */
   with(added: readonly Fact[], changes: (variable: LocalVariable) => boolean): Facts {
     const lasting = added.filter(({ key }) => !key.variables.some(changes))
     if (lasting.length === 0) return this
@@ -28,7 +28,7 @@ export class Facts {
     return new Facts(ranges)
   }
 
-  /** Is an interval known of any value? */
+  /** Whether any interval is known. */
   get hasRanges(): boolean {
     return this.#ranges.size > 0
   }

@@ -1,6 +1,6 @@
 import type { BinaryOperator, Expression, ScalarKind } from '../ir.ts'
 
-/** The integers from `low` to `high`, both included. */
+/** The integers from `low` to `high`, inclusive. */
 export interface Interval {
   readonly low: number
   readonly high: number
@@ -19,30 +19,30 @@ export function whole(scalar: ScalarKind): Interval | undefined {
 
 export const interval = (low: number, high: number): Interval => ({ low, high })
 
-/** The least interval that holds both. */
+/** The smallest interval that contains both. */
 export function join(a: Interval, b: Interval): Interval {
   if (a.low <= b.low && a.high >= b.high) return a
   return { low: Math.min(a.low, b.low), high: Math.max(a.high, b.high) }
 }
 
-/** The intersection; `a` where it is empty, since the code is then unreachable. */
+/** The intersection, or `a` if it is empty, since the code is then unreachable. */
 export function meet(a: Interval, b: Interval): Interval {
   const low = Math.max(a.low, b.low)
   const high = Math.min(a.high, b.high)
   return low > high ? a : low === a.low && high === a.high ? a : { low, high }
 }
 
-/** Does `outer` contain `inner`? */
+/** Whether `outer` contains `inner`. */
 export function contains(outer: Interval, inner: Interval): boolean {
   return inner.low >= outer.low && inner.high <= outer.high
 }
 
-/** The least `2^n - 1` that is not below `value`. */
+/** The smallest `2^n - 1` that is at least `value`. */
 function allOnes(value: number): number {
   return value <= 0 ? 0 : 2 ** (Math.floor(Math.log2(value)) + 1) - 1
 }
 
-/** The mathematical result of an operator, before it wraps around; undefined when nothing useful is known. */
+/** The mathematical result of an operator before wrap-around; undefined if nothing useful is known. */
 function unwrapped(operator: BinaryOperator, a: Interval, b: Interval): Interval | undefined {
   switch (operator) {
     case '+':
@@ -90,7 +90,7 @@ function unwrapped(operator: BinaryOperator, a: Interval, b: Interval): Interval
   }
 }
 
-/** The values an operator can give in a type; all of them where it may wrap around. */
+/** The possible results of an operator in a type; all values of the type if it may wrap around. */
 export function applyOperator(
   operator: BinaryOperator,
   a: Interval,

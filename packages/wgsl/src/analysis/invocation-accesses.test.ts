@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { lower, parseWgsl } from '../frontend/lower.ts'
 import { findInvocationAccesses } from './invocation-accesses.ts'
 
-/** What every invocation reaches, as `x[base + y - 2]`. */
+/** The elements that every invocation accesses, as `x[base + y - 2]`. */
 function reached(body: string, workgroupSize = '8'): string[] {
   const module = lower(
     parseWgsl(`

@@ -3,24 +3,24 @@ import { moduleVariableOf, some, walk } from '../walk.ts'
 import { type LinearForm, LinearForms } from './linear-form.ts'
 
 /**
- * An element that each invocation reaches for certain: the one at its `global_invocation_id[axis] + offset`,
- * plus `base` where that is set.
+ * An element that each invocation certainly accesses: the one at its `global_invocation_id[axis] + offset`,
+ * plus `base` if that is set.
  */
 export interface InvocationAccess {
-  /** The storage variable, which is an array whose length is known at run time, or ends with one. */
+  /** The storage variable, which is or ends with a runtime-sized array. */
   readonly variable: ModuleVariable
   readonly axis: 0 | 1 | 2
   readonly offset: number
   /** The member of a uniform structure that is added to the index. */
   readonly base: string | undefined
-  /** Where the array begins in the variable, and from one element to the next, in bytes. */
+  /** The offset of the array in the variable; the stride follows. Both are in bytes. */
   readonly byteOffset: number
   readonly strideByteLength: number
 }
 
 /**
- * Which elements does every invocation reach, whatever the data? Only what stands in the entry point outside
- * conditions and loops, before anything that may return, counts; what is missing here may still be reached.
+ * Finds the elements that every invocation accesses for any data. Considers only code in the entry point
+ * outside of conditions and loops, before any possible return. Other elements may be accessed too.
  */
 export function findInvocationAccesses(module: IrModule): readonly InvocationAccess[] {
   const forms = new LinearForms(module)
@@ -33,7 +33,7 @@ export function findInvocationAccesses(module: IrModule): readonly InvocationAcc
   const visitor = {
     expression(e: Expression) {
       if (e.kind !== 'logical') return undefined
-      // The right side may be skipped.
+      // The right side may not be evaluated.
       walk(e.left, visitor)
       return false
     },
@@ -66,7 +66,7 @@ export function findInvocationAccesses(module: IrModule): readonly InvocationAcc
           walk(s.selector, visitor)
           break
         case 'for':
-          // The condition is evaluated once at least.
+          // The condition is evaluated at least once.
           if (s.condition !== undefined) walk(s.condition, visitor)
           break
         case 'loop':
@@ -80,7 +80,7 @@ export function findInvocationAccesses(module: IrModule): readonly InvocationAcc
   return found
 }
 
-/** The array of unknown length that a place is, if it is one in a storage variable. */
+/** The runtime-sized array of a place, if the place is one in a storage variable. */
 function runtimeArray(
   place: Place,
 ): Pick<InvocationAccess, 'variable' | 'byteOffset' | 'strideByteLength'> | undefined {
@@ -93,7 +93,7 @@ function runtimeArray(
   return { variable, byteOffset: place.member.offset, strideByteLength }
 }
 
-/** The integer members of uniform structures, by the atom that stands for their value. */
+/** The integer members of uniform structures, by the atom of their value. */
 function uniformMembers(module: IrModule, forms: LinearForms): ReadonlyMap<object, string> {
   const members = new Map<object, string>()
   for (const variable of module.variables) {

@@ -3,20 +3,20 @@ import { isInteger, typeName } from '../types.ts'
 import { isConstantMemory, walk } from '../walk.ts'
 
 /**
- * A value that is not taken apart further. Two atoms are the same object when they are the same function of
- * the same values; an atom has one value as long as none of `variables` is assigned and none of `lets`, which
- * are ids of lets and of parameters, is declared anew.
+ * A value that is not decomposed further. Two atoms are the same object if they are the same function of the
+ * same values. An atom keeps its value as long as no variable in `variables` is assigned and no let or
+ * parameter whose id is in `lets` is declared again.
  */
 export interface Atom {
   readonly key: string
   /**
-   * Set for a component of `local_invocation_id`: it takes all values of 0 … extent - 1, for each combination
-   * of the others. Nothing else has an extent; `local_invocation_index` is a sum of the three.
+   * Set only for a component of `local_invocation_id`: it has all values from 0 to extent - 1, for each
+   * combination of the others. `local_invocation_index` is a sum of the three components.
    */
   readonly extent: number | undefined
   readonly variables: readonly LocalVariable[]
   readonly lets: readonly number[]
-  /** Set when the atom is the whole of a local variable. */
+  /** Set if the atom is a whole local variable. */
   readonly variable: LocalVariable | undefined
 }
 
@@ -26,13 +26,15 @@ export interface LinearForm {
   readonly terms: ReadonlyMap<Atom, number>
 }
 
-/** A name for the value of an expression, and the variables on which it depends. */
+/** A name for the value of an expression, with the variables that it depends on. */
 export interface Key {
   readonly text: string
   readonly variables: readonly LocalVariable[]
 }
 
-/** Writes the values of a module as linear forms, so that they can be compared. Each is made once. */
+/**
+ * Converts the values of a module to linear forms, so that they can be compared. Each form is created once.
+ */
 export class LinearForms {
   readonly #workgroupSize: readonly [number, number, number]
   readonly #lets = new Map<number, Expression>()
@@ -51,7 +53,7 @@ export class LinearForms {
     })
   }
 
-  /** The key of a scalar; undefined where its value may change without an assignment that is known here. */
+  /** The key of a scalar; undefined if its value may change without a known assignment. */
   key(e: Expression): Key | undefined {
     return this.#key(this.of(e), e.type)
   }
@@ -62,7 +64,7 @@ export class LinearForms {
   }
 
   of(e: Expression): LinearForm | undefined {
-    // The form of a load is cheap to make again, and the range analysis makes loads of its own.
+    // Loads are not cached: their forms are cheap to compute, and the range analysis creates its own loads.
     if (e.kind === 'load') return this.#place(e.place)
     if (this.#known.has(e)) return this.#known.get(e)
     const form = this.#make(e)
@@ -92,7 +94,7 @@ export class LinearForms {
           if (form !== undefined && isFixed(form)) return form
           return this.#atom(`${value.id}`, { lets: [value.id] })
         }
-        // Each call of a function gives its parameters values anew.
+        // Each call of a function assigns new values to its parameters.
         if (value.builtin === undefined) return this.#atom(`${value.id}`, { lets: [value.id] })
         if (value.builtin !== 'local_invocation_index') return this.#atom(`${value.id}`, {})
         const [x, y] = this.#workgroupSize
@@ -106,7 +108,7 @@ export class LinearForms {
         return e.components.length === 1 ? this.component(e.base, e.components[0]!) : undefined
       case 'convert':
       case 'bitcast':
-        // A conversion between i32 and u32 changes nothing modulo 2³².
+        // A conversion between i32 and u32 does not change the value modulo 2³².
         return isInteger(e.type) && isInteger(e.value.type) ? this.of(e.value) : undefined
       case 'binary':
         return this.#binary(e)
@@ -153,8 +155,8 @@ export class LinearForms {
   }
 
   /**
-   * The result of an operation, of which only equality is known. Operands are named by number, so that keys
-   * stay short.
+   * The result of an operation that can only be compared for equality. Operands are identified by number, so
+   * that keys stay short.
    */
   #opaque(operation: string, operands: readonly LinearForm[]): LinearForm {
     const key = `${operation}(${operands.map((form) => this.#number(form))})`
@@ -178,7 +180,7 @@ export class LinearForms {
     return form
   }
 
-  /** The bits of an i32 and of a u32 may be the same while the numbers differ, so a key names the kind. */
+  /** An i32 and a u32 may have the same bits but different numbers, so a key includes the kind. */
   #key(form: LinearForm | undefined, type: Type | undefined): Key | undefined {
     if (form === undefined) return undefined
     const scalar: ScalarKind | undefined =
@@ -191,7 +193,7 @@ export class LinearForms {
     return { text: `${scalar} ${this.#number(form)}`, variables }
   }
 
-  /** Forms with the same atoms, coefficients and constant have the same number, and others another. */
+  /** Two forms have the same number if and only if they have the same atoms, coefficients and constant. */
   #number(form: LinearForm): number {
     let number = this.#numbers.get(form)
     if (number === undefined) {
@@ -204,12 +206,12 @@ export class LinearForms {
   }
 }
 
-/** Can no assignment change the value? */
+/** Whether no assignment can change the value. */
 export function isFixed(form: LinearForm): boolean {
   return [...form.terms.keys()].every((a) => a.variables.length === 0)
 }
 
-/** Two forms with equal text have the same atoms with the same coefficients. */
+/** The terms of a form as text; forms with equal text have the same atoms and coefficients. */
 export function termsText(form: LinearForm): string {
   return [...form.terms]
     .map(([atom, coefficient]) => `${coefficient}*${atom.key}`)
@@ -227,7 +229,7 @@ export function sum(a: LinearForm, b: LinearForm, sign: 1 | -1): LinearForm {
   return { constant: (a.constant + Math.imul(b.constant, sign)) >>> 0, terms }
 }
 
-/** The form in which `replace` gives other forms for some atoms. */
+/** The form with atoms substituted by the forms that `replace` returns. */
 export function substituted(form: LinearForm, replace: (atom: Atom) => LinearForm | undefined): LinearForm {
   let result: LinearForm = { constant: form.constant, terms: new Map() }
   for (const [atom, coefficient] of form.terms)
@@ -235,7 +237,7 @@ export function substituted(form: LinearForm, replace: (atom: Atom) => LinearFor
   return result
 }
 
-/** The form that is one atom. */
+/** The form that consists of one atom. */
 export function only(atom: Atom): LinearForm {
   return { constant: 0, terms: new Map([[atom, 1]]) }
 }

@@ -5,25 +5,28 @@ import { type IntervalOf, whole } from './interval.ts'
 import type { Atom, LinearForm, LinearForms } from './linear-form.ts'
 
 /**
- * How a `for` loop comes to its end: its condition is `low < high` (or `low <= high`), and every round brings
- * the two nearer by `step`, because the one rises or the other falls. As long as neither wraps around, the
- * condition holds for `(high - low - 1) / step + 1` rounds in a row (without the `- 1` for `<=`), the round
- * that follows included. Neither side has effects, nor changes otherwise.
+ * How a `for` loop approaches its end: its condition is `low < high` (or `low <= high`), and every iteration
+ * reduces the difference by `step`, because `low` rises or `high` falls. As long as neither wraps around, the
+ * condition holds for the next `(high - low - 1) / step + 1` iterations (without the `- 1` for `<=`). Neither
+ * side has effects or changes in any other way.
  */
 export interface LoopApproach {
   readonly low: Expression
   readonly high: Expression
   readonly isStrict: boolean
   readonly step: number
-  /** Set where no round takes a side beyond its type: the loop ends. */
+  /**
+   * The maximum trip count; set if no iteration makes a side exceed the range of its type, so that the loop
+   * ends.
+   */
   readonly mostTrips: number | undefined
 }
 
 /**
- * The forms that are accepted: the condition compares two scalar integers that are sums of variables times
- * constants; the update adds a literal to a local variable, wherever that is declared, or subtracts one; the
- * body assigns neither that variable nor another of the condition; and exactly one side has the variable,
- * with the sign that brings it nearer to the other. Undefined for every other loop.
+ * Finds the approach of a loop of this form: the condition compares two scalar integers that are sums of
+ * variables times constants; the update adds a literal to or subtracts it from a local variable, declared
+ * anywhere; the body assigns neither that variable nor another of the condition; and exactly one side
+ * contains the variable, with the sign that moves it towards the other. Returns undefined for any other loop.
  */
 export function loopApproach(
   loop: For,
@@ -61,7 +64,7 @@ export function loopApproach(
   const isStrict = condition.operator.length === 1
   const [lows, highs] = [intervalOf(low) ?? range, intervalOf(high) ?? range]
   const apart = isStrict ? 1 : 0
-  // What the moving side comes to at the end of the last round.
+  // Whether the moving side stays in the range of its type until the end of the last iteration.
   const fits =
     highChange === 0 ? highs.high - apart + step <= range.high : lows.low + apart - step >= range.low
   const mostTrips = fits ? Math.max(Math.floor((highs.high - lows.low - apart) / step) + 1, 0) : undefined
@@ -78,9 +81,9 @@ function otherAtoms(form: LinearForm, variable: LocalVariable): Atom[] {
 }
 
 /**
- * The most rounds of `for (var s = first; s < bound; s *= 2u)`, with any literal factor from 2 on, where the
- * first value is above zero, no product wraps around, and the body leaves `s` alone. Undefined for every
- * other loop.
+ * The maximum trip count of `for (var s = first; s < bound; s *= 2u)`, with any literal factor of at least 2,
+ * if the first value is above zero, no product wraps around, and the body does not assign `s`. Undefined for
+ * any other loop.
  */
 export function mostDoublings(
   { initial, condition, update, body }: For,

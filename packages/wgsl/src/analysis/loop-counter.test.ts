@@ -21,7 +21,10 @@ function firstLoop(statements: string, declarations = '') {
   return { loop: loops[0]!, counters: analyse(module).counters }
 }
 
-/** Trips of a `for` loop as text: '4' exactly, '≤ 4' at most, '?' unknown; and the counter's values. */
+/**
+ * The trip count of a `for` loop as text ('4' for exactly, '≤ 4' for at most, '?' for unknown), and the
+ * counter's values.
+ */
 function counted(head: string, declarations = '', body = 'out[i] += 1u;') {
   const { loop, counters } = firstLoop(`for (${head}) { ${body} }`, declarations)
   const counter = counters.of(loop as For)

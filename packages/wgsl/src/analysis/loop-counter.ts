@@ -5,20 +5,18 @@ import type { LinearForms } from './linear-form.ts'
 import { type LoopApproach, loopApproach, mostDoublings } from './loop-approach.ts'
 
 /**
- * How a loop counts: `for (var i = first; i < bound; i += step)` or with `<=`, where the step is a literal
- * above 0 and nothing else changes `i`. All numbers are mathematical integers, in which i32 and u32 have no
- * wrap-around. Of `for (var s = first; s > bound; s /= 2)` the trips are known, if both ends are.
+ * The counter of a loop `for (var i = first; i < bound; i += step)`, or with `<=`, where the step is a
+ * literal above 0 and nothing else changes `i`. All numbers are mathematical integers without wrap-around.
+ * For `for (var s = first; s > bound; s /= 2)` the trip count is known if both ends are.
  */
 export interface LoopCounter {
   readonly variable: LocalVariable
   readonly first: Expression
-  /** Undefined where the counter is divided. */
+  /** Undefined if the counter is divided. */
   readonly step: number | undefined
-  /**
-   * The values that the counter has in the body; undefined when it may wrap around, or too little is known.
-   */
+  /** The values of the counter in the body; undefined if it may wrap around or too little is known. */
   readonly values: Interval | undefined
-  /** How often the body is entered when nothing but the condition ends the loop; undefined when unknown. */
+  /** The number of times the body is entered if only the condition ends the loop; undefined if unknown. */
   readonly trips: { readonly most: number; readonly isExact: boolean } | undefined
 }
 
@@ -51,7 +49,7 @@ export function loopCounter(
   return { ...counter, step: amount, ...count(operator === '<', first, bound, amount, limit) }
 }
 
-/** How a module's loops count and end, each found once. */
+/** The counters and trip counts of a module's loops, each computed once. */
 export class LoopCounters {
   readonly #assignments: Assignments
   readonly #forms: LinearForms
@@ -70,20 +68,20 @@ export class LoopCounters {
     return this.#known.get(loop)
   }
 
-  /** How the sides of the loop's condition come nearer to each other. */
+  /** How the two sides of the loop's condition approach each other. */
   approach(loop: For): LoopApproach | undefined {
     if (!this.#approaches.has(loop))
       this.#approaches.set(loop, loopApproach(loop, this.#assignments, this.#forms, this.#intervalOf))
     return this.#approaches.get(loop)
   }
 
-  /** The trip count, where it is the same for every invocation and every execution of the loop. */
+  /** The trip count, if it is the same for every invocation and every execution of the loop. */
   exactTrips(loop: For): number | undefined {
     const trips = this.of(loop)?.trips
     return trips?.isExact ? trips.most : undefined
   }
 
-  /** The most rounds of the loop, whatever the input; undefined where it may have no end. */
+  /** The maximum trip count of the loop for any input; undefined if it may not end. */
   mostTrips(loop: For | Loop): number | undefined {
     if (loop.kind !== 'for') return undefined
     const counts = [
@@ -96,7 +94,7 @@ export class LoopCounters {
   }
 }
 
-/** The values and trips of a counter whose type holds nothing above `limit`. */
+/** The values and trip count of a counter whose type has the maximum value `limit`. */
 function count(isStrict: boolean, first: Interval, bound: Interval, step: number, limit: number) {
   const beyond = isStrict ? 1 : 0
   const highest = bound.high - beyond

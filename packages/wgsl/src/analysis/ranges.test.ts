@@ -87,7 +87,7 @@ describe('the range of an integer', () => {
         'fn pick(a: u32, b: u32) -> u32 { if (a > 3u) { return a; } return b; }',
       ),
     ).toEqual([4, 70])
-    // The same in blocks. Of functions with variables and loops the result can be anything.
+    // The same inside blocks. The result of a function with variables or loops can be any value.
     const inBlocks =
       'fn pick(a: u32, b: u32) -> u32 { { if (a > 3u) { { return a; } } else { return b; } } return b; }'
     expect(rangeOf('PROBE', 'pick(i, 70u)', inBlocks)).toEqual([4, 70])

@@ -32,41 +32,40 @@ import type { LinearForms } from './linear-form.ts'
 import { type Ranges, RecordedRanges } from './recorded-ranges.ts'
 import { VariableRanges } from './variable-ranges.ts'
 
-/** After this many passes over a function, a bound that still grows becomes that of its type. */
+/** After this many passes over a function, a bound that still grows is widened to that of its type. */
 const passesBeforeWidening = 3
 const mostPasses = 12
 
 /**
- * How many expressions of the functions called are looked at for one call: calls that branch would take a
- * power of their depth.
+ * The maximum number of expressions in called functions that are analysed for one call; without a limit,
+ * nested calls would take exponential time.
  */
 const mostExpressionsOfCall = 64
 
 /**
- * Finds the intervals of a module's integers, component by component. A bounds check is left out where the
- * interval of the index lies in an array of fixed length, and a divisor has no guard where its interval holds
- * neither 0 nor -1.
+ * Finds the intervals of a module's integers, component by component. A bounds check is omitted if the
+ * interval of the index is inside an array of fixed length, and a divisor needs no guard if its interval
+ * contains neither 0 nor -1.
  *
- * What has an interval narrower than its type, all else having that of the type:
+ * The following have an interval that may be narrower than their type; everything else has that of its type:
  * - literals, zero values, and built-in values (`builtinComponents`), in a grid of at most 65,535 workgroups
- *   a dimension;
- * - splats, vectors made of parts, and swizzles of such values;
- * - the operators of `interval.ts`, and the built-in functions whose row in `builtinFacts` says what they
- *   give;
- * - lets: the value's. Variables of functions: the join of all that is stored to them whole; a store to a
- *   part, or an address that is passed, may leave anything;
- * - parameters: the join over all calls. Calls of functions of lets, `if` statements and returns: the join of
- *   the returns, for these arguments;
+ *   per dimension;
+ * - splats, vectors constructed from parts, and swizzles of such values;
+ * - the operators of `interval.ts`, and the built-in functions with `gives` in `builtinFacts`;
+ * - lets: the interval of the value. Function variables: the join of all values assigned to the whole
+ *   variable; a store to a part, or a passed address, may leave any value;
+ * - parameters: the join over all calls. Calls of functions that contain only lets, `if` statements and
+ *   returns: the join of the returns, for these arguments;
  * - scalars that a condition around the code compares with `<`, `<=`, `>` or `>=` to such a value, alone or
  *   in `&&`, `||` and `!`, as long as no variable in the compared value is assigned in the condition or in
  *   the code that it guards; and the counter of a loop in its body (`loop-counter.ts`).
  *
- * Why it suffices: variables grow until no pass over the function changes them, so each interval holds what
- * any execution can give.
+ * This is sound because the intervals of variables grow until no pass over the function changes them, so each
+ * interval contains the values of every execution.
  */
 export function findRanges(module: IrModule, assignments: Assignments, forms: LinearForms): Ranges {
   const analysis = new RangeAnalysis(module, assignments, forms)
-  // Callers before callees: a parameter takes what its calls pass.
+  // Callers before callees, because a parameter's interval depends on the arguments of its calls.
   for (const fn of [...module.functions].reverse()) analysis.run(fn)
   return analysis.found
 }
@@ -83,9 +82,9 @@ class RangeAnalysis {
   readonly #conditions: ConditionFacts
   #recording = false
   #callDepth = 0
-  /** Expressions that may still be looked at for the outermost call. */
+  /** The remaining number of expressions that may be analysed for the outermost call. */
   #callBudget = 0
-  /** What the function that is followed returns, in the order of its returns. */
+  /** The results of the function being evaluated, in the order of its returns. */
   #results: Components[] = []
   readonly #straight: ReadonlySet<IrFunction>
   #facts: Facts
@@ -191,7 +190,7 @@ class RangeAnalysis {
     }
   }
 
-  /** Runs `inside` with those of the facts that no assignment in the parts invalidates. */
+  /** Runs `inside` with the facts that no assignment in the parts invalidates. */
   #under(
     facts: readonly Fact[],
     parts: readonly (Statement | Expression | undefined)[],
@@ -212,7 +211,7 @@ class RangeAnalysis {
     this.#variables.store(s.target, this.#operate(s.operator, left, right, s.target.type))
   }
 
-  /** The value of an expression, without recording it. */
+  /** The value of an expression, which is not recorded. */
   #quiet(e: Expression): Components | undefined {
     const recording = this.#recording
     this.#recording = false
@@ -381,8 +380,8 @@ class RangeAnalysis {
   }
 
   /**
-   * The interval of a function's result for these arguments, if the function holds only lets, `if` statements
-   * and returns.
+   * The interval of a function's result for these arguments, if the function contains only lets, `if`
+   * statements and returns.
    */
   #returned(fn: IrFunction, args: readonly (Components | undefined)[]): Components | undefined {
     if (this.#callDepth >= 8 || !this.#straight.has(fn)) return undefined

@@ -1,17 +1,17 @@
 import type { Expression, Index, IndexPlace } from '../ir.ts'
 import { type Interval, type IntervalOf, interval, join, whole } from './interval.ts'
 
-/** The intervals of integers, and the guards that they make needless. */
+/** The intervals of integers, and the guards that they make unnecessary. */
 export interface Ranges {
   /** The values an integer scalar expression can have; undefined for other types. */
   readonly interval: IntervalOf
-  /** Is the index inside the array, matrix or vector, whatever the input? */
+  /** Whether the index is inside the array, matrix or vector for any input. */
   isInside(access: IndexPlace | Index): boolean
-  /** Gives a copy of an access the facts about the original. */
+  /** Assigns the facts about an access to a copy of it. */
   adopt(copy: IndexPlace, original: IndexPlace): void
 }
 
-/** Joins the results of all visits to a node of the program. */
+/** Records ranges; the results of all visits to a node are joined. */
 export class RecordedRanges implements Ranges {
   readonly #intervals = new Map<Expression, Interval>()
   readonly #inside = new Map<IndexPlace | Index, boolean>()

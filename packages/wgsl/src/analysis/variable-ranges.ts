@@ -3,9 +3,9 @@ import { rootOf } from '../walk.ts'
 import { type Components, wholeComponents } from './component-ranges.ts'
 import { contains, interval, join } from './interval.ts'
 
-/** The intervals of integers in local variables, over their whole function: each store widens them. */
+/** The intervals of integers in local variables over the whole function; each store widens them. */
 export class VariableRanges {
-  /** Whether a bound that still grows becomes that of its type at once. */
+  /** Whether a bound that still grows is widened to that of its type immediately. */
   isWidening = false
   /** Whether an interval has grown since this was last set to false. */
   hasGrown = false
@@ -20,7 +20,7 @@ export class VariableRanges {
     return all
   }
 
-  /** Adds a value that the variable is given whole. */
+  /** Adds a value that is assigned to the whole variable. */
   assign(variable: LocalVariable, value: Components): void {
     const known = this.#known.get(variable)
     if (known === undefined) {
@@ -50,7 +50,7 @@ export class VariableRanges {
     if (all !== undefined) this.assign(root.variable, (target.kind === 'variable' ? value : undefined) ?? all)
   }
 
-  /** From now on each variable can have any value of its type. */
+  /** Lets each variable have any value of its type from now on. */
   giveUp(): void {
     for (const [v] of this.#known) this.#known.set(v, wholeComponents(v.type)!)
   }

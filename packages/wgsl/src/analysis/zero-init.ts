@@ -25,23 +25,24 @@ import type { LoopCounters } from './loop-counter.ts'
 import type { Ranges } from './recorded-ranges.ts'
 
 /**
- * Finds the workgroup variables that must be zeroed at the start: all but those of this form.
+ * Finds the workgroup variables that must be zeroed at the start: all except those that meet these
+ * conditions.
  *
- * - The variable is a scalar, a vector, or an array of these, or of such arrays; no atomic and no structure.
+ * - The variable is a scalar, a vector, or a possibly nested array of these; not an atomic or a structure.
  * - In the list of statements of the entry point, from the first that accesses it to the first barrier after
  *   that, nothing reads it or passes its address. The barrier is `workgroupBarrier()`, or begins the body of
- *   a `loop`, or of a `for` of a known number of iterations that is not 0.
+ *   a `loop`, or of a `for` with a known, nonzero number of iterations.
  * - One of these statements, or one in their blocks and `for` loops, stores a whole scalar or vector. Each
- *   loop around it has a known number of iterations and holds no break, continue or return.
+ *   loop around it has a known number of iterations and contains no break, continue or return.
  * - Each of its indices is a constant plus factor · term for some terms, modulo 2³². A term is a component of
- *   `local_invocation_id`, or the iteration of a loop around the store; none stands twice in the place. In
- *   order, the first factor is 1, and each further one is the one before times the extent of its term.
- * - The interval of each index of each read of the variable, wherever it stands, lies among the values of the
- *   store's index.
+ *   `local_invocation_id`, or the iteration of a loop around the store; no term occurs twice in the place. In
+ *   order, the first factor is 1, and each further factor is the previous one times the extent of its term.
+ * - The interval of each index of each read of the variable, anywhere in the module, is contained in the
+ *   values of the store's index.
  *
- * Why it suffices: the terms are independent, so all combinations of their values occur, and an index takes
- * each value of an interval once. Whatever is read has been written, with a barrier between: reads before it
- * would stand in the list.
+ * The conditions suffice because the terms are independent, so all combinations of their values occur, and an
+ * index has each value of an interval once. Every element that is read has been written before, with a
+ * barrier in between: a read before the barrier would be in the list.
  */
 export function findZeroInit(module: IrModule, analyses: Analyses): ReadonlySet<ModuleVariable> {
   const zeroed = new Set<ModuleVariable>()
@@ -106,7 +107,9 @@ function coverOf(
   return box
 }
 
-/** A loop that runs equally often for all invocations: its counter is `first + step · iteration`. */
+/**
+ * A loop with the same number of iterations for all invocations: its counter is `first + step · iteration`.
+ */
 interface CountedLoop {
   readonly variable: LocalVariable
   readonly first: LinearForm
@@ -127,7 +130,7 @@ function countedLoop(loop: For, counters: LoopCounters, forms: LinearForms): Cou
   return { variable: counter.variable, first, step: counter.step, count: counter.trips.most }
 }
 
-/** The form in which each counter stands for the iterations of its loop. */
+/** The form with each counter replaced by a form of its loop's iteration. */
 function resolve(form: LinearForm, loops: readonly CountedLoop[]): LinearForm {
   return substituted(form, (atom) => {
     const loop = loops.find((l) => l.variable === atom.variable)
@@ -136,8 +139,8 @@ function resolve(form: LinearForm, loops: readonly CountedLoop[]): LinearForm {
 }
 
 /**
- * The number of values of a sum of positions and iterations, from its constant on without gaps or
- * repetitions; undefined for any other form.
+ * The number of values of a sum of positions and iterations, if these start at its constant and have no gaps
+ * or repetitions; undefined for any other form.
  */
 function spanOf(form: LinearForm, loops: readonly CountedLoop[], used: Set<Atom>): number | undefined {
   const terms: { atom: Atom; extent: number; factor: number }[] = []
@@ -157,7 +160,8 @@ function spanOf(form: LinearForm, loops: readonly CountedLoop[], used: Set<Atom>
 }
 
 /**
- * Lengths of the dimensions of an array of scalars or vectors; none for a scalar; undefined for other types.
+ * The lengths of the dimensions of an array of scalars or vectors; empty for a scalar; undefined for other
+ * types.
  */
 function extents(type: Type): number[] | undefined {
   const lengths: number[] = []
@@ -169,7 +173,7 @@ function extents(type: Type): number[] | undefined {
   return t.kind === 'scalar' || t.kind === 'vector' ? lengths : undefined
 }
 
-/** The places that are read of each workgroup variable, or whose address is passed. */
+/** For each workgroup variable, the places that are read or whose address is passed. */
 function findReads(module: IrModule): Map<ModuleVariable, Place[]> {
   const reads = new Map<ModuleVariable, Place[]>()
   const visitor: Visitor = {
@@ -181,7 +185,7 @@ function findReads(module: IrModule): Map<ModuleVariable, Place[]> {
         places.push(place)
         reads.set(variable, places)
       }
-      // The bases of the place are not accesses of their own.
+      // The bases of the place are not separate accesses.
       for (const e of operandsOf(place)) walk(e, visitor)
       return false
     },
@@ -190,7 +194,7 @@ function findReads(module: IrModule): Map<ModuleVariable, Place[]> {
   return reads
 }
 
-/** Do the places lie in the box, whatever their indices? */
+/** Whether the places are in the box for all values of their indices. */
 function areCovered(places: readonly Place[], v: ModuleVariable, box: Box, ranges: Ranges): boolean {
   const lengths = extents(v.type)!
   return places.every((place) => {

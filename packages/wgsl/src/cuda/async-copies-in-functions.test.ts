@@ -4,8 +4,8 @@ import { buildCpuProgram } from './testing/cpu-program.ts'
 import { cpuJob, hasProgram, kernelCase, referenceRun, translate } from './testing/kernel-cases.ts'
 
 /**
- * Sums of rows of tiles of 64 × 4 elements, of which one is copied while the sums over the other are formed. Each statement
- * of `main` stands there, or in the function after it.
+ * Computes row sums of two tiles of 64 × 4 elements; one tile is copied while the other is summed. Each
+ * statement is either in `main` or in one of the functions after it.
  */
 function sums(main: string, functions: string) {
   const source = `// run: workgroups=2,1,1
@@ -76,11 +76,11 @@ const inFunctions = sums(
   `fn fetch(tile: ptr<workgroup, array<vec4u, 256>>, id: vec3u, k: u32) { ${fetch('tile', 'k')} }\n${added}\n${meet}`,
 )
 
-/** Only the sums stand in a function: over the tile that is not copied, and over that one. */
+/** Only the sums are in a function: over the tile that is not being copied, and over the one that is. */
 const [inAdded, inWrong] = ['even', 'odd'].map((first) =>
   sums(inMainText.replace(add('even'), `sum = added(&${first}, id, sum);`), added),
 )
-/** The function that copies also reads an element of its own, before any barrier. */
+/** The copying function also reads the invocation's own element before any barrier. */
 const readBack = sums(
   main.replaceAll('fetch(', 'sum += fetch('),
   `fn fetch(tile: ptr<workgroup, array<vec4u, 256>>, id: vec3u, k: u32) -> vec4u { ${fetch('tile', 'k')} return tile[id.x]; }\n${added}\n${meet}`,

@@ -6,13 +6,16 @@ import { buildCpuProgram } from './testing/cpu-program.ts'
 import { hasProgram } from './testing/kernel-cases.ts'
 
 const elements = 8
-/** Of the workgroup arrays: past the end, two copies would write the last element in either order. */
+/**
+ * The length of the workgroup arrays. Two copies past the end would write the last element in either order.
+ */
 const length = 64
 
 /**
- * A kernel of one invocation, so that every order of accesses is defined, with copies, reads, writes and barriers in
- * random control flow. Most indices are taken from few expressions, so that copies meet in one element often. Three
- * kernels of four keep to the statements among which copies may be asynchronous, with barriers around most accesses.
+ * A kernel of one invocation, so that every order of accesses is defined, with copies, reads, writes and
+ * barriers in random control flow. Most indices come from a few expressions, so that copies often write the
+ * same element. Three out of four kernels use only statements between which copies may be asynchronous, with
+ * barriers around most accesses.
  */
 function randomCopies(seed: number): string {
   let state = Math.imul(seed, 0x9e3779b1) >>> 0 || 1

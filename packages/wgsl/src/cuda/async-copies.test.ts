@@ -21,7 +21,10 @@ ${statements}
 }`
 }
 
-/** Lines of the body (from 1) with asynchronous copies, and those before whose barrier or return they are waited for. */
+/**
+ * The lines of the body (from 1) with asynchronous copies, and the lines with the barriers or returns before
+ * which they are waited for.
+ */
 function found(statements: string, more = '') {
   const module = lower(parseWgsl(source(statements, more)))
   const result = findAsyncCopies(module, analyse(module))

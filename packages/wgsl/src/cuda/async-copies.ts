@@ -21,18 +21,18 @@ import { areApart, joined, type Pending, State } from './pending-copies.ts'
 
 /**
  * Copies from storage to workgroup memory that may still be pending after their statement, and where the
- * invocation waits for them. WGSL lets a copy with an index past the end of the array write any element: here
- * two such copies write the last one, in either order.
+ * invocation waits for them. In WGSL, a copy with an index past the end of the array may write any element;
+ * here two such copies write the last one, in either order.
  */
 export interface AsyncCopies {
   /** `tile[i] = buffer[j]`, to be written as an asynchronous copy. */
   readonly copies: ReadonlySet<Assign>
   /**
    * The barriers before which the invocation waits for its copies, each with the number of the latest groups
-   * that may stay under way. A group is the copies between one barrier and the next.
+   * that may remain pending. A group consists of the copies between one barrier and the next.
    */
   readonly waits: ReadonlyMap<BuiltinCall, number>
-  /** Some copies stay under way across a barrier, so barriers end groups. */
+  /** Whether some copies remain pending across a barrier, so that barriers end groups. */
   readonly hasGroups: boolean
   /** Returns of the entry point before which it waits, and whether it does at the end. */
   readonly returns: ReadonlySet<Return>
@@ -47,43 +47,44 @@ export const noAsyncCopies: AsyncCopies = {
   waitsAtEnd: false,
 }
 
-/** The most barriers that a copy stays under way across. */
+/** The maximum number of barriers across which a copy remains pending. */
 const mostGroups = 7
 
 /**
- * The most statements that are followed, those of loops and functions several times. In a larger kernel no
- * copy becomes asynchronous.
+ * The maximum number of statements that are followed; statements of loops and functions count several times.
+ * In a larger kernel no copy becomes asynchronous.
  */
 const mostSteps = 50_000
 
 /**
  * Finds the copies whose delay cannot be observed. On an H200 a copy that bypasses the registers makes an f32
- * matrix product 1.06 to 1.15 times as fast, for elements of 16 bytes; smaller ones take more instructions
- * than the load and the store, and stay.
+ * matrix product 1.06 to 1.15 times as fast, for elements of 16 bytes. Smaller elements would need more
+ * instructions than a load and a store, so they are not changed.
  *
- * Copies of this form are asynchronous if all of the kernel's are such; else each one is a load and a store:
+ * Copies of the following form are asynchronous if all copies of the kernel have it; otherwise each copy is a
+ * load and a store:
  *
- * - It is `V[e + c] = S[j];` in the entry point. V is an array in workgroup memory, S one in a storage
- *   variable that is only read and no `buffer`; the elements are vectors of four f32, i32 or u32. Evaluating
- *   j writes nothing.
+ * - It is `V[e + c] = S[j];` in the entry point. V is an array in workgroup memory, S an array in a
+ *   read-only storage variable that is not a `buffer`; the elements are vectors of four f32, i32 or u32.
+ *   Evaluating j writes nothing.
  * - e is a sum of multiples of built-in values, uniforms, lets, and operations on these. c is a constant, or
  *   adds `step · k` with the counter k of a loop around it whose number of iterations is known, no two of
  *   which give the same c.
  * - On every path from the previous barrier to it, and from it to the next barrier, the invocation touches V
- *   only by copies of this form to `V[e + c']` with c' ≠ c modulo 2³², and no part of e is declared anew.
- *   Touching is every load and store, every built-in function that is given the address, and every call of a
- *   function that does so.
- * - Its control flow is of blocks, `if`, `for`, `while`, `break` and `return`, and no function that it calls
- *   has a barrier.
+ *   only by copies of this form to `V[e + c']` with c' ≠ c modulo 2³², and no part of e is declared again.
+ *   Loads, stores, built-in functions that receive the address, and calls of functions that contain any of
+ *   these touch V.
+ * - The control flow of the entry point consists of blocks, `if`, `for`, `while`, `break` and `return`, and
+ *   no function that it calls contains a barrier.
  *
  * The invocation waits for a copy to V before each return that it reaches, and before the first barrier after
- * which, on some path to the next one, V is touched, by a copy too. So a copy may stay under way across
- * barriers, as in a loop with three stages or more: barriers count the groups.
+ * which V is touched, also by a copy, on some path to the next barrier. A copy may therefore remain pending
+ * across barriers, as in a loop with three or more stages: barriers count the groups.
  *
- * Why it is sound: the path from a copy back to itself has c' = c, so a cycle without a barrier disqualifies.
- * In one stretch between barriers the targets of one invocation then differ, as far as they are inside the
- * array; the source is never written; and an access by another invocation in the same stretch would be a data
- * race already. In a stretch that a copy to V outlasts nothing touches V, in any invocation, since all are in
+ * This is sound because the path from a copy back to itself has c' = c, so a cycle without a barrier is
+ * excluded. In one stretch between barriers the targets of one invocation inside the array therefore differ;
+ * the source is never written; and an access by another invocation in the same stretch would already be a
+ * data race. In a stretch during which a copy to V remains pending, no invocation touches V, since all are in
  * the same stretch.
  */
 export function findAsyncCopies({ entryPoint }: IrModule, analyses: Analyses): AsyncCopies {
@@ -101,7 +102,7 @@ export function findAsyncCopies({ entryPoint }: IrModule, analyses: Analyses): A
   return { ...(patient.run(entryPoint.body) ? patient : search), copies }
 }
 
-/** Is it `tile[i] = buffer[j]` of 16 bytes, from read-only storage to workgroup memory? */
+/** Whether a statement is `tile[i] = buffer[j]` of 16 bytes, from read-only storage to workgroup memory. */
 function isCopy({ target, value }: Assign, { effects }: Analyses): boolean {
   const { type } = target
   if (type.kind !== 'vector' || type.size !== 4 || type.scalar === 'bool' || type.scalar === 'f16')
@@ -117,15 +118,13 @@ function isElement(place: Place): boolean {
   return place.kind === 'index-place' && place.base.type.kind === 'array'
 }
 
-/** A kernel is not of the form whose copies are asynchronous, or too large to tell. */
+/** Thrown if a kernel does not have the form for asynchronous copies, or is too large to analyse. */
 class GivesUp extends Error {}
 
-/** What the searches of a kernel find of its statements, whatever way leads to them. */
+/** The results of searching a kernel that do not depend on the path to a statement. */
 class FoundCopies {
   readonly copies = new Map<Assign, Copy | undefined>()
-  /**
-   * The workgroup variables that are touched after a barrier until the next one, as far as they were noted.
-   */
+  /** The workgroup variables that are touched between a barrier and the next one, as recorded so far. */
   readonly #touched = new Map<BuiltinCall, Set<ModuleVariable>>()
 
   touchedAfter(barrier: BuiltinCall): Set<ModuleVariable> {
@@ -148,13 +147,13 @@ class Search {
   /** Undefined in unreachable code. */
   #state: State | undefined = new State()
   #breaks: State | undefined
-  /** The counters of the loops in whose bodies the search is. */
+  /** The counters of the loops whose bodies contain the current statement. */
   readonly #counters = new Map<LocalVariable, LoopCounter>()
   #steps = 0
 
   /**
-   * A barrier waits for all copies, or for those to variables that are touched after it, which a search that
-   * always waits has noted.
+   * A barrier waits either for all copies, or only for those to variables that are touched after it. A
+   * previous search that always waits has recorded these variables.
    */
   constructor(
     analyses: Analyses,
@@ -168,7 +167,7 @@ class Search {
     this.#wait = wait
   }
 
-  /** False where no copy can be asynchronous. */
+  /** Returns false if no copy can be asynchronous. */
   run(body: Block): boolean {
     try {
       this.#statement(body)
@@ -257,7 +256,7 @@ class Search {
     this.#state = after
   }
 
-  /** In the body of a loop its counter has the values of its iterations; the condition sees one more. */
+  /** In the body of a loop its counter has the values of the iterations; the condition has one more. */
   #repeat(loop: For): void {
     const outer = this.#breaks
     this.#breaks = undefined
@@ -301,7 +300,7 @@ class Search {
     })
   }
 
-  /** A barrier comes before its access; that one may stand behind it too is no use to a copy. */
+  /** A barrier comes before the function's access; a second barrier after it does not matter for copies. */
   #builtin(call: BuiltinCall): void {
     const { barrier, pointer } = builtinFacts[call.name]
     if (barrier !== undefined) this.#barrier(call)

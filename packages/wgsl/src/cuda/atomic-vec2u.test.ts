@@ -6,7 +6,7 @@ import { emitCuda } from './emit-cuda.ts'
 import { buildCpuProgram } from './testing/cpu-program.ts'
 import { hasProgram } from './testing/kernel-cases.ts'
 
-// No test kernel: SwiftShader lacks the feature.
+// Not in the test kernels, because SwiftShader lacks the feature.
 const source = `
 enable atomic_vec2u_min_max;
 struct Held { tag: u32, pairs: array<atomic<vec2u>, 3> }

@@ -13,7 +13,7 @@ import { viewLengthText, viewText } from './view-text.ts'
 
 const resultStructure: ReadonlySet<string> = new Set(['frexp', 'modf', 'atomicCompareExchangeWeak'])
 
-/** A call of a built-in function. Most carry their own name in the prelude. */
+/** A call of a built-in function. Most have the same name in the prelude. */
 export function builtinText(writer: FunctionWriter, e: BuiltinCall): CxxExpression {
   const { features } = writer.context
   const { barrier, together, isAtomic, isMatrix } = builtinFacts[e.name]
@@ -43,7 +43,7 @@ export function builtinText(writer: FunctionWriter, e: BuiltinCall): CxxExpressi
   return call(functionName(writer, e), writer.values(e.args))
 }
 
-/** The function of the prelude, with the form for vectors where it takes one. */
+/** The function of the prelude, with its vector form if an argument is a vector. */
 function functionName(writer: FunctionWriter, e: BuiltinCall): string {
   const { names } = writer.context
   if (e.args.some((a) => a.type?.kind === 'vector')) names.prelude(`vector_${e.name}`)
@@ -82,7 +82,7 @@ export function atomicText(writer: FunctionWriter, e: BuiltinCall): Omit<PlaceTe
     },
     ...operands.map((a) => ({
       expression: a,
-      // Effects of an operand take place even where the guards skip the access.
+      // The effects of an operand take place even if the guards skip the access.
       text: () => {
         const written = writer.value(a)
         return guards.length > 0 && writer.context.effects.writes(a)
@@ -95,10 +95,10 @@ export function atomicText(writer: FunctionWriter, e: BuiltinCall): Omit<PlaceTe
 }
 
 /**
- * A subgroup operation. It names all lanes of the subgroup where the workgroup is a whole number of
- * subgroups, and else those that exist, if the uniformity analysis proved that they all arrive: every call is
- * checked when its module is lowered, and one that a diagnostic filter excuses is asked about here. Any other
- * call takes the lanes that are there.
+ * A subgroup operation. If the uniformity analysis proves that all lanes arrive, its mask has all lanes of
+ * the subgroup, or only the existing lanes if the workgroup is not a whole number of subgroups. Every call is
+ * checked when its module is lowered; calls that a diagnostic filter allows are checked here. Any other call
+ * uses the active lanes.
  */
 function subgroupText(writer: FunctionWriter, e: BuiltinCall): CxxExpression {
   const { context } = writer

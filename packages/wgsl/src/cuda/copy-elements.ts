@@ -4,20 +4,20 @@ import type { LoopCounter } from '../analysis/loop-counter.ts'
 import type { Assign, LocalVariable, ModuleVariable } from '../ir.ts'
 import { moduleVariableOf } from '../walk.ts'
 
-/** The most iterations of a loop in which the elements that a copy writes are compared. */
+/** The maximum number of iterations of a loop for which the elements that a copy writes are compared. */
 const mostElements = 4096
 
 /** A copy to elements `e + c` of a variable. */
 export interface Copy {
-  /** Tells copies apart. */
+  /** Identifies the copy. */
   readonly number: number
   readonly statement: Assign
   readonly variable: ModuleVariable
-  /** e, as text: equal for equal sums of the same values. */
+  /** The text of e, which is equal for equal sums of the same values. */
   readonly base: string
   /** The ids of lets and parameters that e depends on. */
   readonly lets: readonly number[]
-  /** The counter that takes part in c, and every c: one for each iteration of its loop. */
+  /** The counter that c depends on; `elements` has a c for each iteration of its loop. */
   readonly counter: LocalVariable | undefined
   readonly elements: ReadonlySet<number>
 }
@@ -26,8 +26,8 @@ export interface Copy {
 export type Counters = ReadonlyMap<LocalVariable, LoopCounter>
 
 /**
- * The copy that a statement is; undefined where its index has no known form, or two iterations may write one
- * element.
+ * The copy that a statement performs; undefined if its index has no known form, or if two iterations may
+ * write the same element.
  */
 export function copyOf(
   statement: Assign,

@@ -5,10 +5,10 @@ import { sizeOf } from '../layout.ts'
 import { moduleVariableOf, walk } from '../walk.ts'
 
 /**
- * What executing a part of a kernel takes one invocation, in ticks of about 4 ns: between what one operation
- * takes an invocation of a multiprocessor with few (1 ns) and with as many as there can be (10 ns). An
- * estimate, from below and from above: branches may be taken or not. It decides how often something is done,
- * never whether the code is right.
+ * The estimated time for one invocation to execute a part of a kernel, in ticks of about 4 ns. A tick is
+ * between the time of one operation on a multiprocessor with few invocations (1 ns) and with the maximum
+ * number (10 ns). There is a lower and an upper bound, since branches may be taken or not. The estimate
+ * determines how often something is done, but never affects correctness.
  */
 export interface Cost {
   readonly least: number
@@ -17,13 +17,13 @@ export interface Cost {
 
 const nothing: Cost = { least: 0, most: 0 }
 
-/** Ticks of a second. */
+/** Ticks per second. */
 export const ticksPerSecond = 2.5e8
 
-/** Up to 16 bytes. */
+/** The cost of an access of up to 16 bytes. */
 const storageTicks = 50
 const workgroupTicks = 4
-/** Where all invocations change one element they wait for each other. */
+/** Invocations that change the same element wait for each other. */
 const atomicTicks: Cost = { least: 20, most: 2500 }
 const barrierTicks = 20
 const collectiveTicks = 8
@@ -33,7 +33,8 @@ const divisionTicks = 8
 const quickFunctions: ReadonlySet<string> = new Set(['abs', 'fma', 'max', 'min', 'select', 'arrayLength'])
 
 /**
- * Estimates the costs of the parts of a module. `loopCost` says what a loop costs whose round costs so much.
+ * Estimates the costs of the parts of a module. `loopCost` returns the cost of a loop, given the cost of one
+ * round.
  */
 export class Costs {
   readonly #functions = new Map<IrFunction, Cost>()
@@ -88,7 +89,7 @@ export class Costs {
     return this.#parts(e)
   }
 
-  /** The operations of an expression, or of a statement that holds no other. */
+  /** The cost of the operations of an expression, or of a statement that contains no other statement. */
   #parts(part: Statement | Expression): Cost {
     let total = nothing
     const add = (cost: Cost) => {
@@ -96,7 +97,7 @@ export class Costs {
     }
     walk(part, {
       expression: (e) => add(e.kind === 'call' ? this.ofFunction(e.function) : ownCost(e)),
-      // What lies in registers costs nothing, nor does finding it.
+      // Access to values in registers is free.
       place: (place) => moduleVariableOf(place) !== undefined,
       statement: (s) => {
         if (s.kind === 'assign' || s.kind === 'compound-assign')
@@ -106,7 +107,7 @@ export class Costs {
     return total
   }
 
-  /** How often the loop's body is entered, if only its condition ends it. */
+  /** The number of times the loop's body is entered, if only its condition ends it. */
   trips(loop: For | Loop): Cost {
     const most = this.#counters.mostTrips(loop) ?? Number.POSITIVE_INFINITY
     const exact = loop.kind === 'for' ? this.#counters.exactTrips(loop) : undefined
@@ -128,7 +129,7 @@ function either(costs: readonly Cost[]): Cost {
   }
 }
 
-/** Words of 4 bytes of a value. */
+/** The number of 4-byte words of a value. */
 function words({ type }: { readonly type: Expression['type'] }): number {
   if (type === undefined || type.kind === 'pointer') return 1
   return type.kind === 'subgroup-matrix' ? 8 : Math.max(1, Math.ceil(sizeOf(type) / 4))

@@ -1,13 +1,13 @@
 /** A C++ expression. */
 export interface CxxExpression {
-  /** Without parentheses around all of it. */
+  /** Without enclosing parentheses. */
   readonly text: string
   readonly form: CxxForm
 }
 
 /**
- * How an expression stands in another one. `simple`, a name with its members or an integer, may stand several
- * times without repeating work; `primary` needs no parentheses; an `operation` does.
+ * How an expression can be used in another one. `simple`, a name with members or an integer, may be repeated
+ * without repeating work; `primary` needs no parentheses; `operation` needs them.
  */
 export type CxxForm = 'simple' | 'primary' | 'operation'
 

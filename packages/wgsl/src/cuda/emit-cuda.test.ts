@@ -376,7 +376,7 @@ describe.skipIf(!hasProgram('g++'))('accesses outside bindings (needs g++)', () 
     if (result === undefined || 'failure' in result) throw new Error('the job fails')
     const [, out, , record] = result.buffers.map((b) => new Uint32Array(b.slice().buffer))
     expect([...out!]).toEqual([15, 0, 0, 16, 0, 0, 0, 0])
-    // Thread 2 writes element 6, the first access outside.
+    // Thread 2 writes element 6, the first out-of-bounds access.
     expect([...record!.slice(0, 10)]).toEqual([1, 1, 6, 0, 0, 0, 0, 2, 0, 0])
   })
 

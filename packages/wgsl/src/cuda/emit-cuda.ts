@@ -51,29 +51,29 @@ import {
   roundsText,
 } from './workgroup-rounds.ts'
 
-/** The most workgroup memory that CUDA takes in static declarations. */
+/** The maximum workgroup memory that CUDA allows in static declarations. */
 const staticWorkgroupLimitBytes = 48 * 1024
 
-/** Statements of all functions, expanded at their calls, beyond which the compiler decides what to inline. */
+/** Above this number of statements, counted with all calls expanded, the compiler decides what to inline. */
 const inlineLimitStatements = 20_000
 
 /**
- * Translates an entry point to CUDA C++17 that needs no header, for NVRTC or nvcc.
+ * Translates an entry point to CUDA C++17 without headers, for NVRTC or nvcc.
  *
- * The kernel's parameters follow `reflect(module).bindings`: a storage binding gives a pointer and its bound
- * bytes (in `trap` mode also the view: byte offset, bytes a row, rows, bytes from row to row), a uniform one
- * a pointer; in `trap` mode a pointer to 16 words for the first access out of bounds comes behind them, and
- * with `stoppable` the address of the stop word; with `indirect` the address of the numbers of workgroups and
- * the largest number allowed come last. One thread block is one workgroup, or with `indirect` runs several.
- * There are at most 65,535 workgroups in each dimension, as WebGPU's limits have it: bounds checks that this
- * makes needless are left out. Throws `WgslError` for what no NVIDIA GPU does, and `TypeError` for bounds
- * that do not exist.
+ * The kernel's parameters follow `reflect(module).bindings`. A storage binding has a pointer and the number
+ * of bound bytes (in `trap` mode also the view: byte offset, bytes per row, rows, bytes from row to row); a
+ * uniform binding has a pointer. After these, `trap` mode adds a pointer to 16 words for the first
+ * out-of-bounds access, `stoppable` the address of the stop word, and `indirect` the address of the numbers
+ * of workgroups and the largest number allowed. One thread block is one workgroup, or with `indirect` runs
+ * several. As in WebGPU's limits, there are at most 65,535 workgroups per dimension; bounds checks that this
+ * makes unnecessary are omitted. Throws `WgslError` for features that no NVIDIA GPU supports, and `TypeError`
+ * for unknown bounds.
  */
 export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
   return emitCudaWithLooks(module, options, lookIntervals)
 }
 
-/** The same with looks at other intervals, for tests. */
+/** Like `emitCuda`, with other look intervals, for tests. */
 export function emitCudaWithLooks(
   module: IrModule,
   options: CudaOptions,
@@ -89,8 +89,8 @@ export function emitCudaWithLooks(
   const names = new Names()
   const analyses = analyse(module)
   const workgroup = module.variables.filter((v) => v.space === 'workgroup')
-  // In trap mode every access stands under a condition, and copies in flight would land in the memory of the
-  // block's next workgroup.
+  // In trap mode every access is conditional. In indirect mode pending copies would write into the memory of
+  // the block's next workgroup.
   const asyncCopies =
     options.bounds === 'trap' || options.indirect === true ? noAsyncCopies : findAsyncCopies(module, analyses)
   const swizzles = findSwizzles(module, asyncCopies)
@@ -191,7 +191,7 @@ export function emitCudaWithLooks(
   })
 }
 
-/** Refuses matrices that no tensor core has, and workgroups in which a subgroup is not whole. */
+/** Rejects matrices that tensor cores do not support, and workgroups with incomplete subgroups. */
 function checkSubgroupMatrices(module: IrModule): void {
   const uses = findSubgroupMatrixUses(module)
   if (uses.length === 0) return
@@ -241,12 +241,12 @@ function assemble(
   }
 }
 
-/** A label as it can stand in a comment and in a `#line` directive. */
+/** A label in a form that is valid in a comment and in a `#line` directive. */
 function oneLine(label: string): string {
   return label.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
 }
 
-/** Lines with `#line` before each whose number the compiler would not count to by itself. */
+/** Adds `#line` before each line whose number does not follow from the previous line. */
 function directed(lines: readonly Line[], label: string | undefined): Line[] {
   if (label === undefined) return [...lines]
   const file = label.replaceAll('\\', '/').replaceAll('"', "'")
@@ -276,7 +276,8 @@ function kernelParameters(
   { usesStopWord }: FunctionNeeds,
 ): CudaParameter[] {
   const { names, bounds, module } = context
-  // A barrier orders writes of other threads to storage, which `restrict` would let the compiler overlook.
+  // A barrier orders writes of other threads to storage; `restrict` would let the compiler ignore these
+  // writes.
   const shares = some(module, (e) => e.kind === 'builtin-call' && e.name === 'storageBarrier')
   const parameters: CudaParameter[] = []
   for (const [bindingIndex, v] of bindings.entries()) {
@@ -302,7 +303,7 @@ function kernelParameters(
   return parameters
 }
 
-/** What the kernel computes once from its parameters. */
+/** The statements that compute values once from the kernel's parameters. */
 function prologue(
   context: ModuleContext,
   bindings: readonly ModuleVariable[],
@@ -354,7 +355,7 @@ function workgroupLayout(variables: readonly ModuleVariable[], alignment: (v: Mo
   return { offsets, byteLength: roundUp(byteLength, 16) }
 }
 
-/** The number of statements after every call is expanded. */
+/** The number of statements with every call expanded. */
 function expandedStatements(module: IrModule): number {
   const counts = new Map<object, number>()
   for (const fn of module.functions) {

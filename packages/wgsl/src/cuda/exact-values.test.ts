@@ -2,7 +2,10 @@ import { expect, it } from 'vitest'
 import { buildCpuProgram } from './testing/cpu-program.ts'
 import { cpuJob, hasProgram, kernelCase, referenceRun, translate } from './testing/kernel-cases.ts'
 
-/** What a kernel gives for expressions of u32, by the reference executor and as C++ on the CPU. `zero` is a 0 that no compiler knows. */
+/**
+ * The values of u32 expressions in a kernel, from the reference executor and as C++ on the CPU. `zero` is a 0
+ * that is unknown to the compiler.
+ */
 async function runBoth(values: readonly string[]): Promise<{ reference: Uint32Array; cpu: Uint32Array }> {
   const c = kernelCase(
     'exact values',

@@ -18,7 +18,7 @@ const cases = loadKernelCases('cuda', 'accepted', 'generated')
 const hasCompiler = hasProgram('g++')
 const dawn = await openDawnDevice()
 
-/** Where a run differs from the expected contents of the writable buffers. */
+/** The differences between a run and the expected contents of the writable buffers. */
 function differences(kernelCase: KernelCase, result: CpuResult, expected: readonly Uint8Array[]): string[] {
   if ('failure' in result) return [`${kernelCase.name} ${result.failure}`]
   return kernelCase.inputs.flatMap(({ binding, buffer }, i) => {
@@ -32,11 +32,14 @@ const stoppableCases = cases.filter(
   (c) => translateStoppable(c, 'clamp').source !== translate(c, 'clamp').source,
 )
 
-/** Those of several workgroups. */
+/** The cases with several workgroups. */
 const indirectCases = cases.filter(({ test }) => test.workgroups.reduce((product, n) => product * n) > 1)
 
 const reachesOutside = /bounds|index|clamp|robust/
-/** Bounds change how accesses are written, and nothing else: kernels that are named for it and each third show it, all with TANDEM_LONG=1. */
+/**
+ * The bounds mode changes only the text of accesses, so kernels with matching names and every third kernel
+ * suffice; TANDEM_LONG=1 runs all.
+ */
 const trapCases = cases.filter(
   ({ name }, i) => i % 3 === 0 || reachesOutside.test(name) || process.env.TANDEM_LONG === '1',
 )

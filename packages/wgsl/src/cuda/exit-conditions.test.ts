@@ -8,7 +8,7 @@ import { corpus } from '../testing/corpus.ts'
 import { emitCuda } from './emit-cuda.ts'
 import { hasProgram } from './testing/kernel-cases.ts'
 
-/** What stands in `exit_condition` in the text of a kernel with this body. */
+/** The arguments of `exit_condition` in the text of a kernel with this body. */
 function hidden(body: string, functions = ''): string[] {
   const source = `@group(0) @binding(0) var<storage, read_write> out: array<u32>;
 @group(0) @binding(1) var<uniform> n: u32;

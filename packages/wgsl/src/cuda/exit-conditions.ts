@@ -4,24 +4,25 @@ import { isInteger } from '../types.ts'
 import { some, walk } from '../walk.ts'
 
 /**
- * What decides that a loop is left, whose text hides from the compiler how it is computed. nvcc 13.0 takes a
- * loop to end after its first round where it is left when an integer passes a bound, moves away from that
- * bound by a constant, and begins a constant apart from it, as in `for (var k = n; k <= n; k--)`. It sees
- * that comparison also behind a flag, `==`, `max`, `select` or a `switch`. The assembler sees through the
- * text: the machine code of most hot loops stays as it is.
+ * Finds the exit conditions of loops whose computation must be hidden from the compiler. nvcc 13.0 assumes
+ * that a loop ends after its first iteration if its exit compares an integer with a bound, the integer moves
+ * away from that bound by a constant, and starts at a constant distance from it, as in
+ * `for (var k = n; k <= n; k--)`. nvcc also recognizes the comparison through a flag, `==`, `max`, `select` or
+ * a `switch`. The hiding is transparent to the assembler, so the machine code of most hot loops does not
+ * change.
  *
- * Hidden are, apart from literals:
+ * These conditions are hidden, except for literals:
  *
  * - the condition of `break if`, and of a `while`, unless it compares an integer variable for equality with
  *   a literal and the loop changes that variable only by arithmetic on itself and literals, in every round
  *   (`bits &= bits - 1u`);
- * - the condition of a `for`, unless its sides come nearer to each other by a known step or its rounds are
- *   known in number: it then moves towards its bound. If a `return` in its body leaves a loop around it too,
+ * - the condition of a `for`, unless its sides approach each other by a known step or its trip count is
+ *   known: it then moves towards its bound. If a `return` in its body leaves a loop around it too,
  *   it is hidden;
  * - in a loop, the condition of an `if` with a `break` or a `return` in it, and the selector of a `switch`
  *   with a `return` in it;
- * - those of `if` and `switch` with a `continue` in them, where the body of the loop has a `break` or a
- *   `return`.
+ * - the condition of an `if` and the selector of a `switch` with a `continue` in it, if the body of the loop
+ *   has a `break` or a `return`.
  */
 export function findExitConditions(module: IrModule, counters: LoopCounters): ReadonlySet<Expression> {
   const found = new Set<Expression>()
@@ -29,8 +30,8 @@ export function findExitConditions(module: IrModule, counters: LoopCounters): Re
     if (condition !== undefined && condition.kind !== 'literal') found.add(condition)
   }
   /**
-   * Whether the function has a `return`: asked once, since loops that nest deep would each look through all
-   * inside.
+   * Whether the function has a `return`. Computed once, since otherwise each of several nested loops would
+   * search its whole body.
    */
   let returns = false
   /** `loop` is the body of the innermost loop around the statement. */
@@ -79,8 +80,8 @@ function has(part: Statement, ...kinds: readonly Statement['kind'][]): boolean {
 }
 
 /**
- * `while (v != 3u)` where nothing but statements `v op= e` of each round store to `v`, with an `e` of
- * literals, `v` and operators.
+ * Whether a loop has the form `while (v != 3u)`, where only statements `v op= e` that run in every iteration
+ * store to `v`, and `e` consists of literals, `v` and operators.
  */
 function isPlainEquality({ condition, body }: For): boolean {
   if (condition?.kind !== 'binary' || (condition.operator !== '==' && condition.operator !== '!='))

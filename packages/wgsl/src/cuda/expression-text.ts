@@ -200,7 +200,7 @@ const operatorFunctions: Record<BinaryOperator, string> = {
   '>=': 'greater_equal',
 }
 
-/** A binary operation, or the one of a compound assignment, on operands that are written. */
+/** A binary operation, or that of a compound assignment, on operands that are already written. */
 export function operationText(
   writer: FunctionWriter,
   e: Binary | CompoundAssign,
@@ -211,7 +211,7 @@ export function operationText(
   if (second === undefined)
     return call(writer.context.names.prelude(operatorFunctions[e.operator]), [left, right])
   const result = operation(`${operand(left)} ${e.operator} ${operand(second)}`)
-  // C++'s `&` and `|` of bools give int.
+  // C++'s `&` and `|` on bools return int.
   const isOfBools = (e.operator === '&' || e.operator === '|') && rightOf(e).type === boolType
   return isOfBools ? call('bool', [result]) : result
 }
@@ -220,9 +220,7 @@ function rightOf(e: Binary | CompoundAssign): Expression {
   return e.kind === 'binary' ? e.right : e.value
 }
 
-/**
- * The right operand where C++'s own operator does the same; undefined where a function of the prelude does.
- */
+/** The right operand if C++'s own operator has the same effect; undefined if a prelude function is needed. */
 export function infixOperand(
   writer: FunctionWriter,
   e: Binary | CompoundAssign,

@@ -13,7 +13,7 @@ import { stopWordName, stopWordType } from './kernel.ts'
 import { constness, passedVariables, pointeeText } from './module-memory.ts'
 import { typeText } from './type-text.ts'
 
-/** Lines that give names to those workgroup variables in dynamic memory. */
+/** Lines that declare names for workgroup variables in dynamic memory. */
 export function dynamicNames(
   { dynamicOffsets, names }: ModuleContext,
   variables: Iterable<ModuleVariable>,
@@ -27,7 +27,7 @@ export function dynamicNames(
   })
 }
 
-/** A device function, which stands before its callers. */
+/** The lines of a device function, which is defined before its callers. */
 export function functionLines(context: ModuleContext, fn: IrFunction): Line[] {
   const writer = new FunctionWriter(context)
   writer.statements(fn.body)
@@ -64,7 +64,7 @@ export function functionLines(context: ModuleContext, fn: IrFunction): Line[] {
   ]
 }
 
-/** The body of the kernel, and what it needs. */
+/** The body of the kernel, and its needs. */
 export function entryBody(context: ModuleContext, fn: IrFunction): { lines: Line[]; needs: FunctionNeeds } {
   const writer = new FunctionWriter(context)
   for (const p of fn.parameters) {

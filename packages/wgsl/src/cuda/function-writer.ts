@@ -19,11 +19,11 @@ import type { Names } from './names.ts'
 import { typeText } from './type-text.ts'
 import type { WorkgroupText } from './workgroup-rounds.ts'
 
-/** The module and the facts about it that its functions are written with. */
+/** The module, and the facts about it that are needed to write its functions. */
 export interface ModuleContext extends Analyses {
   /**
-   * What writes expressions and what writes statements. Places, calls and loops hold more of both, so what
-   * writes those calls these through the writer.
+   * The writers of expressions and of statements. Places, calls and loops contain both, so their writers call
+   * these functions through the `FunctionWriter`.
    */
   readonly valueText: (writer: FunctionWriter, e: Expression) => CxxExpression
   readonly writeStatement: (writer: FunctionWriter, s: Statement) => void
@@ -31,10 +31,10 @@ export interface ModuleContext extends Analyses {
   readonly bounds: CudaBounds
   readonly names: Names
   readonly unrolledLoops: ReadonlySet<For>
-  /** Conditions that the compiler is kept from seeing through. */
+  /** Conditions whose computation is hidden from the compiler. */
   readonly exitConditions: ReadonlySet<Expression>
   /**
-   * Subgroup operations in divergent control flow; all invocations of a subgroup reach every other one
+   * Subgroup operations in divergent control flow; all invocations of a subgroup reach the other operations
    * together.
    */
   readonly divergentCalls: ReadonlySet<BuiltinCall>
@@ -43,22 +43,22 @@ export interface ModuleContext extends Analyses {
   /** Uniform variables that the kernel copies into registers, with the chunks used. */
   readonly uniformCopies: ReadonlyMap<ModuleVariable, number>
   readonly asyncCopies: AsyncCopies
-  /** Workgroup arrays that are laid out swizzled, with the elements of a row. */
+  /** Swizzled workgroup arrays, with the number of elements in a row. */
   readonly swizzles: ReadonlyMap<ModuleVariable, number>
-  /** How the text names the workgroup and their number. */
+  /** The names of the workgroup id and the number of workgroups in the text. */
   readonly workgroup: WorkgroupText
   /** Where loops look at the stop word; none in a kernel that is not stoppable. */
   readonly looks: Looks
   readonly features: KernelFeatures
-  /** What each function already written needs from its caller. */
+  /** The needs of each function that is already written. */
   readonly needs: Map<IrFunction, FunctionNeeds>
   /** Byte offsets of workgroup variables in dynamic memory; undefined when they are declared statically. */
   readonly dynamicOffsets: ReadonlyMap<ModuleVariable, number> | undefined
-  /** Functions expanded in place; too large a module leaves the choice to the compiler. */
+  /** Whether functions are inlined; in a very large module the compiler decides. */
   readonly inlines: boolean
-  /** Ids for values that only the emitter makes; negative, so that they meet no id of the module. */
+  /** Ids for values that the emitter creates; negative, so that they differ from all ids of the module. */
   nextTemporaryId: number
-  /** Numbers the places of subgroup operations in divergent control flow. */
+  /** The number of the next subgroup operation in divergent control flow. */
   nextSite: number
 }
 
@@ -76,10 +76,7 @@ export interface FunctionNeeds {
   readonly variables: Set<ModuleVariable>
   /** Runtime-sized storage whose number of elements is used. */
   readonly lengths: Set<ModuleVariable>
-  /**
-   * Whether it uses the mask of the lanes that exist, where the size of the block is not a multiple of the
-   * subgroup size.
-   */
+  /** Whether it uses the mask of existing lanes, if the block size is not a multiple of the subgroup size. */
   usesLanes: boolean
   /** Whether it looks at the stop word. */
   usesStopWord: boolean
@@ -89,9 +86,9 @@ export interface FunctionNeeds {
 export interface Line {
   readonly text: string
   readonly line: number | undefined
-  /** It closes a block. */
+  /** Whether the line closes a block. */
   readonly closes?: boolean
-  /** Set when it is one C++ expression or declaration: that, without indentation and semicolon. */
+  /** The C++ expression or declaration without indentation and semicolon, if the line consists of one. */
   readonly simple?: string
 }
 
@@ -101,14 +98,14 @@ export interface LoopScope {
   readonly label: string | undefined
 }
 
-/** An operand that is written in a way of its own. */
+/** An operand with its own way of being written. */
 export interface Operand {
   readonly expression: Expression
   readonly text: () => CxxExpression
 }
 
 /**
- * Collects the statements of one function. To write an expression may add statements that must run before it.
+ * Collects the statements of one function. Writing an expression may add statements that must run before it.
  */
 export class FunctionWriter {
   readonly context: ModuleContext
@@ -161,7 +158,7 @@ export class FunctionWriter {
     return this.ordered(expressions.map((e) => ({ expression: e, text: () => this.value(e) })))
   }
 
-  /** Like `values`, for operands that are written in a way of their own. */
+  /** Like `values`, for operands with their own way of being written. */
   ordered(operands: readonly Operand[]): CxxExpression[] {
     const { effects } = this.context
     const last = operands.findLastIndex((o) => effects.writes(o.expression))
@@ -220,7 +217,7 @@ export class FunctionWriter {
     return `next${this.#labels++}`
   }
 
-  /** The result of `write`, and apart from it the statements that it adds. */
+  /** Returns the result of `write` and, separately, the statements that it adds. */
   capture<T>(write: () => T): { result: T; lines: Line[] } {
     const outer = this.lines
     this.lines = []

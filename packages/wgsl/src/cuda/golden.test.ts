@@ -15,9 +15,9 @@ import {
   translateStoppable,
 } from './testing/kernel-cases.ts'
 
-/** The rules of WGSL that C++ does not have; each has a pair of files in testdata/cuda. */
+/** The WGSL rules that C++ lacks; each has a pair of files in testdata/cuda. */
 const goldens = loadKernelCases('cuda')
-/** nvcc calls the host's compiler. */
+/** nvcc needs the host compiler. */
 const nvcc = hasProgram('g++') ? ['nvcc', '/usr/local/cuda/bin/nvcc'].find(hasProgram) : undefined
 
 describe('translations to CUDA C++', () => {
@@ -43,7 +43,8 @@ it('the emitter records every name of the prelude that the text holds, and no ot
     for (const bounds of ['clamp', 'trap'] as const) {
       const { body, preludeNames } = translate(kernelCase, bounds).parts
       const held = new Set(body.match(/[A-Za-z_][A-Za-z0-9_]*/g)!.filter((name) => providedNames.has(name)))
-      // Vector forms have the name of the scalar form, the sums of f16 products that of all sums, and operators have none.
+      // In the text, vector forms have the name of the scalar form, sums of f16 products that of all sums,
+      // and operators none.
       const isForm = (name: string) => name.startsWith('vector_') || name === 'multiply_into_f16'
       const recorded = new Set(preludeNames.filter((name) => !isForm(name)))
       const difference = [...held, ...recorded].filter((name) => held.has(name) !== recorded.has(name))
@@ -54,8 +55,8 @@ it('the emitter records every name of the prelude that the text holds, and no ot
 })
 
 /**
- * Whole kernels in one file, each with the prelude that its own source holds and nothing of the others': in a namespace
- * of its own, with its macros taken back at the end. Errors name the case and the line of its kernel's source.
+ * Complete kernels in one file, each with only the prelude of its own source: in a separate namespace, with
+ * its macros undefined at the end. Errors name the case and the line of its kernel's source.
  */
 function apart(cases: readonly KernelCase[], kernels: readonly CudaKernel[]): string {
   return kernels
@@ -69,13 +70,13 @@ function apart(cases: readonly KernelCase[], kernels: readonly CudaKernel[]): st
     .join('\n')
 }
 
-/** Compiles with nvcc; what it says. */
+/** Compiles with nvcc; returns its error output. */
 function compile(text: string, architecture = 90): string {
   const folder = mkdtempSync(join(tmpdir(), 'tandem-nvcc-'))
   try {
     const file = join(folder, 'kernels.cu')
     writeFileSync(file, text)
-    // Whether it compiles is what is asked: no optimization by ptxas.
+    // The test checks only that the text compiles, so ptxas does not optimize.
     const flags = ['-std=c++17', '-cubin', `-arch=sm_${architecture}`, '-Xptxas', '-O0']
     execFileSync(nvcc!, [...flags, file, '-o', join(folder, 'kernels.cubin')], { stdio: 'pipe' })
     return ''
@@ -124,11 +125,12 @@ describe.skipIf(nvcc === undefined)('nvcc (needs the CUDA toolkit and g++)', () 
     { timeout: 600_000 },
     (bounds) => {
       const all = loadKernelCases('accepted', 'generated')
-      // All of the corpus in the long form. The other modes differ only in accesses: a part of the corpus shows it.
+      // The long test uses the whole corpus. The other modes differ only in accesses, so a part of the corpus
+      // suffices.
       const every = bounds !== 'clamp' ? 8 : process.env.TANDEM_LONG === '1' ? 1 : 4
       const cases = all.filter((_, i) => i % every === 0)
       const kernels = cases.map((c) => translate(c, bounds))
-      // One file: nvcc reads its own headers for each, which takes longer than 20 kernels.
+      // One file, because nvcc reads its own headers for each, which takes longer than compiling 20 kernels.
       expect(compile(apart(cases, kernels))).toBe('')
     },
   )

@@ -8,7 +8,7 @@ export function literalInteger(e: Expression): number | undefined {
   return e.kind === 'literal' && typeof e.value === 'number' && e.value >= 0 ? e.value : undefined
 }
 
-/** The index as `unsigned`, evaluated. */
+/** The text of the index as `unsigned`. */
 export function unsignedText(writer: FunctionWriter, index: Expression): CxxExpression {
   if (index.kind === 'literal') return simple(`${Number(index.value) >>> 0}u`)
   const text = writer.value(index)

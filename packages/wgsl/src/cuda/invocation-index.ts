@@ -6,7 +6,7 @@ export const axes = ['x', 'y', 'z'] as const
 /** The mask of all lanes. */
 export const allLanes = `0x${(2 ** subgroupSize - 1).toString(16)}u`
 
-/** Bits of a thread's index that number its lane. */
+/** The number of bits of a thread's index that hold its lane. */
 export const laneBits = Math.log2(subgroupSize)
 
 /** The index of a thread in its block. */

@@ -4,28 +4,28 @@ export type CudaBounds = 'clamp' | 'trap' | 'unchecked'
 /** Options of `emitCuda`. */
 export interface CudaOptions {
   readonly bounds: CudaBounds
-  /** Names the source in `#line` directives and in the head comment; the module's label by default. */
+  /** The name of the source in `#line` directives and in the head comment. Default: the module's label. */
   readonly label?: string | undefined
-  /** False leaves out `#line` directives, for reading. True by default. */
+  /** False omits `#line` directives, for readability. Default true. */
   readonly lineDirectives?: boolean | undefined
   /**
-   * Gives the kernel a parameter `stop-word` where it has loops that may run long: the address of 16 bytes in
-   * the GPU's memory, aligned to 16. They are a word, a time that kernels keep there, and the address of a
-   * word in the host's memory. Once either word is not zero, every invocation in such a loop leaves the
-   * kernel within about 100 ms, without further effects; what it was to write is then undefined. Barriers and
-   * subgroup operations count an invocation that has left as arrived. With `start`, for a kernel that is
-   * known to end, each invocation looks at the word once, where it begins. False by default.
+   * Adds a parameter `stop-word` to a kernel with loops that may run long: the address of 16 bytes in GPU
+   * memory, aligned to 16. They contain a word, a time that kernels store there, and the address of a word in
+   * host memory. Once either word is nonzero, every invocation in such a loop leaves the kernel within about
+   * 100 ms, without further effects; the output is then undefined. Barriers and subgroup operations treat an
+   * invocation that has left as arrived. With `start`, for a kernel that is known to end, each invocation
+   * checks the word once, at its beginning. Default false.
    */
   readonly stoppable?: boolean | 'start' | undefined
   /**
-   * Thread blocks that are to share a multiprocessor: the compiler gives each thread few enough registers for
-   * that. Default: it chooses.
+   * The number of thread blocks that should share a multiprocessor: the compiler limits the registers per
+   * thread accordingly. Default: the compiler decides.
    */
   readonly workgroupsPerMultiprocessor?: number | undefined
   /**
-   * The kernel reads how many workgroups there are from three words in memory, and a grid of any number of
-   * blocks in x runs them all; none where a word exceeds the largest number allowed. Not with the bounds
-   * `trap`. False by default.
+   * The kernel reads the numbers of workgroups from three words in memory, and a grid of any number of blocks
+   * in x runs them all, or none if a word exceeds the largest number allowed. Not available with the bounds
+   * `trap`. Default false.
    */
   readonly indirect?: boolean | undefined
 }
@@ -45,20 +45,20 @@ export interface CudaParameter {
   readonly name: string
   /** Its type in CUDA C++. */
   readonly type: string
-  /** Index into `reflect(ir).bindings`; undefined for what is no binding's. */
+  /** Index into `reflect(ir).bindings`; undefined for a parameter that does not belong to a binding. */
   readonly bindingIndex: number | undefined
 }
 
 /** A translation of one entry point. */
 export interface CudaKernel {
-  /** Complete CUDA C++17 for NVRTC or nvcc; it includes no header. */
+  /** Complete CUDA C++17 for NVRTC or nvcc, without `#include`. */
   readonly source: string
   /** The name of the `extern "C"` kernel. */
   readonly entryName: string
   readonly workgroupSize: readonly [number, number, number]
-  /** Workgroup memory that the kernel declares itself. */
+  /** Byte length of the workgroup memory that the kernel declares. */
   readonly staticSharedByteLength: number
-  /** Workgroup memory to ask for at the launch: not zero only above 48 KiB. */
+  /** Byte length of the workgroup memory to request at the launch; nonzero only above 48 KiB. */
   readonly dynamicSharedByteLength: number
   readonly parameters: readonly CudaParameter[]
   /**
@@ -66,26 +66,29 @@ export interface CudaKernel {
    * declarations.
    */
   readonly lineMap: readonly (number | undefined)[]
-  /** Oldest architecture that compiles it, when it needs more than any that CUDA still supports. */
+  /**
+   * The oldest architecture that supports the kernel; undefined if every architecture that CUDA supports
+   * does.
+   */
   readonly minimumComputeCapability: readonly [number, number] | undefined
   readonly usesSubgroups: boolean
-  /** True when threads of a block meet at barriers or exchange values. */
+  /** True if threads of a block meet at barriers or exchange values. */
   readonly usesBarriers: boolean
   /**
-   * With the option `stoppable`: whether all loops that may run long can be left, or none is there; with
-   * `start` true. Else false.
+   * With the option `stoppable`: whether all loops that may run long, if any, can be stopped. True with
+   * `start`. False without the option.
    */
   readonly isStoppable: boolean
-  /** The parts of `source`, for programs that hold several kernels. */
+  /** The parts of `source`, for programs that contain several kernels. */
   readonly parts: CudaParts
 }
 
-/** The text without its prelude, and the names of the prelude that stand in it. */
+/** The text without its prelude, and the prelude names that it uses. */
 export interface CudaParts {
   readonly body: string
   readonly preludeNames: readonly string[]
 }
 
-/** The parameter through which the host tells a kernel to leave. */
+/** The parameter through which the host stops a kernel. */
 export const stopWordName = 'stop_word'
 export const stopWordType = 'const unsigned*'

@@ -3,7 +3,7 @@ import type { ScalarType } from '../ir.ts'
 import { type CxxExpression, call, operation, primary, simple } from './cxx-expression.ts'
 import type { Names } from './names.ts'
 
-/** How C++ writes a WGSL constant. */
+/** The C++ text of a WGSL constant. */
 export function literalText(value: number | boolean, type: ScalarType, names: Names): CxxExpression {
   switch (type.scalar) {
     case 'bool':
@@ -21,16 +21,16 @@ export function literalText(value: number | boolean, type: ScalarType, names: Na
 }
 
 /**
- * The shortest decimal that reads back as the same f32, whether the compiler rounds it at once or to a double
- * before.
+ * The shortest decimal that reads back as the same f32, whether the compiler rounds it directly or through a
+ * double.
  */
 function floatText(value: number): CxxExpression {
   if (Object.is(value, -0)) return operation('-0.0f')
   let text = String(value)
   for (let digits = 1; digits < 10; digits++) {
     const shorter = Number(value.toPrecision(digits))
-    // A little farther from the value: where a double is the middle of two f32, C++ may have another one on
-    // its side.
+    // Also test a number slightly farther from the value: if the double is halfway between two f32 values,
+    // C++ may round to the other one.
     const farther = shorter + (shorter - value) * 2 ** -20
     if (Math.fround(shorter) === value && Math.fround(farther) === value) {
       text = String(shorter)

@@ -26,7 +26,7 @@ function emit(
   return emitCuda(module, { bounds: 'clamp', lineDirectives: false, stoppable })
 }
 
-/** The body of `main`, with `R` for the numbers of rounds that follow from estimates. */
+/** The body of `main`, with `R` in place of numbers of rounds that are based on estimates. */
 function mainText(body: string, options = {}): string {
   const { body: text } = emit(body, options).parts
   return text
@@ -34,7 +34,7 @@ function mainText(body: string, options = {}): string {
     .replace(/\b(t\d (?:=|>=)|t\d\+\+ >=) \d+u/g, '$1 R')
 }
 
-/** Its lines that look, or count for it. */
+/** The lines that look or count rounds between looks. */
 function looks(body: string, options = {}): string[] {
   const main = mainText(body, options)
   return main.split('\n').filter((line) => /look| t0|--t0/.test(line))
@@ -79,7 +79,8 @@ describe('a stoppable kernel looks at its stop word', () => {
       unsigned t1 = n_ - k_ - 1u;
       if (t1++ >= R) { t1 = R; if (look_is_due(t0)) look(stop_word); }
       for (; t1 != 0u; t1--, k_ += 1u) {`)
-    // Where a chunk that is cut ends, the condition holds too: without the clock there would be a look for each chunk.
+    // The condition also holds at the end of a shortened chunk, so without the clock there would be a look
+    // for each chunk.
     const text = mainText('for (var k = i; k < n; k += 3u) { out[k] = hash(k); }')
     expect(text.match(/.*look\(stop_word\).*/g)).toEqual([
       '      if (t1++ >= R) { t1 = R; if (look_is_due(t0)) look(stop_word); }',
@@ -127,7 +128,9 @@ describe('a stoppable kernel looks at its stop word', () => {
   })
 })
 
-/** Bodies that never end, with the size of the workgroup: each kind of loop with each kind of meeting. */
+/**
+ * Bodies that never end, with the workgroup size: each kind of loop with each way in which invocations meet.
+ */
 const endless: Readonly<Record<string, readonly [size: string, body: string, enables?: string]>> = {
   'a loop without an end': ['64', 'loop { out[i] += 1u; continuing { break if n == 0u; } }'],
   'a condition that stays': ['64', 'while (n < 5u) { out[i] += 1u; }'],
@@ -190,7 +193,7 @@ describe.skipIf(!hasProgram('g++'))('endless kernels on the CPU (needs g++)', ()
     'with %s end once their stop word is written',
     async (name, [size, body, more]) => {
       const stopped = kernelCase(name, `${test}${head(size, more)} { ${body} }`)
-      // Rounds take far longer here than estimated for a GPU.
+      // On the CPU, rounds take far longer than estimated for a GPU.
       const kernel = translateStoppable(stopped, 'clamp')
       expect(kernel.isStoppable).toBe(true)
       expect(kernel.parameters.at(-1)).toMatchObject({ kind: 'stop-word' })

@@ -6,20 +6,20 @@ import { findUniformLoops } from '../validity/uniformity.ts'
 import { Costs, ticksPerSecond } from './cost.ts'
 
 /**
- * Where a kernel looks at its stop word, which tells its invocations to leave. A loop needs no look where all
- * its rounds together are short whatever the input, by the estimate of `cost.ts`; every other loop has one,
- * which stands in place of the guard against C++'s assumption that loops end:
+ * Where a kernel looks at its stop word, which tells its invocations to leave. A loop needs no look if, by
+ * the estimate of `cost.ts`, all its rounds together are short for any input. Every other loop has a look, which
+ * replaces the guard against C++'s assumption that loops end:
  *
- * - `chunks`: a `for` whose condition comes to its end by a known step (`LoopApproach`) becomes a native loop
- *   of at most so many rounds in a loop that looks. Rounds of a chunk cost nothing more, and a loop of a
- *   single chunk never looks.
- * - `count`: any other loop counts its rounds and looks after so many. So does one whose rounds are long:
- *   counting is lost in them, where a chunk costs registers (of the shipped products, seven spilled them for
- *   sm_90), and one whose chunk would be a single round.
+ * - `chunks`: a `for` whose condition approaches its end by a known step (`LoopApproach`) becomes a native
+ *   loop with a limited number of rounds, inside a loop that looks. The rounds of a chunk have no extra cost,
+ *   and a loop of a single chunk never looks.
+ * - `count`: any other loop counts its rounds and looks after a number of them. So does a loop with long
+ *   rounds, where the cost of counting is negligible but a chunk costs registers (seven of the shipped
+ *   products spilled registers for sm_90), and a loop whose chunk would be a single round.
  *
- * Looks are `secondsBetween` apart by the estimate, so that what they cost is lost in what lies between, and
- * invocations that start late leave soon. Where a round may cost far less than estimated, they may be farther
- * apart by the estimate, and a clock keeps them from coming too soon.
+ * By the estimate, looks are `secondsBetween` apart, so that their cost is negligible and invocations that
+ * start late still leave soon. If a round may cost far less than estimated, a clock prevents looks that come
+ * too soon.
  */
 export type Look =
   | {
@@ -36,9 +36,9 @@ export type Look =
       readonly isSpaced: boolean
     }
 
-/** How the estimated time decides where looks stand. */
+/** The estimated times that determine the positions of looks. */
 export interface LookIntervals {
-  /** A loop that takes no longer has no look. */
+  /** A loop that takes at most this long has no look. */
   readonly secondsWithout: number
   readonly secondsBetween: number
 }
@@ -47,26 +47,26 @@ export const lookIntervals: LookIntervals = { secondsWithout: 0.1, secondsBetwee
 
 export interface Looks {
   readonly of: ReadonlyMap<For | Loop, Look>
-  /** Tensor cores take subgroups of which no invocation has left: all leave together. */
+  /** True if all invocations must leave together: tensor cores need complete subgroups. */
   readonly together: boolean
-  /** False where a loop that may run long can have no look. */
+  /** False if a loop that may run long cannot have a look. */
   readonly complete: boolean
 }
 
 export const noLooks: Looks = { of: new Map(), together: false, complete: false }
 
-/** A round that may cost so many times less than estimated has its looks kept apart by a clock. */
+/** If a round may cost this many times less than estimated, a clock spaces the looks. */
 const uncertainty = 16
 
-/** How much sooner the first look of a loop comes that counts light rounds. */
+/** The factor by which the first look comes sooner in a loop that counts light rounds. */
 const partBeforeFirstLook = 64
 
-/** From here on a round has hundreds of instructions. */
+/** A round with at least this cost has hundreds of instructions. */
 const ticksOfHeavyRound = 1000
 
 export function findLooks(module: IrModule, { counters }: Analyses, intervals: LookIntervals): Looks {
   const together = findSubgroupMatrixUses(module).length > 0
-  // All must come to a vote, so it stands where they make the rounds together.
+  // All invocations must vote, so a look must be in a loop whose rounds they execute together.
   const uniform = together ? findUniformLoops(module) : undefined
   const of = new Map<For | Loop, Look>()
   let complete = true
@@ -86,8 +86,8 @@ export function findLooks(module: IrModule, { counters }: Analyses, intervals: L
     const isHeavy = round.least >= ticksOfHeavyRound
     const isCut = loop.kind === 'for' && trips.least === 0 && !isHeavy && rounds > 1
     const approach = isCut ? counters.approach(loop) : undefined
-    // Launches that wait behind an endless kernel leave sooner; heavy rounds are fewer, and a look before
-    // their end is felt.
+    // With an early first look, launches that wait behind an endless kernel leave sooner. Loops with heavy
+    // rounds have fewer of them, and an early look would cost noticeable time.
     const first = isHeavy ? rounds : Math.max(1, Math.floor(rounds / partBeforeFirstLook))
     const common = { rounds, isSpaced }
     of.set(

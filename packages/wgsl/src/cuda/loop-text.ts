@@ -6,15 +6,15 @@ import type { FunctionWriter } from './function-writer.ts'
 import { stopWordName } from './kernel.ts'
 import type { Look } from './loop-looks.ts'
 
-/** What counts the rounds of a loop between looks: the names of what is declared before it. */
+/** The names of the variables, declared before a loop, that count its rounds between looks. */
 interface RoundCount {
   readonly look: Look
-  /** Undefined where it looks in every round. */
+  /** Undefined if the loop looks in every round. */
   readonly rounds: string | undefined
   readonly clock: string | undefined
 }
 
-/** Declares what counts the rounds of a loop that looks; undefined for one that does not. */
+/** Declares the variables that count the rounds of a loop that looks; undefined for a loop that does not. */
 function declareCount(writer: FunctionWriter, s: Loop | For): RoundCount | undefined {
   const look = writer.context.looks.of.get(s)
   if (look === undefined) return undefined
@@ -24,7 +24,7 @@ function declareCount(writer: FunctionWriter, s: Loop | For): RoundCount | undef
   return { look, rounds, clock: declareClock(writer, look) }
 }
 
-/** Declares what keeps the looks of a loop apart, where its rounds do not. */
+/** Declares the clock that spaces the looks of a loop whose rounds may be too short for that. */
 function declareClock(writer: FunctionWriter, { isSpaced }: Look): string | undefined {
   if (!isSpaced) return undefined
   const clock = writer.temporaryName()
@@ -33,8 +33,8 @@ function declareClock(writer: FunctionWriter, { isSpaced }: Look): string | unde
 }
 
 /**
- * Writes what stands first in every round of a loop that may not end: a look where the kernel can be told to
- * leave, else what keeps the compiler from taking the loop for undefined behaviour.
+ * Writes the start of every round of a loop that may not end: a look if the kernel is stoppable, otherwise a
+ * statement that keeps the compiler from treating the loop as undefined behaviour.
  */
 function writeGuard(writer: FunctionWriter, s: Loop | For, count: RoundCount | undefined): void {
   const { counters, names } = writer.context
@@ -48,7 +48,7 @@ function writeGuard(writer: FunctionWriter, s: Loop | For, count: RoundCount | u
   else writer.line(`if (--${rounds} == 0u) { ${rounds} = ${look.rounds}u; ${text} }`)
 }
 
-/** The statement that looks; with the name of a clock only where some time has passed since the last look. */
+/** The statement that looks; with a clock, it looks only if enough time has passed since the last look. */
 function lookText(writer: FunctionWriter, clock: string | undefined): string {
   const { names, looks, asyncCopies } = writer.context
   writer.needs.usesStopWord = true
@@ -79,7 +79,7 @@ export function writeLoop(writer: FunctionWriter, s: Loop): void {
   writer.close()
 }
 
-/** Declares what `continuing` and `break if` use of the body's variables where both can see it. */
+/** Declares the body's variables that `continuing` and `break if` use in a scope that both can access. */
 function declareAhead(writer: FunctionWriter, s: Loop): void {
   const used = new Set<number>()
   const visitor = {
@@ -146,9 +146,9 @@ export function writeFor(writer: FunctionWriter, s: For): void {
 }
 
 /**
- * Writes native loops of at most so many rounds, with a look before each that does not end the loop. The
- * condition holds in all rounds of a chunk (see `LoopApproach`), so a chunk counts them down, and the
- * condition is evaluated between chunks.
+ * Writes a loop as chunks: native loops with a limited number of rounds, and a look before each chunk that
+ * does not end the loop. The condition holds in all rounds of a chunk (see `LoopApproach`), so a chunk only
+ * counts them down, and the condition is evaluated between chunks.
  */
 function writeChunks(
   writer: FunctionWriter,
@@ -172,8 +172,8 @@ function writeChunks(
       writer.loopScopes.pop()
       writer.close()
       if (hasBreak(s.body)) writer.line(`if (${left} != 0u) break;`)
-      // Where the condition still holds after the last round of a chunk that is not cut, the counter has
-      // wrapped around: the loop may have no end.
+      // If the condition still holds after the last round of a chunk that was not shortened, the counter has
+      // wrapped around, and the loop may not end.
       if (approach.mostTrips === undefined) writer.line(`if (${condition}) ${lookText(writer, clock)}`)
     })
     writer.close()
@@ -181,7 +181,7 @@ function writeChunks(
   writer.close()
 }
 
-/** For how many more rounds than one the condition, which holds, goes on holding. */
+/** The number of rounds after the next one for which the condition, which holds now, continues to hold. */
 function moreRoundsText(writer: FunctionWriter, { low, high, isStrict, step }: LoopApproach): string {
   const side = (e: Expression) => {
     const text = writer.value(e)
@@ -218,7 +218,7 @@ function nativeHead(writer: FunctionWriter, s: For): NativeHead | undefined {
   return { initial, condition, update }
 }
 
-/** Does a `continue` of the loop with this body stand in it? */
+/** Whether the body contains a `continue` of its own loop. */
 function hasContinue(body: Block): boolean {
   const has = (block: Block): boolean =>
     block.statements.some((s) => {
@@ -229,7 +229,7 @@ function hasContinue(body: Block): boolean {
   return has(body)
 }
 
-/** Does a `break` of the loop with this body stand in it? */
+/** Whether the body contains a `break` of its own loop. */
 function hasBreak(body: Block): boolean {
   return body.statements.some((s) => {
     if (s.kind === 'block') return hasBreak(s)

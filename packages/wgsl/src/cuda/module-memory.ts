@@ -4,8 +4,8 @@ import type { FunctionNeeds, ModuleContext } from './function-writer.ts'
 import { elementText, typeText } from './type-text.ts'
 
 /**
- * The C++ type that a pointer to a storage or uniform variable points to; a bare runtime-sized array gives
- * its element.
+ * The C++ type that a pointer to a storage or uniform variable points to; for a runtime-sized array, the type
+ * of its elements.
  */
 export function pointeeText(context: ModuleContext, v: ModuleVariable): string {
   if (v.type.kind === 'buffer') return 'unsigned'
@@ -20,7 +20,8 @@ export function constness(v: ModuleVariable): string {
 }
 
 /**
- * The module variables that are passed to a function, in the order of the source: workgroup memory is global.
+ * The module variables that are passed to a function, in source order. Workgroup memory is global and not
+ * passed.
  */
 export function passedVariables(needs: FunctionNeeds): ModuleVariable[] {
   return [...needs.variables]
@@ -29,7 +30,8 @@ export function passedVariables(needs: FunctionNeeds): ModuleVariable[] {
 }
 
 /**
- * Where a runtime-sized array begins in its binding, and its stride; a buffer without length is one of bytes.
+ * The offset and stride of a runtime-sized array in its binding; a buffer without length counts as an array
+ * of bytes.
  */
 export function runtimeArray(v: ModuleVariable): { offset: number; stride: number } | undefined {
   if (v.type.kind === 'buffer') return v.type.length === undefined ? { offset: 0, stride: 1 } : undefined

@@ -11,10 +11,10 @@ import type {
 type Named = Constant | IrFunction | LetValue | LocalVariable | ModuleVariable | Parameter
 
 /**
- * Names of which the first generated forms would mean something else, each with the number that its forms
- * begin with: as structures, `char16` and the like would be words of C++ (`char16_t`); `M_PI_2`, `M_PI_4` and
- * `M_SQRT1_2` are macros of the header files that nvcc includes; `array_length` and `trap_view`, which would
- * be derived from the names of bindings, are the prelude's.
+ * Names whose first generated forms have another meaning, each with the number at which its forms start. As
+ * structures, `char16` and the like would become C++ types (`char16_t`); `M_PI_2`, `M_PI_4` and `M_SQRT1_2`
+ * are macros of header files that nvcc includes; `array_length` and `trap_view`, which could be derived from
+ * the names of bindings, belong to the prelude.
  */
 const firstNumbers = {
   char8: 1,
@@ -48,7 +48,7 @@ export class Names {
     return this.#once(type, () => `${this.#fresh(type.name.replace(/^_+/, ''))}t`)
   }
 
-  /** A function, type or macro of the prelude, which the kernel then needs. */
+  /** Returns the name of a function, type or macro of the prelude and records that the kernel needs it. */
   prelude(name: string): string {
     this.preludeNames.add(name)
     return name
@@ -82,8 +82,8 @@ function isAscii(name: string): boolean {
 }
 
 /**
- * An identifier in ASCII. In one with letters beyond it these, and each `u`, become their code points, so
- * that different names stay different.
+ * Converts an identifier to ASCII. If it has other letters, these and each `u` are replaced by their code
+ * points, so that different names remain different.
  */
 function plain(name: string): string {
   if (isAscii(name)) return /^[0-9]/.test(name) || isReserved(name) ? `n${name}` : name

@@ -33,7 +33,7 @@ function kernel(statements: string, declarations = '') {
   )
 }
 
-/** The type of an expression; undefined when there is no such expression. */
+/** The type of an expression; undefined if the expression is invalid. */
 function typeOf(expression: string): Type | undefined {
   try {
     let found: Type | undefined
@@ -99,7 +99,7 @@ function calls(name: BuiltinFunction): string[] {
   return found
 }
 
-/** Everything else that takes a value of a type. */
+/** All other uses of a value of a type. */
 function otherUses(type: Type): { statements: string[]; declarations: string } {
   const name = typeName(type)
   const id = types.indexOf(type)

@@ -2,29 +2,29 @@ import type { ModuleVariable } from '../ir.ts'
 import type { Copy } from './copy-elements.ts'
 
 /**
- * A pending copy. Its index is `fresh` until the loop's counter is stepped; then it names another element
- * than the next copy of the same statement does, until the loop is run again. After a let or parameter of the
- * index is declared anew, it is `unknown`.
+ * A pending copy. Its index is `fresh` until the loop's counter is stepped. It is then `stepped`: until the
+ * loop is run again, the next copy of the same statement writes a different element. If a let or parameter in
+ * the index is declared again, it becomes `unknown`.
  */
 export interface Pending {
   readonly copy: Copy
   readonly index: 'fresh' | 'stepped' | 'unknown'
-  /** The barriers since the copy. */
+  /** The number of barriers since the copy. */
   readonly age: number
 }
 
-/** Do a pending copy and one that follows write different elements? */
+/** Whether a pending copy and a later one write different elements. */
 export function areApart(before: Pending, copy: Copy): boolean {
   if (before.index === 'unknown' || before.copy.base !== copy.base) return false
   if (before.copy === copy) return before.index === 'stepped'
   return [...copy.elements].every((element) => !before.copy.elements.has(element))
 }
 
-/** What may be the case at one point of the control flow, on some path to it. */
+/** What may hold at one point of the control flow on any path to it. */
 export class State {
   /** The variables that may have been touched since the last barrier. */
   readonly touched: Set<ModuleVariable>
-  /** For each barrier that may have been the last, what is touched after it. */
+  /** For each barrier that may have been the last, the variables touched after it. */
   readonly since: Set<Set<ModuleVariable>>
   readonly #pending: Map<string, Pending>
 
@@ -42,7 +42,7 @@ export class State {
     return this.#pending.size > 0
   }
 
-  /** Grows when something is added that was not there. */
+  /** The number of entries, which grows when something new is added. */
   get size(): number {
     return this.#pending.size + this.touched.size + this.since.size
   }

@@ -15,9 +15,7 @@ export interface PlaceText {
   readonly value: CxxExpression
   /** Conditions, in order, under which the access may happen at all. */
   readonly guards: readonly string[]
-  /**
-   * Set for a component of a vector in registers by an index known at run time; `value` is then the vector.
-   */
+  /** Set for a component of a vector in registers with a dynamic index; `value` is then the vector. */
   readonly component?: CxxExpression | undefined
 }
 
@@ -28,12 +26,12 @@ export function componentName(i: number): string {
   return components[i]!
 }
 
-/** The lvalue of a place, with its indices brought inside bounds as the options ask. */
+/** The lvalue of a place, with its indices kept in bounds according to the options. */
 export function placeText(writer: FunctionWriter, place: Place): PlaceText {
   return lvalueText(writer, place, false)
 }
 
-/** The same of a place that a value is assigned to: outside a runtime-sized array nothing is stored. */
+/** Like `placeText`, for the target of an assignment: nothing is stored outside a runtime-sized array. */
 export function targetText(writer: FunctionWriter, place: Place): PlaceText {
   return lvalueText(writer, place, true)
 }
@@ -72,7 +70,7 @@ interface Walk {
   readonly guards: string[]
   readonly storage: ModuleVariable | undefined
   firstIndex: string | undefined
-  /** The view in which the place lies, once it is reached. */
+  /** The view that contains the place, once it has been reached. */
   view: ViewText | undefined
   component: CxxExpression | undefined
 }
@@ -112,7 +110,7 @@ function walkPlaceText(state: Walk, place: Place): CxxExpression {
   }
 }
 
-/** The name of the pointer through which a binding is reached as a whole. */
+/** The name of the pointer to a whole binding. */
 function pointerName(writer: FunctionWriter, v: ModuleVariable | LocalVariable): string | undefined {
   if (v.kind === 'local-variable' || (v.space !== 'storage' && v.space !== 'uniform')) return undefined
   if (writer.context.uniformCopies.has(v) || (v.type.kind === 'array' && v.type.length === undefined))
@@ -140,7 +138,7 @@ function indexText(state: Walk, place: IndexPlace): CxxExpression {
   return place.type.kind === 'vector' && place.type.size === 3 ? member(found, 'value') : found
 }
 
-/** An index into `length` elements: of an array that is laid out swizzled, where the element lies. */
+/** An index into `length` elements; for a swizzled array, the position of the element. */
 function arrangedIndex(state: Walk, place: IndexPlace, length: number): string {
   const { swizzles, names, bounds, ranges } = state.writer.context
   const variable = place.base.kind === 'variable' ? moduleVariableOf(place.base) : undefined
@@ -153,18 +151,18 @@ function arrangedIndex(state: Walk, place: IndexPlace, length: number): string {
   return `${swizzled}(${parts.moved.text}) + ${operand(parts.kept)}`
 }
 
-/** Memory that the compiler can keep in registers: there a component is selected, not addressed. */
+/** Whether the compiler can keep the memory in registers, where a component is selected, not addressed. */
 function inRegisters(place: Place): boolean {
   const root = rootOf(place)
   return root.kind === 'deref' || root.variable.kind === 'local-variable' || root.variable.space === 'private'
 }
 
-/** An index that stands in a condition and in the access: it goes into a temporary unless it is simple. */
+/** An index for use in both a condition and the access: stored in a temporary unless it is simple. */
 function checkedIndex(state: Walk, index: CxxExpression): string {
   return index.form === 'simple' ? index.text : state.writer.temporary(u32Type, index.text)
 }
 
-/** An index into `length` elements, which is then inside in every mode but `unchecked`. */
+/** An index into `length` elements, kept in bounds in every mode except `unchecked`. */
 function fixedIndex(state: Walk, place: IndexPlace, length: number): string {
   const { bounds, ranges, names } = state.writer.context
   const known = literalInteger(place.index)
@@ -211,7 +209,7 @@ export function loadText(writer: FunctionWriter, place: Place): CxxExpression {
   return guarded(guards, value, place.type, writer)
 }
 
-/** A value under guards; zero where they do not hold. */
+/** A value under guards; zero if they do not hold. */
 export function guarded(
   guards: readonly string[],
   value: CxxExpression,

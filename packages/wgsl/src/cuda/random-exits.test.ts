@@ -13,14 +13,17 @@ import { hasProgram } from './testing/kernel-cases.ts'
 import { type PtxKernel, parsePtx, runPtx } from './testing/ptx.ts'
 import { exitInput, exitInvocations, randomExits } from './testing/random-exits.ts'
 
-/** Kernels that are compiled at a time. */
+/** The number of kernels that are compiled at a time. */
 const batch = 100
 
-/** A kernel whose loops still run after so many looks of the reference executor, or so many instructions, is taken to have no end. */
+/**
+ * A kernel that still runs after this many looks of the reference executor, or this many instructions, is
+ * considered endless.
+ */
 const mostLooks = 2
 const mostInstructions = 1_000_000
 
-/** What a kernel leaves in `out` on the reference executor; undefined where it has no end. */
+/** The contents of `out` after a kernel on the reference executor; undefined if the kernel does not end. */
 function expected(module: ReturnType<typeof lower>, input: Uint32Array): Uint32Array | undefined {
   const out = new Uint32Array(exitInvocations)
   const bindings = new Map([
@@ -41,7 +44,7 @@ function expected(module: ReturnType<typeof lower>, input: Uint32Array): Uint32A
   }
 }
 
-/** The PTX that nvcc makes of kernels. */
+/** Compiles kernels to PTX with nvcc. */
 function compile(kernels: readonly CudaKernel[]): PtxKernel[] {
   const bodies = kernels.map(
     ({ entryName, parts }, i) => `namespace k${i} {\n${parts.body.replace(`${entryName}(`, `entry${i}(`)}\n}`,
@@ -61,7 +64,7 @@ function compile(kernels: readonly CudaKernel[]): PtxKernel[] {
   }
 }
 
-/** What the PTX of a kernel leaves in `out`. */
+/** The contents of `out` after running the PTX of a kernel. */
 function results(ptx: PtxKernel, { parameters }: CudaKernel, index: number, input: Uint32Array): Uint32Array {
   const words = new Uint32Array([...input, ...new Uint32Array(exitInvocations)])
   const memory = new DataView(words.buffer)

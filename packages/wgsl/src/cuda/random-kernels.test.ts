@@ -20,14 +20,18 @@ import {
 
 const hasCompiler = hasProgram('g++')
 const dawn = await openDawnDevice()
-/** One kernel of so many runs on Dawn: SwiftShader takes far longer to compile a kernel than everything else that is done with it. */
+/**
+ * One in this many kernels runs on Dawn, because SwiftShader's compilation of a kernel takes far longer than
+ * everything else.
+ */
 const dawnPeriod = isLong ? 1 : 4
 /** Kernels that are compiled into one program. */
 const batch = 300
 
 /**
- * SwiftShader's optimiser takes `|` and `^` of a constant vector and a splat for zero where the splat is of an element of a private
- * array that nothing stores to, and a condition stands around. Dawn is not asked about the random kernels of these seeds, which do that.
+ * SwiftShader's optimizer treats `|` and `^` of a constant vector and a splat as zero if the splat is of an
+ * element of a private array without stores, inside a condition. The random kernels of these seeds contain
+ * such code and are not run on Dawn.
  */
 const wrongOnSwiftShader = new Set<number>()
 const swiftShaderDefect = `// run: workgroups=1,1,1
@@ -45,7 +49,7 @@ var<private> table: array<i32, 5>;
   out[0] = sum;
 }`
 
-/** What differs from the buffers that the reference executor leaves. */
+/** The differences from the buffers that the reference executor produces. */
 function differences(
   c: KernelCase,
   who: string,
@@ -64,12 +68,13 @@ it.skipIf(!hasCompiler || typeof dawn === 'string')(
   async ({ task }) => {
     if (typeof dawn === 'string') return
     const bad: string[] = []
-    // The short form has every form and pair of forms in few kernels, and the first ones besides.
+    // The short test covers every form and pair of forms in few kernels, plus the first kernels.
     const all = [...new Set([...(isLong ? [] : seedsOfAllForms), ...testCases(76, 20_000)])]
     for (let from = 0; from < all.length; from += batch) {
       const seeds = all.slice(from, from + batch)
       const cases = seeds.map((seed) => kernelCase(`random ${seed}`, randomKernel(seed)))
-      // Every second one cuts its loops into pieces, between which it looks whether it is to stop.
+      // Every second kernel is stoppable: it splits its loops into pieces and checks the stop word between
+      // them.
       const translated = cases.map((c, i) => (i % 2 === 0 ? translate : translateStoppable)(c, 'clamp'))
       const program = await buildCpuProgram(translated)
       const results: CpuResult[] = await program.run(cases.map((c, i) => cpuJob(c, translated[i]!, i)))

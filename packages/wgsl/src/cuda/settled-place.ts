@@ -2,7 +2,7 @@ import type { Expression, IndexPlace, Place } from '../ir.ts'
 import { operandsOf, withOperands } from '../walk.ts'
 import { type FunctionWriter, isFixed } from './function-writer.ts'
 
-/** A place whose indices are evaluated now, in order, so that nothing that follows can change them. */
+/** The place with its indices evaluated now, in order, so that later code cannot change them. */
 export function settled(writer: FunctionWriter, place: Place): Place {
   const result = withOperands(place, (operand, role) => settledValue(writer, operand, role))
   let [copy, original] = [result, place]
@@ -15,8 +15,8 @@ export function settled(writer: FunctionWriter, place: Place): Place {
 }
 
 /**
- * The place, settled when one of the expressions that are evaluated after it writes memory, which its indices
- * may read.
+ * The place, settled if an expression that is evaluated after it writes memory and its indices may depend on
+ * memory.
  */
 export function settledBefore(writer: FunctionWriter, place: Place, after: readonly Expression[]): Place {
   const { effects } = writer.context
@@ -24,7 +24,10 @@ export function settledBefore(writer: FunctionWriter, place: Place, after: reado
   return mayChange && after.some((e) => effects.writes(e)) ? settled(writer, place) : place
 }
 
-/** Does evaluating an operand of the place write memory? Then the order of evaluation is not left to C++. */
+/**
+ * Whether evaluating an operand of the place writes memory; the order of evaluation must then not be left to
+ * C++.
+ */
 export function hasWritingOperand(writer: FunctionWriter, place: Place): boolean {
   return operandsOf(place).some((e) => writer.context.effects.writes(e))
 }

@@ -113,9 +113,7 @@ function writeAssign(writer: FunctionWriter, target: Place, value: Expression): 
   writeStore(writer, target, place, writer.value(value))
 }
 
-/**
- * Neither place stands under conditions: workgroup memory has none, and `min` brings indices of loads inside.
- */
+/** Neither place has guards: workgroup memory needs none, and `min` clamps the indices of loads. */
 function writeAsyncCopy(writer: FunctionWriter, target: Place, source: Place): void {
   const to = targetText(writer, target).value
   const copy = call(writer.context.names.prelude('async_copy'), [to, placeText(writer, source).value])
@@ -130,7 +128,7 @@ function writeCompound(writer: FunctionWriter, s: CompoundAssign): void {
   const place = targetText(writer, mayRepeat ? s.target : settled(writer, s.target))
   const { value: lvalue, component } = place
   let left = component === undefined ? lvalue : call(names.prelude('component'), [lvalue, component])
-  // Effects of the value take place whether or not the store does.
+  // The effects of the value take place even if the store does not.
   if (writes) left = simple(writer.temporary(type, guarded(place.guards, left, type, writer).text))
   let right = writer.value(s.value)
   if (writes && place.guards.length > 0) right = simple(writer.temporary(s.value.type!, right.text))
@@ -139,12 +137,12 @@ function writeCompound(writer: FunctionWriter, s: CompoundAssign): void {
   else writeStore(writer, s.target, place, operationText(writer, s, left, right))
 }
 
-/** Whether C++'s compound assignment means the same. */
+/** Whether C++'s compound assignment has the same meaning. */
 function isPlain(s: CompoundAssign): boolean {
   return s.target.type.kind === 'scalar' && s.target.type.scalar !== 'f16' && s.target.type.scalar !== 'bool'
 }
 
-/** Whether the text of the place may stand twice, since no index in it repeats work. */
+/** Whether the text of the place may be repeated, because no index in it repeats work. */
 function repeatable(place: Place): boolean {
   return operandsOf(place).every((e) => isFixed(e) || e.kind === 'load')
 }

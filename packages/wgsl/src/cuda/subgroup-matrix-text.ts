@@ -11,9 +11,8 @@ import { swizzledParts } from './swizzle-text.ts'
 import { viewLengthText, viewText } from './view-text.ts'
 
 /**
- * A call of a built-in function of subgroup matrices, and the conditions under which an access may happen.
- * The arguments are uniform in the subgroup; so are the conditions, and a call under them stays one of all
- * lanes.
+ * A call of a built-in function on subgroup matrices, and the conditions under which an access may happen.
+ * Arguments and conditions are uniform in the subgroup, so all lanes still make a conditional call together.
  */
 export function subgroupMatrixText(writer: FunctionWriter, e: BuiltinCall): Omit<PlaceText, 'component'> {
   const { features, names } = writer.context
@@ -29,17 +28,17 @@ export function subgroupMatrixText(writer: FunctionWriter, e: BuiltinCall): Omit
   return { value: call(hasType ? `${name}<${writer.type(type)}>` : name, args), guards: [] }
 }
 
-/** Where a matrix lies in an array; offset and stride stand for values that are evaluated. */
+/** The position of a matrix in an array; offset and stride refer to evaluated values. */
 interface Access {
   readonly place: Place
   readonly array: ArrayType
   readonly variable: ModuleVariable
-  /** Bytes of a row or column, and how many of them there are. */
+  /** The byte length of a row or column; `slices` is the number of rows or columns. */
   readonly slice: number
   readonly slices: number
   readonly offset: Expression
   readonly stride: Expression
-  /** The least stride: no row, or column, begins inside another one. */
+  /** The minimum stride: no row or column begins inside another one. */
   readonly least: number
 }
 
@@ -78,7 +77,7 @@ function accessText(writer: FunctionWriter, e: BuiltinCall): Omit<PlaceText, 'co
         return written.value
       },
     },
-    // What operands do happens even where the guards skip the access.
+    // The effects of operands take place even if the guards skip the access.
     ...operands.map((o) => ({
       expression: o,
       text: () =>
@@ -106,7 +105,7 @@ function accessText(writer: FunctionWriter, e: BuiltinCall): Omit<PlaceText, 'co
   return { value: call(name, texts), guards: conditions }
 }
 
-/** A matrix from an array that is laid out swizzled. */
+/** Loads a matrix from a swizzled array. */
 function swizzledLoad(
   writer: FunctionWriter,
   type: SubgroupMatrixType,
@@ -118,12 +117,12 @@ function swizzledLoad(
   return { value: call(`${name}<${writer.type(type)}, ${isColumnMajor}, ${row}u>`, args), guards: [] }
 }
 
-/** Bytes of a row, or of a column where those are what lies together. */
+/** The byte length of a row, or of a column for column-major matrices. */
 function sliceByteLength({ component, rows, columns }: SubgroupMatrixType, isColumnMajor: boolean): number {
   return scalarByteLength[component] * (isColumnMajor ? rows : columns)
 }
 
-/** The value in a form that can stand several times. */
+/** The value in a form that can be repeated. */
 function evaluated(writer: FunctionWriter, value: CxxExpression): CxxExpression {
   return value.form === 'simple' ? value : simple(writer.temporary(u32Type, value.text))
 }
@@ -134,13 +133,13 @@ function raised(writer: FunctionWriter, { stride, least }: Access): CxxExpressio
   return call(writer.context.names.prelude('max'), [value, `${least}u`])
 }
 
-/** The address of the array, and what must hold for it to be one. */
+/** The address of the array, and the conditions under which it is valid. */
 function pointerText(
   writer: FunctionWriter,
   { place, array, variable }: Access,
 ): Omit<PlaceText, 'component'> {
   const { value, guards } = placeText(writer, place)
-  // The last guard in trap mode is of an access to the whole array; that to the matrix is narrower.
+  // In trap mode the last guard covers an access to the whole array; the guard for the matrix is narrower.
   const isTrapped = variable.space === 'storage' && writer.context.bounds === 'trap'
   const pointer = array.length === undefined ? value : operation(`&${operand(value)}`)
   return { value: pointer, guards: isTrapped ? guards.slice(0, -1) : guards }

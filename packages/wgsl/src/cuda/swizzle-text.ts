@@ -4,10 +4,10 @@ import { type CxxExpression, operand, operation, simple } from './cxx-expression
 import type { FunctionWriter } from './function-writer.ts'
 
 /**
- * An index into an array that is laid out swizzled, as a sum of two: `moved`, to which the layout applies,
- * and `kept`, a multiple of eight rows of at least eight elements, which it leaves as it is. Constants and
- * counters of loops that are written out then stand outside the layout, where they become part of an
- * instruction's address. Undefined where an operand has an effect.
+ * Splits an index into a swizzled array into a sum of `moved`, to which the swizzle applies, and `kept`, a
+ * multiple of eight rows of at least eight elements, which it does not change. Constants and counters of
+ * unrolled loops are then outside the swizzle and become part of an instruction's address. Undefined if an
+ * operand has an effect.
  */
 export function swizzledParts(
   writer: FunctionWriter,
@@ -29,7 +29,7 @@ export function swizzledParts(
   return { moved: sum(parts.filter((e) => !isKept(e))), kept: sum(parts.filter(isKept)) }
 }
 
-/** What a sum adds up. */
+/** The terms of a sum. */
 function addends(e: Expression): Expression[] {
   return e.kind === 'binary' && e.operator === '+' && e.type === u32Type
     ? [...addends(e.left), ...addends(e.right)]

@@ -2,19 +2,19 @@ import type { BuiltinCall, IrModule, ModuleVariable } from '../ir.ts'
 import { moduleVariableOf, type Visitor, walk } from '../walk.ts'
 import type { AsyncCopies } from './async-copies.ts'
 
-/** Elements of 16 bytes in what all banks give at once, 128 bytes. */
+/** The number of 16-byte elements in the 128 bytes that all banks deliver at once. */
 const line = 8
 
 /**
- * Workgroup arrays that are laid out swizzled, with the elements of one of their rows: element i lies at i ^
- * (i / max(row, 8) mod min(row, 8)) (CUTLASS's `Swizzle`). The eight rows of a block that `ldmatrix` reads
- * are then in different banks, and each row begins at a multiple of 128 bytes, or of its own length. Rows
- * that are spread over the banks by padding do not, and an asynchronous copy into them moves sectors of 32
- * bytes more than once: on an H200 a product of f16 takes 1.17 times as long.
+ * Finds the workgroup arrays to swizzle, with the number of elements in a row: element i is stored at i ^ (i
+ * / max(row, 8) mod min(row, 8)) (CUTLASS's `Swizzle`). The eight rows of a block that `ldmatrix` reads are
+ * then in different banks, and each row begins at a multiple of 128 bytes, or of its own length. Padded rows
+ * are also spread over the banks but lack this alignment, so an asynchronous copy into them moves sectors of
+ * 32 bytes more than once: on an H200 an f16 product takes 1.17 times as long.
  *
- * An array is laid out so if asynchronous copies write it, its matrices of f16 are loaded with one constant
- * stride, a power of two (the row), and everything else that touches it names an element. No access can tell:
- * the layout exchanges the elements of an array for each other.
+ * An array is swizzled if asynchronous copies write it, its f16 matrices are loaded with one constant stride,
+ * a power of two (the row), and every other access is to an element. No access can observe the layout, which
+ * only permutes the elements of the array.
  */
 export function findSwizzles(module: IrModule, { copies }: AsyncCopies): ReadonlyMap<ModuleVariable, number> {
   const targets = new Set([...copies].map((copy) => moduleVariableOf(copy.target)!))

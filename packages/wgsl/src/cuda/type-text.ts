@@ -38,8 +38,8 @@ export function typeText(type: Type, names: Names): string {
 }
 
 /**
- * Compilers follow 200 templates into each other: where so many arrays nest, the size of one is asked for
- * before that of what holds it.
+ * Compilers limit template nesting to about 200 levels. In a deeper nest of arrays, the size of an inner
+ * array is evaluated before that of the array around it.
  */
 function arrayText(type: ArrayType, length: number, names: Names): string {
   const element = typeText(type.element, names)
@@ -47,17 +47,17 @@ function arrayText(type: ArrayType, length: number, names: Names): string {
   return `${names.prelude('array')}<${element}, ${count}>`
 }
 
-/** How many arrays nest in an array, itself included. */
+/** The nesting depth of an array, including itself. */
 const arrayDepth = typeProperty((type): number => (type.kind === 'array' ? arrayDepth(type.element) + 1 : 0))
 
-/** The C++ type of a subgroup matrix that `cudaSubgroupMatrixConfigs` has; `emitCuda` refuses others. */
+/** The C++ type of a subgroup matrix in `cudaSubgroupMatrixConfigs`; `emitCuda` rejects others. */
 function subgroupMatrixText({ role, component }: SubgroupMatrixType, names: Names): string {
   if (component === 'f32' || component === 'i32') return names.prelude(`matrix_${component}`)
   if (component === 'i8') return `${names.prelude('matrix_i8')}<${role === 'left' ? 0 : 1}>`
   return `${names.prelude('matrix_f16')}<${['left', 'right', 'result'].indexOf(role)}>`
 }
 
-/** The C++ type of an element in memory: a vec3 takes a slot of four. */
+/** The C++ type of an element in memory: a vec3 occupies a slot of four components. */
 export function elementText(type: Type, names: Names): string {
   return type.kind === 'vector' && type.size === 3
     ? `${names.prelude('slot')}<${scalarText(type.scalar, names)}>`
@@ -71,13 +71,13 @@ export function zeroText(type: Type, names: Names): string {
   return { bool: 'false', i32: '0', u32: '0u', f32: '0.0f' }[type.scalar]
 }
 
-/** The last member when it is a runtime-sized array. */
+/** The last member of a structure, if it is a runtime-sized array. */
 export function runtimeTail(type: Type): StructType['members'][number] | undefined {
   const last = type.kind === 'struct' ? type.members.at(-1) : undefined
   return last !== undefined && last.type.kind === 'array' && last.type.length === undefined ? last : undefined
 }
 
-/** Does memory of the type hold padding, which a store must leave alone? */
+/** Whether memory of the type contains padding, which a store must not change. */
 export const hasPadding = partProperty((type) => {
   if (type.kind === 'matrix') return type.rows === 3
   if (type.kind === 'array') return sizeOf(type.element) < type.stride
@@ -87,8 +87,8 @@ export const hasPadding = partProperty((type) => {
 })
 
 /**
- * Alignment and size of the C++ type, which differ from WGSL's only for a vec3 outside arrays (it needs no
- * 16-byte alignment).
+ * The alignment of the C++ type, which differs from WGSL's only for a vec3 outside arrays, since that needs
+ * no 16-byte alignment.
  */
 function cxxAlign(type: Type): number {
   if (type.kind === 'vector' && type.size === 3) return alignOf({ ...type, size: 2 }) / 2
@@ -102,7 +102,7 @@ export function structText(type: StructType, names: Names): string[] {
   const members = type.members.filter((m) => m !== runtimeTail(type))
   const lines = [`struct ${shareable ? `alignas(${type.align}) ` : ''}${name} {`]
   let pads = 0
-  /** Initialisers of members and paddings, in the order in which the structure declares them. */
+  /** Initializers of members and padding, in the order of declaration. */
   const initial: string[] = []
   const pad = (byteLength: number) => {
     lines.push(`  unsigned char pad${pads}[${byteLength}];`)

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { lower, parseWgsl } from '../frontend/lower.ts'
 import { findUniformCopies } from './uniform-copies.ts'
 
-/** Variables that are copied, with the chunks used. */
+/** The variables that are copied, with the chunks that are used. */
 function copies(declarations: string, statements: string, enables = ''): Record<string, number> {
   const module = lower(
     parseWgsl(`${enables} @group(0) @binding(0) var<storage, read_write> out: array<f32>;

@@ -2,20 +2,20 @@ import type { IrModule, ModuleVariable, Place } from '../ir.ts'
 import { sizeOf, strideOf } from '../layout.ts'
 import { walk } from '../walk.ts'
 
-/** Bytes that one vector load takes. */
+/** The byte length of one vector load. */
 export const chunkByteLength = 16
 
-/** The most chunks that are kept in registers. */
+/** The maximum number of chunks that are kept in registers. */
 const mostChunks = 16
 
 /**
- * Uniform variables that are read at the start, all at once, and kept in registers. Left where they are, the
- * loads would follow conditions and each other: a transpose of a 32 × 32 tile then takes 1.4 times as long on
- * an H200. The value has a bit for each chunk of 16 bytes that is used.
+ * Finds uniform variables that are loaded together at the start and kept in registers. In their original
+ * positions the loads would wait for conditions and for each other: a transpose of a 32 × 32 tile would take
+ * 1.4 times as long on an H200. The map value has a bit for each chunk of 16 bytes that is used.
  *
- * Such a variable is no `buffer`, has at most 256 bytes, a multiple of 4, and each place in it that code
- * names has members, components and literal indices only. Nothing writes uniform memory while a kernel runs,
- * so when it is read cannot be told.
+ * Such a variable is not a `buffer`, its size is a multiple of 4 and at most 256 bytes, and each place in it
+ * that code uses has only members, components and literal indices. Uniform memory does not change while a
+ * kernel runs, so the time of the load is not observable.
  */
 export function findUniformCopies(module: IrModule): ReadonlyMap<ModuleVariable, number> {
   const copies = new Map<ModuleVariable, number>()
@@ -36,7 +36,7 @@ export function findUniformCopies(module: IrModule): ReadonlyMap<ModuleVariable,
       const last = Math.floor((offset + byteLength - 1) / chunkByteLength)
       for (let c = Math.floor(offset / chunkByteLength); c <= last; c++) chunks |= 1 << c
       copies.set(variable, chunks)
-      // The bases of a place are not accesses of their own, and a constant index has no operands.
+      // The bases of a place are not separate accesses, and a constant index has no operands.
       return false
     },
   })
@@ -49,7 +49,7 @@ function isSmall({ space, type }: ModuleVariable): boolean {
   return sizeOf(type) <= mostChunks * chunkByteLength && sizeOf(type) % 4 === 0
 }
 
-/** The bytes of a module variable that a place covers; the offset is undefined when it is not constant. */
+/** The byte range of a module variable that a place covers; the offset is undefined if it is not constant. */
 function extentOf(
   place: Place,
 ): { variable: ModuleVariable; offset: number | undefined; byteLength: number } | undefined {

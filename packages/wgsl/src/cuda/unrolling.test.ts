@@ -5,7 +5,7 @@ import { findUnrolledLoops } from './unrolling.ts'
 
 const plain = (count: number) => 'x += 1u; '.repeat(count)
 
-/** How many loops are unrolled in an entry point with these statements. */
+/** The number of unrolled loops in an entry point with these statements. */
 function unrolled(statements: string): number {
   const module = lower(
     parseWgsl(`@group(0) @binding(0) var<storage, read_write> out: array<u32>;
@@ -21,7 +21,7 @@ describe('a loop is unrolled', () => {
     expect(['0u', '1u', '32u', '33u', 'x'].map(turns)).toEqual([1, 1, 1, 0, 0])
   })
 
-  // With the step of the counter 128 statements, 16 times: 2,048.
+  // With the step of the counter, 128 statements, 16 times: 2,048.
   it.each([
     ['plain ones', plain(127), 0],
     ['a block', `{ ${plain(127)} }`, 0],

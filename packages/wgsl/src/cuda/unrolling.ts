@@ -1,15 +1,15 @@
 import type { For, IrModule, Statement } from '../ir.ts'
 
-/** The most statements of an unrolled loop, with the loops in it. */
+/** The maximum number of statements of an unrolled loop, including the loops in it. */
 const mostStatements = 2048
 
-/** The most iterations of an unrolled loop. */
+/** The maximum number of iterations of an unrolled loop. */
 const mostTrips = 32
 
 /**
- * Finds loops that are written out: `for` loops of at most 32 iterations, a number that is known, with at
- * most 2048 statements then. It keeps local arrays in registers. For the compiler it is a hint, which changes
- * no meaning. `trips` gives exact trip counts.
+ * Finds the loops to unroll: `for` loops with a known number of at most 32 iterations and at most 2048
+ * statements after unrolling. Unrolling keeps local arrays in registers. It is a hint to the compiler that
+ * does not change the meaning. `trips` returns exact trip counts.
  */
 export function findUnrolledLoops(
   module: IrModule,

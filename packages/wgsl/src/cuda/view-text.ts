@@ -7,26 +7,27 @@ import type { FunctionWriter } from './function-writer.ts'
 import { literalInteger, unsignedText } from './index-text.ts'
 import { elementText, typeText } from './type-text.ts'
 
-/** A view of a buffer whose place is evaluated, so that it can be named again. */
+/** A view of a buffer whose position is evaluated, so that it can be used repeatedly. */
 export interface ViewText {
   readonly view: ViewPlace
   readonly offset: string
-  /** The offset when it is a constant. */
+  /** The offset, if it is constant. */
   readonly constantOffset?: number
-  /** The bytes that a runtime-sized array in it, and what is before it, take. */
+  /** The byte length of the view, up to the end of its runtime-sized array. */
   readonly seen: string
 }
 
 /**
- * Evaluates where a view lies: at its offset, rounded down to the alignment. A view that does not fit into
- * its buffer is moved to the buffer's first bytes, and is as short as its type allows; with bounds: 'trap'
+ * Evaluates the position of a view: its offset, rounded down to the alignment. A view that does not fit into
+ * its buffer is moved to the start of the buffer and has the minimum length of its type; with bounds: 'trap'
  * every access to storage is checked instead.
  */
 export function viewText(writer: FunctionWriter, view: ViewPlace): ViewText {
   const length = byteLengthText(writer, view)
   const rest = (offset: string) => (offset === '0u' ? length : `${length} - ${offset}`)
   const known = literalInteger(view.offset)
-  // A constant offset was checked against the length of the buffer, or is in the least length of the binding.
+  // A constant offset was checked against the length of the buffer, or is included in the minimum length of
+  // the binding.
   if (known !== undefined && view.size === undefined)
     return { view, offset: `${known}u`, constantOffset: known, seen: rest(`${known}u`) }
   const align = alignOf(view.type)
@@ -52,8 +53,8 @@ export function viewText(writer: FunctionWriter, view: ViewPlace): ViewText {
 }
 
 /**
- * A `type` that lies `before` bytes after the begin of the view: an lvalue, or of a runtime-sized array the
- * pointer to its elements.
+ * A `type` at `before` bytes after the start of the view: an lvalue, or for a runtime-sized array the pointer
+ * to its elements.
  */
 export function viewedText(
   writer: FunctionWriter,
@@ -78,8 +79,7 @@ export function viewedText(
 }
 
 /**
- * The number of elements of the runtime-sized array in a view; at least 1 where the view is inside its
- * buffer.
+ * The number of elements of the runtime-sized array in a view; at least 1 if the view is inside its buffer.
  */
 export function viewLengthText({ view, seen }: ViewText): CxxExpression {
   const { offset: before, stride } = runtimeArrayOf(view.type)!
@@ -87,7 +87,7 @@ export function viewLengthText({ view, seen }: ViewText): CxxExpression {
   return operation(stride === 1 ? elements : `(${elements}) / ${stride}u`)
 }
 
-/** The bytes of the buffer in which a view lies. */
+/** The byte length of the buffer that contains a view. */
 function byteLengthText(writer: FunctionWriter, view: ViewPlace): string {
   const length = lengthOf(view)
   return length === undefined ? writer.lengthOf(moduleVariableOf(view)!) : `${length}u`

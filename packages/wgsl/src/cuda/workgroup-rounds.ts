@@ -1,23 +1,23 @@
 import type { CudaParameter } from './kernel.ts'
 import type { Names } from './names.ts'
 
-/** Rounds of a block between looks at the stop word; a round that takes long looks by itself. */
+/** The number of rounds of a block between checks of the stop word; a long round checks it itself. */
 const roundsBetweenLooks = 1024
 
-/** How the body of a kernel names its workgroup and the number of workgroups. */
+/** The names of the workgroup id and the number of workgroups in the body of a kernel. */
 export interface WorkgroupText {
   /** Followed by x, y or z. */
   readonly id: string
   readonly count: string
 }
 
-/** Of a kernel whose grid is the workgroups. */
+/** For a kernel whose grid matches the workgroups. */
 export const gridText: WorkgroupText = { id: 'blockIdx.', count: 'gridDim.' }
 
-/** Of a kernel that reads how many workgroups there are. */
+/** For a kernel that reads the number of workgroups from memory. */
 export const roundsText: WorkgroupText = { id: 'workgroup_', count: 'workgroups_' }
 
-/** What stands behind the other parameters of a kernel that reads how many workgroups there are. */
+/** The additional last parameters of a kernel that reads the number of workgroups from memory. */
 export const roundsParameters: readonly CudaParameter[] = [
   {
     kind: 'workgroup-counts',
@@ -34,8 +34,8 @@ export const roundsParameters: readonly CudaParameter[] = [
 ]
 
 /**
- * Lines before the body, which becomes a function of the workgroup: a `return` in it ends this workgroup
- * alone.
+ * Lines before the body, which becomes a function of the workgroup, so that a `return` in it ends only this
+ * workgroup.
  */
 export const roundsHead: readonly string[] = [
   'const unsigned workgroups_x = workgroup_counts[0], workgroups_y = workgroup_counts[1], workgroups_z = workgroup_counts[2];',
@@ -44,9 +44,9 @@ export const roundsHead: readonly string[] = [
 ]
 
 /**
- * Lines after the body: each block of a grid of any length takes every so-manieth workgroup. Where threads of
- * a block meet, a workgroup begins when all threads have left the one before. `look` is the statement that
- * looks at the stop word, if any.
+ * Lines after the body: for a grid of n blocks, each block runs every nth workgroup. If threads of a block
+ * meet, a workgroup begins when all threads have finished the previous one. `look` is the statement that
+ * checks the stop word, if any.
  */
 export function roundsTail(meets: boolean, look: string | undefined): string[] {
   return [
@@ -63,14 +63,12 @@ export function roundsTail(meets: boolean, look: string | undefined): string[] {
   ]
 }
 
-/**
- * The statement that looks at the stop word between two workgroups, where no thread has anything under way.
- */
+/** The statement that checks the stop word between two workgroups, when no thread has pending work. */
 export function lookBetween(names: Names, together: boolean, stopWord: string): string {
   return `${names.prelude(together ? 'look_together' : 'look')}(${stopWord});`
 }
 
-/** The statement that looks at the stop word before the only workgroup. */
+/** The statement that checks the stop word before the only workgroup. */
 export function lookFirst(names: Names, together: boolean, stopWord: string): string {
   return `${names.prelude(together ? 'look_first_together' : 'look_first')}(${stopWord});`
 }

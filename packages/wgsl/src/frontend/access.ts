@@ -13,7 +13,7 @@ import {
 import type { ExpressionScope } from './scopes.ts'
 import { elementType, membersByName } from './type-structure.ts'
 
-/** A pointer used as the base of an access is dereferenced. */
+/** Lowers the base of an access; a pointer is dereferenced. */
 function baseOperand(scope: ExpressionScope, node: ExpressionNode): Operand {
   const operand = scope.expression(node)
   return operand.kind === 'pointer' ? pointee(operand.type, operand.place, operand.at) : operand
@@ -134,7 +134,7 @@ export function lowerMember(
   }
 }
 
-/** The components that a swizzle names. */
+/** The component indices of a swizzle. */
 export function swizzleComponents(
   scope: ExpressionScope,
   type: VectorType,
@@ -183,7 +183,7 @@ function swizzle(
   )
 }
 
-/** The reference to what a pointer points to. */
+/** The reference to the memory that a pointer points to. */
 export function pointee(
   type: Extract<Type, { kind: 'pointer' }>,
   place: Place,
@@ -192,7 +192,7 @@ export function pointee(
   return { kind: 'reference', type: type.store, place, space: type.space, access: type.access, at }
 }
 
-/** Whether a place is a component of a vector by an index. */
+/** Whether a place is a vector component selected by an index. */
 export function isVectorElement(place: Place): boolean {
   return place.kind === 'index-place' && place.base.type.kind === 'vector'
 }

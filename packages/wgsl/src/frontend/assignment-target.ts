@@ -18,7 +18,7 @@ export function writable(f: FunctionScope, target: Operand, at: number): Referen
 
 /** Components of a vector that an assignment writes to. */
 export interface SwizzleTarget {
-  /** The vector; without `components` one component of it, whose index is known only when the shader runs. */
+  /** The vector, or, if `components` is empty, one component of it with a dynamic index. */
   readonly target: ReferenceOperand
   readonly components: readonly number[]
   readonly type: Type
@@ -42,7 +42,7 @@ export function swizzleTarget(f: FunctionScope, node: ExpressionNode): SwizzleTa
   return { target: inner?.target ?? writable(f, base, node.at), components, type }
 }
 
-/** One component of a swizzle by its index. */
+/** One component of a swizzle, selected by an index. */
 function swizzleElement(f: FunctionScope, node: IndexNode): SwizzleTarget | undefined {
   const inner = swizzleTarget(f, node.base)
   if (inner?.type.kind !== 'vector') {
@@ -60,7 +60,7 @@ function swizzleElement(f: FunctionScope, node: IndexNode): SwizzleTarget | unde
     }
     return { target, components: [component ?? 0], type }
   }
-  // The swizzle's components as a vector give the index in the whole vector.
+  // A vector of the swizzle's component indices maps the index to one in the whole vector.
   const args = components.map((value): Expression => ({ kind: 'literal', value, type: u32Type, loc }))
   const table: Expression = { kind: 'construct', args, type: vectorType(args.length as 2, 'u32'), loc }
   const mapped: Expression = { kind: 'index', base: table, index: f.expressionOf(index), type: u32Type, loc }
@@ -68,7 +68,7 @@ function swizzleElement(f: FunctionScope, node: IndexNode): SwizzleTarget | unde
   return { target: { ...target, type, place }, components: [], type }
 }
 
-/** The memory that an operand names, or points to. */
+/** The memory that an operand refers to or points to. */
 function referenceOf(operand: Operand): ReferenceOperand | undefined {
   if (operand.kind === 'pointer') return pointee(operand.type, operand.place, operand.at)
   return operand.kind === 'reference' ? operand : undefined

@@ -1,6 +1,6 @@
 /*
- * The syntax tree of a WGSL module. `at` is the offset of a node's start in the source. Parentheses leave no
- * trace.
+ * The syntax tree of a WGSL module. `at` is the offset of a node's start in the source. Parentheses have no
+ * nodes.
  */
 
 export interface LiteralNode {
@@ -69,14 +69,14 @@ export type ExpressionNode =
 export interface AttributeNode {
   name: string
   args: ExpressionNode[]
-  /** What `@diagnostic` says: a rule and its severity. */
+  /** The argument of `@diagnostic`: a rule and its severity. */
   control?: { rule: string; severity: Severity }
   at: number
 }
 
-/** A range of the source on which `@diagnostic` can stand. */
+/** A range of the source that can have a `@diagnostic` attribute. */
 export interface FilteredNode {
-  /** The severity of the rule `subgroup_uniformity` in this node, where it is set. */
+  /** The severity of the rule `subgroup_uniformity` in this node, if it is set. */
   subgroupUniformity?: Severity | undefined
 }
 
@@ -99,7 +99,7 @@ export interface DeclarationNode {
 
 export interface AssignNode {
   kind: 'assign'
-  /** undefined for `_ =`. */
+  /** Undefined for `_ =`. */
   target: ExpressionNode | undefined
   /** `=`, or the operator of a compound assignment without its `=`. */
   operator: string
@@ -132,7 +132,7 @@ export interface SwitchNode extends FilteredNode {
   kind: 'switch'
   selector: ExpressionNode
   clauses: { selectors: (ExpressionNode | 'default')[]; body: BlockNode; at: number }[]
-  /** As `subgroupUniformity`, in the clauses alone. */
+  /** Like `subgroupUniformity`, but only for the clauses. */
   clausesSubgroupUniformity: Severity | undefined
   at: number
 }

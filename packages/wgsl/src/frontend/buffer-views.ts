@@ -9,7 +9,7 @@ import type { ExpressionScope } from './scopes.ts'
 import { resolveType } from './type-resolution.ts'
 import { hasFixedFootprint } from './type-structure.ts'
 
-/** Whether a name is that of a function that makes a view of a buffer. */
+/** Whether a name is that of a function that creates a view of a buffer. */
 export function isBufferFunction(name: string): boolean {
   return name === 'bufferView' || name === 'bufferArrayView'
 }
@@ -61,8 +61,8 @@ export function bufferLength(scope: ExpressionScope, { args, at }: CallNode): Op
 }
 
 /**
- * A pointer argument as a parameter that points to a buffer sees it: as long, or shorter; undefined when it
- * does not fit.
+ * A pointer argument, narrowed to the buffer length of a parameter, which may be equal or shorter; undefined
+ * if the argument does not fit.
  */
 export function narrowedBuffer(argument: ValueOperand, type: Type): PointerOperand | undefined {
   if (argument.kind !== 'pointer' || type.kind !== 'pointer') return undefined
@@ -90,7 +90,7 @@ function bufferOperand(scope: ExpressionScope, name: string, node: ExpressionNod
   return value
 }
 
-/** Constant offsets and sizes of a view must be aligned and must fit into the buffer. */
+/** Checks that constant offsets and sizes of a view are aligned and fit into the buffer. */
 function checkView(
   scope: ExpressionScope,
   { place }: PointerOperand,

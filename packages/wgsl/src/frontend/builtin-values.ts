@@ -8,10 +8,10 @@ export type Direction = 'input' | 'output'
 const vec3u = vectorType(3, 'u32')
 const vec4f = vectorType(4, 'f32')
 
-/** What a built-in value is. */
+/** The properties of a built-in value. */
 interface BuiltinValueRule {
   readonly type: Type
-  /** Where it may stand, such as `vertex output`. */
+  /** The stages and directions in which it is allowed, such as `vertex output`. */
   readonly places: readonly `${Stage} ${Direction}`[]
 }
 

@@ -28,7 +28,7 @@ const builtinNames: ReadonlySet<string> = new Set(
   builtinFunctions.filter((name) => !builtinFacts[name].isMatrix),
 )
 
-/** Whether a name is that of a built-in function that this compiler knows. */
+/** Whether a name is that of a built-in function that this compiler supports. */
 export function isBuiltinFunction(name: string): boolean {
   return (
     builtinNames.has(name) || isBufferFunction(name) || isSubgroupMatrixFunction(name) || name === 'bitcast'
@@ -114,7 +114,8 @@ function lowerBuiltin(scope: ExpressionScope, name: BuiltinFunction, node: CallN
 }
 
 /**
- * Checks the values of the known arguments against one another, first of those that depend on no override.
+ * Checks the values of the known arguments against one another, starting with those that do not depend on
+ * overrides.
  */
 function checkKnownArguments(
   scope: ExpressionScope,
@@ -201,8 +202,8 @@ function bitcastSource(operand: ValueOperand, target: Type): Type | undefined {
 }
 
 /**
- * Where the result is of u32, abstract integers above those of i32 stand for themselves, and negative ones
- * beside them for their bits.
+ * For a u32 result, abstract integers above the range of i32 keep their value, and negative integers next to
+ * them are replaced by the value of their bits.
  */
 function unsignedBits(operand: ValueOperand, target: Type): ValueOperand {
   const integers = integersOf(operand)
@@ -211,7 +212,7 @@ function unsignedBits(operand: ValueOperand, target: Type): ValueOperand {
   return { ...operand, value: operand.type.kind === 'vector' ? bits : bits[0] }
 }
 
-/** The abstract integers that a constant is made of. */
+/** The abstract integers in a constant. */
 function integersOf(operand: ValueOperand): bigint[] {
   const values = operand.kind === 'constant' && operand.value !== undefined ? [operand.value].flat() : []
   return values.filter((v) => typeof v === 'bigint')
@@ -229,7 +230,7 @@ function isBitcastable(type: Type): type is ScalarType | VectorType {
   return (type.kind === 'scalar' || type.kind === 'vector') && type.scalar !== 'bool'
 }
 
-/** vec3h has 48 bits, and no other type to which it could be cast has as many. */
+/** vec3h has 48 bits; no other type has that size, so it can be cast only to itself. */
 function isVec3h(type: Type): boolean {
   return type.kind === 'vector' && type.scalar === 'f16' && type.size === 3
 }

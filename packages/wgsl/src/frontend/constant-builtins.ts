@@ -23,8 +23,8 @@ export function evaluateBuiltin(name: ValueFunction, args: readonly Value[], typ
 type Rules = Readonly<Partial<Record<ValueFunction, (kind: AnyScalar, ...args: never[]) => Value>>>
 
 /**
- * Functions by component that have other rules for constants: numbers are bigints, no zero has a sign, or
- * steps are rounded together.
+ * Component-wise functions with different rules for constants: numbers are bigints, zeros have no sign, or
+ * several steps are rounded together.
  */
 const componentRules: Rules = {
   abs: (kind, x: number | bigint) => {
@@ -44,7 +44,7 @@ const componentRules: Rules = {
   },
 }
 
-/** Functions of whole vectors or matrices that have other rules for constants. */
+/** Functions of whole vectors or matrices with different rules for constants. */
 const wholeRules: Rules = {
   determinant: (kind, m: readonly (readonly number[])[]) => determinantOf(m, kind),
   frexp: (kind, x: never) => {
@@ -76,7 +76,7 @@ function determinantOf(m: readonly (readonly number[])[], kind: AnyScalar): numb
   return sum as number
 }
 
-/** Checks that apply as soon as some arguments are constant; `undefined` stands for those that are not. */
+/** Performs the checks that apply if only some arguments are constant; the others are `undefined`. */
 export function checkPartialArguments(
   name: BuiltinFunction,
   args: readonly (Value | undefined)[],

@@ -13,7 +13,7 @@ import { type AnyScalar, scalarOf } from './numeric-types.ts'
 
 const minimumI32 = -2147483648
 
-/** `left operator right` on two scalars of one kind; for shifts the right one is a u32. */
+/** `left operator right` on two scalars of one kind; for shifts the right operand is a u32. */
 export function scalarOperator(operator: BinaryOperator, kind: AnyScalar, left: Value, right: Value): Value {
   switch (operator) {
     case '==':
@@ -40,7 +40,7 @@ export function scalarOperator(operator: BinaryOperator, kind: AnyScalar, left: 
   return binaryFunction(operator, kind, constantRounding(kind))(left as never, right as never)
 }
 
-/** Rounds the result of an operation on constants; throws where there is no finite one of the kind. */
+/** Rounds the result of an operation on constants; throws if it has no finite value of the kind. */
 export function constantRounding(kind: AnyScalar): Round {
   if (kind === 'abstract-int') return ((x: bigint) => checkInteger(x, kind)) as unknown as Round
   return isFloatKind(kind) ? (x) => roundFloat(x, kind) : rounding[kind]!
@@ -48,7 +48,7 @@ export function constantRounding(kind: AnyScalar): Round {
 
 /** The specification's own formula, rounded at each step, not the exact remainder. */
 function floatRemainder(kind: AnyScalar, a: number, b: number): number {
-  // The quotient of two f16 is no f16: it may be beyond the largest.
+  // The quotient of two f16 values may exceed the range of f16.
   const step = kind === 'f16' ? 'f32' : kind
   const whole = Math.trunc(roundFloat(a / b, step))
   return roundFloat(a - roundFloat(b * whole, step), kind)
@@ -85,7 +85,7 @@ function abstractShift(operator: '<<' | '>>', a: bigint, b: bigint): Value {
   return checkInteger(a << b, 'abstract-int')
 }
 
-/** Rejects integer operands of which the result is an error for constants. */
+/** Rejects integer operands for which the operation is an error on constants. */
 function checkOperands(operator: BinaryOperator, kind: 'i32' | 'u32', a: number, b: number): void {
   if (operator === '/' || operator === '%') {
     if (b === 0) throw new ConstantError(`${a} ${operator} 0 has no value`)
@@ -98,7 +98,7 @@ function checkOperands(operator: BinaryOperator, kind: 'i32' | 'u32', a: number,
   }
 }
 
-/** A binary operator on constants whose types suit it (see `Binary` of the IR). */
+/** A binary operator on constants of suitable types (see `Binary` of the IR). */
 export function binaryValue(
   operator: BinaryOperator,
   left: Value,
@@ -120,13 +120,13 @@ export function unaryValue(operator: '-' | '!' | '~', value: Value, type: Type):
 
 function scalarUnary(operator: '-' | '!' | '~', value: Value, kind: AnyScalar): Value {
   if (operator === '!') return !value
-  // The least abstract integer is its own negation, as the least i32 is.
+  // The minimum abstract integer is its own negation, like the minimum i32.
   if (typeof value === 'bigint') return operator === '~' ? ~value : BigInt.asIntN(64, -value)
   if (operator === '~') return kind === 'i32' ? ~(value as number) : ~(value as number) >>> 0
   return kind === 'i32' ? -(value as number) | 0 : -(value as number)
 }
 
-/** Reinterprets the bits of a constant; throws when the result is not finite. */
+/** Reinterprets the bits of a constant; throws if the result is not finite. */
 export function bitcastConstant(
   value: Value,
   from: ScalarType | VectorType,

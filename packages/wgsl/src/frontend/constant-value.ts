@@ -12,23 +12,20 @@ import { type AnyScalar, anyScalar, scalarOf } from './numeric-types.ts'
  */
 export type Value = bigint | number | boolean | readonly Value[]
 
-/** Why a constant expression has no value; the caller adds the place. */
+/** The error for a constant expression without a value; the caller adds the position. */
 export class ConstantError extends Error {}
 
-/** Rounds a float to its kind; throws when it is not finite. */
+/** Rounds a float to its kind; throws if it is not finite. */
 export function roundFloat(x: number, kind: AnyScalar): number {
   const rounded = kind === 'f32' ? Math.fround(x) : kind === 'f16' ? roundToHalf(x) : x
-  // Dawn computes f16 in f32, and rejects what is above the largest f16 even where it would round to that.
+  // Dawn computes f16 in f32, and rejects values above the largest f16 even if they would round to it.
   if (!Number.isFinite(rounded) || (kind === 'f16' && Math.abs(x) > 65504)) {
     throw new ConstantError(`the value ${x} cannot be represented as ${kind}`)
   }
   return rounded
 }
 
-/**
- * Converts a float to another kind; values beyond the largest one are errors even where they would round to
- * it.
- */
+/** Converts a float to another kind; values above the largest are errors even if they would round to it. */
 export function convertFloat(x: number, kind: AnyScalar): number {
   const largest = kind === 'f32' ? 3.4028234663852886e38 : kind === 'f16' ? 65504 : Number.MAX_VALUE
   if (!(Math.abs(x) <= largest)) throw new ConstantError(`the value ${x} cannot be represented as ${kind}`)
@@ -53,10 +50,7 @@ export function checkInteger(value: bigint, kind: AnyScalar): Value {
   return kind === 'abstract-int' ? value : Number(value)
 }
 
-/**
- * Converts a scalar; `explicit` allows what a conversion constructor may do, otherwise the conversion is
- * known to be feasible.
- */
+/** Converts a scalar. The conversion must be feasible, or be one that a conversion constructor allows. */
 export function convertScalar(value: Value, from: AnyScalar, to: AnyScalar): Value {
   if (from === to) return value
   if (to === 'bool') return typeof value === 'boolean' ? value : Number(value) !== 0
@@ -100,12 +94,12 @@ export function convertValue(value: Value, from: Type, to: Type): Value {
   }
 }
 
-/** The zero values made so far that are lists, which are known to be zero without a look inside. */
+/** The zero values that are lists, so that they can be recognized without examining their elements. */
 const zeroLists = new WeakSet<readonly Value[]>()
 
 /**
- * The zero value of a type. All of one type are one value; of an array above the limit of lengths, the
- * elements are left out.
+ * The zero value of a type. Each type has one shared zero value. The elements of an array above the length
+ * limit are omitted.
  */
 export const zeroValue = typeProperty((type: Type): Value => {
   const zero = makeZero(type)

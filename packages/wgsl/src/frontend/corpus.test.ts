@@ -18,7 +18,7 @@ const kernels = corpus('accepted', 'generated')
 const rejected = corpus('rejected')
 const dawn = await openDawnOracle()
 
-/** Types that must not appear in IR: abstract ones. */
+/** Checks that a type contains no abstract type; the IR must have none. */
 function assertConcrete(type: Type | undefined): void {
   if (type?.kind === 'array') assertConcrete(type.element)
   else if (type?.kind === 'pointer') assertConcrete(type.store)

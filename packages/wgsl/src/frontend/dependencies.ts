@@ -1,8 +1,8 @@
 import type { AttributeNode, ExpressionNode, ModuleDeclarationNode } from './ast.ts'
 
 /**
- * The declarations of a module, each after those whose names it mentions, as far as there is no circle.
- * Resolved in this order, a long chain of declarations needs no deep stack.
+ * The declarations of a module in dependency order, except within cycles. Resolving them in this order avoids
+ * deep recursion for a long chain of declarations.
  */
 export function inDependencyOrder(
   declarations: readonly ModuleDeclarationNode[],
@@ -31,7 +31,7 @@ export function inDependencyOrder(
   return order
 }
 
-/** The names that a declaration mentions, those of its own variables included. */
+/** The names that a declaration mentions, including those of its own variables. */
 function namesIn(declaration: ModuleDeclarationNode): Set<string> {
   const names = new Names()
   switch (declaration.kind) {

@@ -15,7 +15,7 @@ interface IoNode {
   readonly at: number
 }
 
-/** What the attributes of one input or output say. */
+/** The attributes of one input or output. */
 interface Io {
   readonly builtin: AttributeNode | undefined
   readonly builtinName: string
@@ -25,8 +25,8 @@ interface Io {
 }
 
 /**
- * Checks the attributes for input and output of a member of a structure, or of what an entry point takes or
- * returns.
+ * Checks the input and output attributes of a structure member, or of a parameter or result of an entry
+ * point.
  */
 export function checkIo(scope: ModuleScope, { attributes }: IoNode, type: Type): Io {
   const { source, expressions } = scope
@@ -72,7 +72,7 @@ function nameIn({ args: [node] }: AttributeNode): string {
   return node?.kind === 'name' && node.templates === undefined ? node.name : ''
 }
 
-/** Checks @interpolate and says whether it is flat. */
+/** Checks @interpolate and returns whether it is flat. */
 function checkInterpolation(
   { source }: ModuleScope,
   attribute: AttributeNode | undefined,
@@ -95,7 +95,7 @@ function checkInterpolation(
   return type === 'flat'
 }
 
-/** Checks what an entry point takes and returns, and its attributes. */
+/** Checks the parameters, the result and the attributes of an entry point. */
 export function checkEntryPointIo(scope: ModuleScope, node: FunctionNode): void {
   const stage = stageOf(node)!
   const wrong = node.attributes.find((a) => a.name === 'workgroup_size' || a.name === 'subgroup_size')

@@ -9,7 +9,8 @@ import { commonType } from './numeric-types.ts'
 import type { Declarations } from './scopes.ts'
 
 /**
- * The workgroup size of a compute entry point; where overrides have no values, 1 for each that is unknown.
+ * The workgroup size of a compute entry point, with 1 for each dimension that depends on an override without
+ * a value.
  */
 export function workgroupSizeOf(
   scope: Declarations,
@@ -43,7 +44,7 @@ export function workgroupSizeOf(
   return size
 }
 
-/** Every subgroup has `subgroupSize` invocations, so an entry point may ask for no other size. */
+/** Checks @subgroup_size: every subgroup has `subgroupSize` invocations, so no other size is allowed. */
 function checkSubgroupSize(scope: Declarations, attributes: FunctionNode['attributes'], width: number): void {
   const attribute = attributes.find((a) => a.name === 'subgroup_size')
   if (attribute === undefined) return
@@ -69,7 +70,7 @@ function checkSubgroupSize(scope: Declarations, attributes: FunctionNode['attrib
   }
 }
 
-/** No two variables that an entry point reaches may have the same binding. */
+/** Checks that no two variables that an entry point uses have the same binding. */
 export function checkBindings(source: SourceText, variables: readonly ModuleVariable[]): void {
   const seen = new Map<string, string>()
   for (const { name, binding, loc } of variables) {
@@ -81,7 +82,7 @@ export function checkBindings(source: SourceText, variables: readonly ModuleVari
   }
 }
 
-/** No private variable that an entry point reaches may exceed the limit on values. */
+/** Checks that no private variable that an entry point uses exceeds the size limit of values. */
 export function checkPrivateVariables(source: SourceText, variables: readonly ModuleVariable[]): void {
   for (const { name, space, type, loc } of variables) {
     const byteLength = space === 'private' ? sizeOf(type) : 0

@@ -4,7 +4,7 @@ import type { AttributeNode, ExpressionNode, NameNode, Severity } from './ast.ts
 import { type Token, templateClose, templateOpen, tokenize } from './lexer.ts'
 import { maximumExpressionDepth, maximumNesting, maximumStatementNesting } from './limits.ts'
 
-/** WGSL's keywords and reserved words, which no declaration may take as its name. */
+/** WGSL's keywords and reserved words, which declarations must not use as names. */
 const keywords = new Set(
   `alias break case const const_assert continue continuing default diagnostic discard else enable false fn for if let
   loop override requires return struct switch true var while
@@ -25,7 +25,7 @@ const bitwise = new Set(['&', '|', '^'])
 
 const diagnosticRules = new Set(['derivative_uniformity', 'subgroup_uniformity'])
 
-/** The attributes of the language and how many arguments each takes. */
+/** The attributes of the language, with the minimum and maximum number of arguments. */
 const attributeArguments: Record<string, readonly [number, number]> = {
   align: [1, 1],
   binding: [1, 1],
@@ -49,12 +49,10 @@ const attributeArguments: Record<string, readonly [number, number]> = {
 /** The token stream and the grammar of expressions, types and attributes. */
 export class ExpressionParser {
   readonly source: SourceText
-  /**
-   * The rules of `diagnostic` filters that are not known; those of other tools, `tool.rule`, may be anything.
-   */
+  /** The unknown rules of `diagnostic` filters, without those of other tools (`tool.rule`). */
   readonly unknownRules: { readonly rule: string; readonly at: number }[] = []
   readonly #tokens: Token[]
-  /** The depths of expressions; a name or a literal alone has depth 0. */
+  /** The depths of expressions; a single name or literal has depth 0. */
   readonly #depths = new WeakMap<ExpressionNode, number>()
   #position = 0
   #nesting = 0
@@ -95,7 +93,7 @@ export class ExpressionParser {
     return this.next()
   }
 
-  /** An error at the next token. */
+  /** Returns an error at the next token. */
   unexpected(wanted: string): WgslError {
     const { kind, text, at } = this.peek
     return this.source.error(
@@ -104,7 +102,7 @@ export class ExpressionParser {
     )
   }
 
-  /** Parses what stands between two brackets, within the limit of nesting. */
+  /** Parses the content of two brackets, within the nesting limit. */
   bracketed<T>(open: string, close: string, parse: () => T): T {
     this.expect(open)
     const result = this.#nested(parse)
@@ -124,7 +122,7 @@ export class ExpressionParser {
     return result
   }
 
-  /** Parses a statement, or a block that belongs to one, within the limit of nesting. */
+  /** Parses a statement, or a block that belongs to one, within the nesting limit. */
   nestedStatement<T>(parse: () => T): T {
     if (++this.#statementNesting > maximumStatementNesting) {
       throw this.source.error(this.peek.at, `statements nest deeper than ${maximumStatementNesting} levels`)
@@ -134,7 +132,7 @@ export class ExpressionParser {
     return result
   }
 
-  /** Items between brackets, separated by commas; a comma may follow the last. */
+  /** Parses items between brackets, separated by commas; a trailing comma is allowed. */
   list<T>(open: string, close: string, item: () => T): T[] {
     return this.bracketed(open, close, () => {
       const items: T[] = []
@@ -146,7 +144,7 @@ export class ExpressionParser {
     })
   }
 
-  /** Consumes `++` or `--`, if one comes next, and says which. */
+  /** Consumes `++` or `--` if one comes next, and returns which. */
   acceptIncrement(): '+' | '-' | undefined {
     if (this.accept('++')) return '+'
     const next = this.#tokens[this.#position + 1]
@@ -185,14 +183,14 @@ export class ExpressionParser {
     return args
   }
 
-  /** Attributes before `what`, which takes those named; @diagnostic is left out (see `severity`). */
+  /** Parses attributes before `what`, which accepts only `names`; @diagnostic is omitted (see `severity`). */
   attributes(names: readonly string[], what: string): AttributeNode[] {
     return this.allowed(this.anyAttributes(), names, what)
   }
 
   /**
-   * The severity that @diagnostic before `what` gives to the rule `subgroup_uniformity`; no other attribute
-   * may stand there.
+   * Parses the severity that @diagnostic before `what` sets for the rule `subgroup_uniformity`; no other
+   * attribute is allowed.
    */
   severity(what: string): Severity | undefined {
     const attributes = this.anyAttributes()
@@ -200,14 +198,14 @@ export class ExpressionParser {
     return severityOf(attributes)
   }
 
-  /** The attributes but @diagnostic; all must be among `names`. */
+  /** The attributes except @diagnostic; all must be among `names`. */
   allowed(attributes: AttributeNode[], names: readonly string[], what: string): AttributeNode[] {
     const wrong = attributes.find((a) => !names.includes(a.name))
     if (wrong !== undefined) throw this.source.error(wrong.at, `@${wrong.name} does not apply to ${what}`)
     return attributes.filter((a) => a.name !== 'diagnostic')
   }
 
-  /** Attributes, as many as there are. */
+  /** Parses all attributes that follow. */
   anyAttributes(): AttributeNode[] {
     const attributes: AttributeNode[] = []
     const severities = new Map<string, Severity>()
@@ -232,8 +230,8 @@ export class ExpressionParser {
   }
 
   /**
-   * `(severity, rule)` of a diagnostic, checked against the `severities` given beside it. With `mayRepeat`
-   * the same may be said again.
+   * Parses `(severity, rule)` of a diagnostic and checks it against the `severities` set in the same place.
+   * `mayRepeat` allows an identical repetition.
    */
   diagnosticControl(
     from: number,
@@ -279,7 +277,7 @@ export class ExpressionParser {
     return left
   }
 
-  /** An expression node over `parts`, within the limit of depth. */
+  /** Checks an expression node over `parts` against the depth limit. */
   #node<T extends ExpressionNode>(node: T, parts: readonly ExpressionNode[]): T {
     let depth = 1
     for (const part of parts) depth = Math.max(depth, 1 + (this.#depths.get(part) ?? 0))
@@ -339,7 +337,7 @@ export class ExpressionParser {
     }
   }
 
-  /** A unary expression; also what may stand on the left of an assignment. */
+  /** Parses a unary expression, or the left side of an assignment. */
   unary(): ExpressionNode {
     const { text, at, kind } = this.peek
     if (kind === 'symbol' && (text === '-' || text === '!' || text === '~' || text === '*' || text === '&')) {
@@ -385,7 +383,7 @@ function isSeverity(word: string): word is Severity {
   return ['error', 'warning', 'info', 'off'].includes(word)
 }
 
-/** The severity that attributes give to the rule `subgroup_uniformity`. */
+/** The severity that attributes set for the rule `subgroup_uniformity`. */
 export function severityOf(attributes: readonly AttributeNode[]): Severity | undefined {
   return attributes.find((a) => a.control?.rule === 'subgroup_uniformity')?.control?.severity
 }

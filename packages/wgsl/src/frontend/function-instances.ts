@@ -6,7 +6,7 @@ import type { PointerBinding } from './pointer-binding.ts'
 import type { Declarations } from './scopes.ts'
 import { type Stage, stageOf } from './stages.ts'
 
-/** Something that only some stages may do. */
+/** The use of a feature that only some stages support. */
 interface StageUse {
   readonly stages: readonly Stage[]
   /** What is used, as the subject of a sentence. */
@@ -14,13 +14,13 @@ interface StageUse {
   readonly at: number
 }
 
-/** A lowered function, with what is checked for each entry point that reaches it. */
+/** A lowered function, with the information that is checked for each entry point that reaches it. */
 export interface FunctionRecord {
   readonly lowered: IrFunction
   readonly node: FunctionNode
-  /** The variables of module scope that it names. */
+  /** The module variables that the function uses. */
   readonly variables: Set<ModuleVariable>
-  /** The functions that it calls, with the offset of the first call. */
+  /** The functions that the function calls, with the offset of the first call. */
   readonly callees: Map<FunctionRecord, number>
   readonly stageUses: StageUse[]
 }
@@ -40,7 +40,7 @@ export class FunctionInstances {
   }
 
   /**
-   * A function, specialised for the bindings of its pointer parameters. Its body is lowered later, by
+   * A function, specialized for the bindings of its pointer parameters. Its body is lowered later, by
    * `lowerPending`.
    */
   instantiate(node: FunctionNode, bindings: readonly (PointerBinding | undefined)[], at: number): IrFunction {
@@ -90,7 +90,7 @@ export class FunctionInstances {
     this.#current = undefined
   }
 
-  /** Notes that the current function names a variable. */
+  /** Records that the current function uses a variable. */
   noteVariable(variable: ModuleVariable, at: number): void {
     this.#current?.variables.add(variable)
     const { space, access, name } = variable
@@ -99,7 +99,7 @@ export class FunctionInstances {
       this.noteStages(['compute', 'fragment'], `the read_write storage variable '${name}'`, at)
   }
 
-  /** Notes that the current function does what only some stages may do. */
+  /** Records that the current function uses a feature that only the `allowed` stages support. */
   noteStages(allowed: readonly Stage[], what: string, at: number): void {
     this.#current?.stageUses.push({ stages: allowed, what, at })
   }
@@ -115,7 +115,8 @@ export class FunctionInstances {
   }
 
   /**
-   * A function and all that it calls, callees first, without those in `done`; an error if one calls itself.
+   * A function and all functions that it calls, callees first, without those in `done`. Throws if a function
+   * calls itself.
    */
   reachableFrom(root: FunctionRecord, done = new Set<FunctionRecord>()): FunctionRecord[] {
     const order: FunctionRecord[] = []

@@ -26,8 +26,8 @@ export class FunctionLowering extends FunctionScope {
   }
 
   /**
-   * The function with its parameters, so that it can be called; its body stays empty until `lowerBody`. That
-   * functions are not lowered inside one another keeps a long chain of calls from using up the stack.
+   * Creates the function with its parameters, so that it can be called; its body is empty until `lowerBody`.
+   * Because functions are not lowered inside one another, a long chain of calls does not overflow the stack.
    */
   declareFunction(): IrFunction {
     const { name, at } = this.declaration
@@ -107,7 +107,7 @@ export class FunctionLowering extends FunctionScope {
     }
   }
 
-  /** Each built-in value becomes a parameter; structures are built from them. */
+  /** Turns each built-in value into a parameter and builds structures from these. */
   #entryPoint(): void {
     const { attributes, returnType } = this.declaration
     const mustUse = attributes.find((a) => a.name === 'must_use')
@@ -116,7 +116,7 @@ export class FunctionLowering extends FunctionScope {
     for (const node of this.declaration.parameters) this.#entryParameter(node)
   }
 
-  /** Entry points of vertex and fragment shaders are lowered only to be checked. */
+  /** Lowers an entry point of a vertex or fragment shader, only to check it. */
   #renderStage(): void {
     const signature = this.module.signature(this.declaration)
     for (const [i, type] of signature.parameters.entries()) this.#declareParameter(i, type)

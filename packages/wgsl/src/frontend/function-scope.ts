@@ -3,26 +3,26 @@ import type { FunctionNode, Severity } from './ast.ts'
 import type { Binding, ReferenceOperand } from './operand.ts'
 import { type Declarations, ExpressionScope } from './scopes.ts'
 
-/** What surrounds a statement and decides which statements may stand there. */
+/** The surroundings of a statement, which decide which statements are allowed. */
 export interface Surroundings {
-  /** How many loops surround the statement, within the innermost continuing block. */
+  /** The number of loops around the statement, within the innermost continuing block. */
   loops: number
   /** Whether `break` leaves a loop or a switch. */
   breakable: boolean
-  /** The severity of the rule `subgroup_uniformity` here. */
+  /** The severity of the rule `subgroup_uniformity` at the statement. */
   subgroupUniformity: Severity
   /** Whether a continuing block surrounds the statement. */
   continuing: boolean
   /**
-   * The names of the innermost loop's body, when it is a `loop`; `visible` is how many the first `continue`
-   * saw.
+   * The names of the innermost loop's body, if it is a `loop`; `visible` is the number of names in scope at
+   * the first `continue`.
    */
   loopScope: { readonly names: ReadonlyMap<string, Binding>; visible: number | undefined } | undefined
   /** Names that a continuing block must not use, since a `continue` may have bypassed their declarations. */
   bypassed: { readonly names: ReadonlyMap<string, Binding>; readonly hidden: ReadonlySet<string> } | undefined
 }
 
-/** Lowers what stands in a function: its names, and the statements that are emitted. */
+/** The scope of a function body: its names, and the statements that are emitted. */
 export class FunctionScope extends ExpressionScope {
   readonly declaration: FunctionNode
   surroundings: Surroundings
@@ -103,7 +103,7 @@ export class FunctionScope extends ExpressionScope {
     return result
   }
 
-  /** Runs where a node sets the severity of the rule `subgroup_uniformity`, if it does. */
+  /** Runs with the severity of the rule `subgroup_uniformity` that a node sets, if any. */
   filtered<T>(subgroupUniformity: Severity | undefined, run: () => T): T {
     return subgroupUniformity === undefined ? run() : this.within({ subgroupUniformity }, run)
   }
@@ -112,7 +112,7 @@ export class FunctionScope extends ExpressionScope {
     return this.surroundings.subgroupUniformity
   }
 
-  /** Notes a `continue` of the innermost loop. */
+  /** Records a `continue` of the innermost loop. */
   noteContinue(): void {
     const { loopScope } = this.surroundings
     if (loopScope !== undefined) loopScope.visible ??= loopScope.names.size
@@ -139,7 +139,7 @@ export class FunctionScope extends ExpressionScope {
     }))
   }
 
-  /** Emits a let and gives the expression that reads it. */
+  /** Emits a let and returns the expression that reads it. */
   emitLet(name: string, at: number, value: Expression & { type: Type }): Expression & { type: Type } {
     const loc = this.loc(at)
     const { type } = value

@@ -9,7 +9,7 @@ import { testCases } from '../testing/test-cases.ts'
 
 const dawn = await openDawnOracle()
 
-/** The corpus that mutations start from; judgements are the bodies of `main`, or modules. */
+/** The corpus that mutations start from; the lines of judgements.txt are bodies of `main` or modules. */
 const sources = corpus('accepted', 'rejected', 'cuda', 'generated').map(({ source }) => source)
 for (const line of corpusLines('judgements.txt')) {
   const text = line.replaceAll('⏎', '\n')
@@ -83,7 +83,7 @@ describe('validity', () => {
       }
       task.meta.cases = seeds.length
       expect(different).toEqual([])
-      // The comparison says little unless both verdicts are common.
+      // The comparison is meaningful only if both verdicts are common.
       expect(accepted).toBeGreaterThan(seeds.length / 5)
       expect(accepted).toBeLessThan(seeds.length * 0.8)
     },

@@ -1,6 +1,6 @@
 import type { SourceText } from '../source-text.ts'
 
-/** What a token is; template brackets are symbols with the texts `⟨` and `⟩`. */
+/** The kind of a token; template brackets are symbols with the texts `⟨` and `⟩`. */
 export type TokenKind = 'word' | 'number' | 'symbol' | 'end'
 
 /** A token; `at` is its offset in the source. */
@@ -10,23 +10,23 @@ export interface Token {
   at: number
 }
 
-/** The texts of the brackets of a template list, told apart from the operators `<` and `>`. */
+/** The texts of template list brackets, which distinguish them from the operators `<` and `>`. */
 export const templateOpen = '⟨'
 export const templateClose = '⟩'
 
 /**
- * Groups: a blank or a comment of a line; the beginning of a block comment; a word; a number; a symbol. Names
- * for the groups double the time.
+ * Groups: white space or a line comment; the start of a block comment; a word; a number; a symbol. The groups
+ * are unnamed because named groups double the time.
  */
 const pattern =
   /([ \t\n\v\f\r\u0085\u200e\u200f\u2028\u2029]+|\/\/[^\n\v\f\r\u0085\u2028\u2029]*)|(\/\*)|((?:_[\p{XID_Continue}]+|\p{XID_Start}[\p{XID_Continue}]*|_))|(0[xX](?:[\da-fA-F]*\.[\da-fA-F]+|[\da-fA-F]+\.?)[pP][+-]?\d+[fh]?|0[xX](?:[\da-fA-F]*\.[\da-fA-F]+|[\da-fA-F]+\.)|0[xX][\da-fA-F]+[iu]?|\d+[eE][+-]?\d+[fh]?|(?:\d*\.\d+|\d+\.\d*)(?:[eE][+-]?\d+)?[fh]?|\d+[fh]|(?:0|[1-9]\d*)[iu]?)|(<<=|<<|<=|==|!=|&&|\|\||\+\+|->|\+=|-=|\*=|\/=|%=|&=|\|=|\^=|[-+*/%&|^!~<>=(){}[\],.:;@])/uy
 
-/** Parts of names since Unicode 15.1, of which WGSL knows nothing yet: its names are those of Unicode 14. */
+/** Characters that are allowed in identifiers since Unicode 15.1, but not in WGSL, which uses Unicode 14. */
 const later = /\u200c|\u200d|\u30fb|\uff65/u
 
 /**
- * The tokens of a source, ended by an `end` token. `--` is two tokens, since an expression takes it as two
- * minus signs.
+ * The tokens of a source, followed by an `end` token. `--` is two tokens, since an expression treats it as
+ * two minus signs.
  */
 export function tokenize(source: SourceText): Token[] {
   const { text } = source
@@ -79,7 +79,7 @@ function endOfBlockComment(source: SourceText, start: number): number {
 
 const assigns = new Set(['=', '+=', '-=', '*=', '/=', '%=', '&=', '|=', '^=', '<<='])
 
-/** Marks template brackets (WGSL, "Template List Discovery"). Every `>` is a token of its own here. */
+/** Marks template brackets (WGSL, "Template List Discovery"). Every `>` is a separate token at this stage. */
 function discoverTemplates(tokens: Token[]): Token[] {
   let pending: { index: number; depth: number }[] = []
   let depth = 0
@@ -138,7 +138,7 @@ function isAdjacent(token: Token, next: Token | undefined, text: string): boolea
   return next !== undefined && next.text === text && next.at === token.at + token.text.length
 }
 
-/** Joins what is left of `>` into `>>`, `>=` and `>>=`. */
+/** Joins the remaining `>` tokens into `>>`, `>=` and `>>=`. */
 function joinGreater(tokens: Token[]): Token[] {
   const joined: Token[] = []
   for (let i = 0; i < tokens.length; i++) {
@@ -151,7 +151,7 @@ function joinGreater(tokens: Token[]): Token[] {
       joined.push({ ...token, text: '>=' })
       i++
     } else if (token.text === '>' && isAdjacent(token, tokens[i + 1], '==')) {
-      // `a >== b` is no WGSL; leave it to the parser.
+      // `a >== b` is not valid WGSL; the parser reports it.
       joined.push(token)
     } else {
       joined.push(token)

@@ -18,7 +18,10 @@ const repeat = (n: number, part: (i: number) => string, separator = ' ') =>
 const main = (body: string) => `@compute @workgroup_size(1) fn main() { ${body} }`
 const module = (declarations: string) => `${declarations} ${main('')}`
 
-/** What is limited, the largest `n` that is allowed, and a source with `n` of it. The body of `main` is one level of nesting. */
+/**
+ * The limited construct, the largest allowed `n`, and a source with `n` of the construct. The body of `main`
+ * is one level of nesting.
+ */
 const limits: readonly (readonly [what: string, largest: number, source: (n: number) => string])[] = [
   ['parentheses', maximumNesting - 1, (n) => main(`let x = ${'('.repeat(n)}1${')'.repeat(n)};`)],
   [

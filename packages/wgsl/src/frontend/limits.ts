@@ -1,38 +1,32 @@
 /*
- * The limits on the size of a source. WGSL lets an implementation choose most of them (section "Limits");
- * these are those of Dawn's compiler, so that a source is accepted here exactly when it is accepted there.
+ * The limits on the size of a source. WGSL lets an implementation choose most of them (section "Limits").
+ * These are the limits of Dawn's compiler, so that both compilers accept the same sources.
  */
 
-/** How deep brackets and unary operators may nest. */
+/** The maximum nesting of brackets and unary operators. */
 export const maximumNesting = 127
 
-/** How deep statements may nest; blocks, clauses of a switch and each `else if` count too. */
+/** The maximum nesting of statements; blocks, clauses of a switch and each `else if` count too. */
 export const maximumStatementNesting = 127
 
-/** How deep the tree of an expression may be. */
+/** The maximum depth of an expression tree. */
 export const maximumExpressionDepth = 512
 
-/** How deep arrays and structures may nest; a vector counts as 1, a matrix as 2. */
+/** The maximum nesting of arrays and structures; a vector counts as 1, a matrix as 2. */
 export const maximumTypeNesting = 255
 
 export const maximumParameters = 255
 export const maximumMembers = 16383
 export const maximumSwitchClauses = 16383
 
-/** The length of an array of which values exist, or which lies elsewhere than in a storage buffer. */
+/** The maximum length of an array value, or of an array outside of storage buffers. */
 export const maximumArrayLength = 65535
 
-/** The size of a type in bytes. */
+/** The maximum size of a type in bytes. */
 export const maximumByteLength = 2 ** 32 - 1
 
-/**
- * The size in bytes of a value that is computed when the shader runs. Only code that the entry point reaches
- * is held to it.
- */
+/** The maximum size in bytes of a value that is computed at runtime. Only reachable code is checked. */
 export const maximumValueByteLength = 65536
 
-/**
- * How many copies of functions there may be, each for other pointers into module memory that its callers
- * pass.
- */
+/** The maximum number of function specializations for different pointers into module memory. */
 export const maximumSpecialisations = 10_000

@@ -16,7 +16,7 @@ export interface EntryPointSummary {
   readonly stage: Stage
 }
 
-/** A module whose syntax is right. Types are checked by `lower`, since they may depend on overrides. */
+/** A syntactically valid module. `lower` checks types, since they may depend on overrides. */
 export interface WgslModule {
   readonly label: string
   readonly source: string
@@ -26,17 +26,17 @@ export interface WgslModule {
 interface Parsed {
   readonly text: SourceText
   readonly node: ModuleNode
-  /** What the check of the whole module warns of; undefined before it. */
+  /** The warnings of the whole-module check; undefined before the check. */
   warnings: readonly WgslWarning[] | undefined
 }
 
-/** The syntax trees, which are no part of the public module. */
+/** The syntax trees, which are not part of the public module. */
 const parsedModules = new WeakMap<WgslModule, Parsed>()
 
 const stageNames = new Set(['compute', 'vertex', 'fragment'])
 
 /**
- * Parses WGSL; throws `WgslError` at the first error of syntax, and `TypeError` for what is no string.
+ * Parses WGSL. Throws `WgslError` at the first syntax error, and `TypeError` if `source` is not a string.
  * `label` names the source in messages.
  */
 export function parseWgsl(source: string, options: { readonly label?: string } = {}): WgslModule {
@@ -60,16 +60,16 @@ export function parseWgsl(source: string, options: { readonly label?: string } =
 
 /** Options of `lower`. */
 export interface LowerOptions {
-  /** The compute entry point; may be left out when there is exactly one. */
+  /** The compute entry point; may be omitted if there is exactly one. */
   readonly entryPoint?: string | undefined
-  /** Values of overrides by `@id` (as a decimal number) or else by name, as WebGPU has it. */
+  /** Values of overrides by `@id` (as a decimal number) or else by name, as in WebGPU. */
   readonly constants?: Readonly<Record<string, number | boolean>> | undefined
 }
 
 /**
- * Checks the module, the first time, and lowers one compute entry point with all that it reaches, overrides
- * specialised to `constants`. Throws `WgslError` for anything invalid, for an entry point that does not
- * exist, and for overrides without value.
+ * Checks the module on the first call, and lowers one compute entry point with everything that it uses, with
+ * overrides specialized to `constants`. Throws `WgslError` for anything invalid, for an entry point that does
+ * not exist, and for overrides without a value.
  */
 export function lower(module: WgslModule, options: LowerOptions = {}): IrModule {
   const parsed = parsedModules.get(module)
@@ -120,8 +120,8 @@ function lowerEntryPoint(
 }
 
 /**
- * Resolves declarations that may form long chains, so that none needs a deep stack. An error is thrown where
- * the declaration is used, except for a value that an override cannot take.
+ * Resolves declarations that may form long chains, to avoid deep recursion. Errors are thrown when the
+ * declaration is used, except for a value that an override cannot have.
  */
 function resolveChains(scope: ModuleScope, node: ModuleNode): void {
   for (const { kind, name, at } of inDependencyOrder(node.declarations)) {
@@ -167,7 +167,7 @@ function chooseEntryPoint(
   return declaration
 }
 
-/** The structures that code and variables mention, each after those it contains. */
+/** The structures that code and variables use, each after those that it contains. */
 function collectStructs(
   functions: readonly IrFunction[],
   variables: readonly ModuleVariable[],

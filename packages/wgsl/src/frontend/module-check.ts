@@ -13,9 +13,9 @@ import { type PointerBinding, standInBinding } from './pointer-binding.ts'
 import { stageOf } from './stages.ts'
 
 /**
- * Checks all declarations of a module, reached by an entry point or not, whatever values its overrides may
- * get: what WebGPU's `createShaderModule` checks, and what it would warn of. What is not supported here, such
- * as textures, is skipped: it is refused where it is used.
+ * Checks all declarations of a module, reachable or not, for any values of its overrides. It finds the errors
+ * and warnings of WebGPU's `createShaderModule`. Unsupported features, such as textures, are skipped here and
+ * rejected where they are used.
  */
 export function checkModule(source: SourceText, node: ModuleNode): WgslWarning[] {
   const scope = new ModuleScope(source, node, undefined)
@@ -60,7 +60,10 @@ function resolve(scope: ModuleScope, { kind, name, at }: ModuleDeclarationNode):
   }
 }
 
-/** Members may have attributes for input and output whether or not an entry point uses the structure. */
+/**
+ * Checks the input and output attributes of members, which are allowed even if no entry point uses the
+ * structure.
+ */
 function checkMembers(scope: ModuleScope, type: StructType): void {
   const { members } = scope.structNode(type)
   const locations = new Set<number>()
@@ -77,7 +80,7 @@ function checkMembers(scope: ModuleScope, type: StructType): void {
   }
 }
 
-/** Stand-ins for what pointer parameters point to. */
+/** Stand-in variables that pointer parameters point to. */
 class StandIns {
   readonly #scope: ModuleScope
   readonly #variables = new Map<PointerType, ModuleVariable[]>()
@@ -87,8 +90,8 @@ class StandIns {
   }
 
   /**
-   * One for the parameter that is the `position`th of its type: functions share them, so that few copies are
-   * lowered.
+   * The stand-in for the `position`th parameter of its type. Functions share stand-ins, so that few
+   * specializations are lowered.
    */
   binding(type: PointerType, position: number, at: number): PointerBinding {
     const known = this.#variables.get(type) ?? []

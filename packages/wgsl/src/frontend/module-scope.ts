@@ -35,10 +35,10 @@ import { isConstructible } from './type-structure.ts'
 import { resolveVariable } from './variables.ts'
 
 /**
- * The scope of a module, resolving each declaration when it is first used. With values for overrides it
- * serves one pipeline: all that depends on overrides is known, and what is wrong with it is an error.
- * Without, it is symbolic and serves to check the whole module: what depends on overrides has a type and no
- * value.
+ * The scope of a module, which resolves each declaration at its first use. With values for overrides it
+ * represents one pipeline: everything that depends on overrides is known, and invalid values are errors.
+ * Without values it is symbolic and is used to check the whole module: expressions that depend on overrides
+ * have a type but no value.
  */
 export class ModuleScope implements Declarations {
   readonly source: SourceText
@@ -58,18 +58,21 @@ export class ModuleScope implements Declarations {
   readonly #signatures = new Map<FunctionNode, Signature>()
   readonly #constants = new Map<string, Constant>()
   readonly #resolving = new Set<string>()
-  /** Above zero while the default of an override is evaluated, which need have no value unless it is used. */
+  /**
+   * Above zero while the default of an override is evaluated. An override that is not used need not have a
+   * value.
+   */
   #defaults = 0
   /**
-   * Whether the default being evaluated mentions an override that has no value, in a part that is evaluated
-   * or not.
+   * Whether the default being evaluated mentions an override without a value, even in a part that is not
+   * evaluated.
    */
   #mentionsValueless = false
   #nextId = 0
 
   /**
-   * `values` are the pipeline's constants by the key that WebGPU uses: the `@id`, or else the name;
-   * undefined: symbolic.
+   * `values` are the pipeline's constants by the key that WebGPU uses: the `@id`, or else the name. If
+   * undefined, the scope is symbolic.
    */
   constructor(
     source: SourceText,
@@ -90,12 +93,12 @@ export class ModuleScope implements Declarations {
     }
   }
 
-  /** Whether overrides may lack values here. */
+  /** Whether overrides may lack values at this point. */
   get isSymbolic(): boolean {
     return this.#values === undefined || this.#defaults > 0
   }
 
-  /** A number that nothing else in the module has. */
+  /** Returns an id that is unique in the module. */
   newId(): number {
     return this.#nextId++
   }
@@ -111,7 +114,7 @@ export class ModuleScope implements Declarations {
   }
 
   /**
-   * Whether the built-in values of subgroups are there; the extension of subgroup matrices brings them too.
+   * Whether the built-in values of subgroups are available; the subgroup matrix extension also enables them.
    */
   get hasSubgroups(): boolean {
     return this.isEnabled('subgroups') || this.isEnabled('chromium_experimental_subgroup_matrix')
@@ -122,7 +125,7 @@ export class ModuleScope implements Declarations {
     return this.#declarations.get(name)
   }
 
-  /** Whether a name is one of a type or function, for better messages. */
+  /** Whether a name is that of a type or function; used for better messages. */
   isTypeOrFunction(name: string): boolean {
     return (
       this.#declarations.has(name) ||
@@ -145,7 +148,7 @@ export class ModuleScope implements Declarations {
 
   // ------------------------------------------------------------------------------------------------- values
 
-  /** The value that a name stands for. */
+  /** The value that a name refers to. */
   lookup(name: string): Binding | undefined {
     const known = this.#bindings.get(name)
     if (known !== undefined) return known
@@ -238,9 +241,9 @@ export class ModuleScope implements Declarations {
   }
 
   /**
-   * An override with its value. The language lets code use it only if it has one and if all overrides that
-   * its default mentions have one, even where the pipeline gives a value in place of the default;
-   * `mentionsValueless` says that one of those has none.
+   * An override with its value. Code may use an override only if it and all overrides that its default
+   * mentions have values, even if the pipeline sets a value in place of the default. `mentionsValueless` is
+   * true if one of the mentioned overrides has none.
    */
   override(node: GlobalNode): {
     id: number | undefined
@@ -271,7 +274,7 @@ export class ModuleScope implements Declarations {
   }
 
   /**
-   * The type of an override, the value of its default, and whether that mentions an override that has no
+   * The type of an override, the value of its default, and whether the default mentions an override without a
    * value.
    */
   #default({ name, at, type: typeNode, initial }: GlobalNode): {
@@ -298,8 +301,9 @@ export class ModuleScope implements Declarations {
   }
 
   /**
-   * The error in the default of an override, or in an override that it mentions; whatever uses the override
-   * throws it. It is found once for each override, so that a long chain of them needs no deep stack.
+   * The error in the default of an override, or in an override that it mentions. It is thrown when the
+   * override is used. It is determined once per override, so that a long chain of overrides does not cause
+   * deep recursion.
    */
   #problemOf({ name, initial, type }: GlobalNode): WgslError | undefined {
     const outer = this.#defaults
@@ -323,7 +327,7 @@ export class ModuleScope implements Declarations {
       if (!Number.isFinite(number)) throw new ConstantError(`the value ${number} is not finite`)
       if (type.scalar === 'bool') return Boolean(given)
       if (type.scalar === 'f32' || type.scalar === 'f16') return roundFloat(number, type.scalar)
-      // A fraction is cut off, but the number itself must lie in the range.
+      // The fraction is truncated, but the number itself must be in range.
       for (const whole of [Math.floor(number), Math.ceil(number)]) checkInteger(BigInt(whole), type.scalar)
       return checkInteger(BigInt(Math.trunc(number)), type.scalar)
     } catch (error) {

@@ -3,7 +3,7 @@ import { i32Type, u32Type } from '../types.ts'
 import { ConstantError, convertFloat } from './constant-value.ts'
 import { type AnyScalar, abstractFloat, abstractInt, anyScalar } from './numeric-types.ts'
 
-/** A numeric literal's type and exact value (a float's, rounded to f64). */
+/** The type and exact value of a numeric literal; the value of a float is rounded to f64. */
 export function parseNumber(text: string): [Type, number | bigint] {
   const hex = /^0[xX]/.test(text)
   if (hex && /[.pP]/.test(text)) {
@@ -35,7 +35,7 @@ function parseHexFloat(text: string): number {
   return Number(digits) * 2 ** half * 2 ** (power - half)
 }
 
-/** Decimal floats round; hexadecimal ones must be exact. */
+/** Rounds a decimal float; a hexadecimal float must be exact. */
 export function roundLiteral(text: string, value: number, kind: AnyScalar): number {
   const rounded = convertFloat(value, kind)
   if (/^0[xX]/.test(text) && rounded !== value) {

@@ -3,13 +3,13 @@ import { alignOf, roundUp, sizeOf } from '../layout.ts'
 import { arrayType, bufferType, matrixType, scalarType, vectorType } from '../types.ts'
 
 /*
- * Types inside the front end may have abstract components, which the IR's types do not know. They use the
- * same objects, with these scalar kinds beyond ScalarKind; they never leave the front end.
+ * Types inside the front end may have abstract components, which IR types do not have. They use the same
+ * objects with scalar kinds outside ScalarKind, and never leave the front end.
  */
 
 /**
- * An array or buffer whose length depends on an override. Two of them are one type only when the length is
- * written as one override. Where overrides have no values, `length` is that of the least.
+ * An array or buffer whose length depends on an override. Two of them are the same type only if both lengths
+ * are the same single override. If overrides have no values, `length` is the minimum.
  */
 export type OverrideSizedType = (ArrayType | BufferType) & {
   readonly length: number
@@ -19,7 +19,7 @@ export type OverrideSizedType = (ArrayType | BufferType) & {
 
 const overrideSizedTypes = new WeakMap<Type, Map<string, OverrideSizedType>>()
 
-/** `type`, of which the length depends on overrides; `key` tells the expressions of lengths apart. */
+/** Returns `type` as an override-sized type; `key` distinguishes length expressions. */
 export function overrideSized(
   type: ArrayType | BufferType,
   key: string,
@@ -37,13 +37,13 @@ export function isOverrideSized(type: Type): type is OverrideSizedType {
   return 'lengthName' in type
 }
 
-/** The type as the IR has it. */
+/** The type as it appears in the IR. */
 export function withoutOverride(type: Type): Type {
   if (!isOverrideSized(type)) return type
   return type.kind === 'array' ? arrayType(type.element, type.length) : bufferType(type.length)
 }
 
-/** A scalar kind, abstract ones included. */
+/** A scalar kind, including abstract kinds. */
 export type AnyScalar = ScalarKind | 'abstract-int' | 'abstract-float'
 
 /** The scalar type of any kind. */
@@ -89,7 +89,7 @@ export function isAbstract(type: Type): boolean {
   }
 }
 
-/** The concrete type that an abstract one becomes when nothing else is asked for: i32 or f32. */
+/** The default concrete type of an abstract type: with components of i32 or f32. */
 export function concreteOf(type: Type): Type {
   if (!isAbstract(type)) return type
   if (type.kind === 'array') return arrayType(concreteOf(type.element), type.length)
@@ -170,7 +170,7 @@ export function resultStruct(
   return made
 }
 
-/** Lays a structure out. `size` and `align` are those of the members' attributes. */
+/** Computes the layout of a structure. `size` and `align` are those of the members' attributes. */
 export function makeStruct(
   name: string,
   members: readonly { name: string; type: Type; size?: number | undefined; align?: number | undefined }[],

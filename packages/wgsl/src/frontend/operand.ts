@@ -5,15 +5,15 @@ import type { Value } from './constant-value.ts'
 export interface ConstantOperand {
   readonly kind: 'constant'
   readonly type: Type
-  /** undefined where it depends on an override that has no value (see `ModuleScope`). */
+  /** Undefined if it depends on an override without a value (see `ModuleScope`). */
   readonly value: Value | undefined
   readonly override: boolean
-  /** The const-declaration it names, if it is the whole of one. */
+  /** The const-declaration, if the operand is the name of one. */
   readonly declaration: { readonly name: string; readonly at: number } | undefined
   readonly at: number
 }
 
-/** A value known when the shader runs; its type is concrete. */
+/** A value that is computed at runtime; its type is concrete. */
 export interface RuntimeOperand {
   readonly kind: 'runtime'
   readonly type: Type
@@ -21,7 +21,7 @@ export interface RuntimeOperand {
   readonly at: number
 }
 
-/** Memory; `type` is what is stored there. */
+/** A reference to memory; `type` is the type stored there. */
 export interface ReferenceOperand {
   readonly kind: 'reference'
   readonly type: Type
@@ -31,7 +31,7 @@ export interface ReferenceOperand {
   readonly at: number
 }
 
-/** A pointer; what it points to is always known as a place. */
+/** A pointer; the place that it points to is always known. */
 export interface PointerOperand {
   readonly kind: 'pointer'
   readonly type: PointerType
@@ -46,7 +46,7 @@ export interface NothingOperand {
   readonly at: number
 }
 
-/** What an expression of the source turned out to be. */
+/** The result of lowering an expression of the source. */
 export type Operand = ConstantOperand | RuntimeOperand | ReferenceOperand | PointerOperand | NothingOperand
 
 /** An operand that has a value. */
@@ -57,5 +57,5 @@ export function isConstExpression(operand: Operand): boolean {
   return operand.kind === 'constant' && !operand.override
 }
 
-/** Makes the operand that a name stands for, placed where the name is used. */
+/** Creates the operand that a name refers to, at the position of the use. */
 export type Binding = (at: number) => Operand

@@ -2,14 +2,14 @@ import type { BinaryOperator, MatrixType, ScalarKind, Type, VectorType } from '.
 import { boolType, matrixType, u32Type, vectorType } from '../types.ts'
 import { type AnyScalar, anyScalar, commonType, scalarOf, withScalar } from './numeric-types.ts'
 
-/** What an operator's operands convert to, and its result. */
+/** The types that an operator's operands convert to, and its result type. */
 export interface OperatorTypes {
   readonly left: Type
   readonly right: Type
   readonly result: Type
 }
 
-/** The types of a binary operator; undefined when it does not apply to the operands. */
+/** The types of a binary operator; undefined if it does not apply to the operands. */
 export function binaryTypes(operator: BinaryOperator, left: Type, right: Type): OperatorTypes | undefined {
   switch (operator) {
     case '+':
@@ -94,7 +94,7 @@ function comparisonTypes(operator: BinaryOperator, left: Type, right: Type): Ope
   return { left: common, right: common, result }
 }
 
-/** The result of a unary operator; undefined when it does not apply. */
+/** The result type of a unary operator; undefined if it does not apply. */
 export function unaryType(operator: '-' | '!' | '~', type: Type): Type | undefined {
   if (!isScalarOrVector(type)) return undefined
   const scalar = scalarOf(type)

@@ -4,7 +4,7 @@ import { i32Type, matrixType, u32Type } from '../types.ts'
 import { type AnyScalar, anyScalar, converts, resultStruct, withScalar } from './numeric-types.ts'
 import { plainTypes } from './type-names.ts'
 
-/** Scalars by the names that overloads give them, in the order of preference among automatic conversions. */
+/** The scalar classes of overloads, each in order of preference among automatic conversions. */
 const classes: Record<string, readonly AnyScalar[]> = {
   number: ['abstract-int', 'abstract-float', 'i32', 'u32', 'f32', 'f16'],
   signed: ['abstract-int', 'abstract-float', 'i32', 'f32', 'f16'],
@@ -24,7 +24,7 @@ interface Signature {
 
 const parsed = new Map<BuiltinFunction, readonly Signature[]>()
 
-/** The signatures of a function; none of those that take pointers or matrices. */
+/** The signatures of a function; none for functions that take pointers or matrices. */
 function signaturesOf(name: BuiltinFunction): readonly Signature[] {
   let signatures = parsed.get(name)
   if (signatures === undefined) {
@@ -43,15 +43,18 @@ function signaturesOf(name: BuiltinFunction): readonly Signature[] {
   return signatures
 }
 
-/** What a call resolves to: the type each argument converts to, and the result's (undefined: none). */
+/**
+ * The overload that a call resolves to: the types that the arguments convert to, and the result type,
+ * undefined for none.
+ */
 export interface Overload {
   readonly parameters: readonly Type[]
   readonly result: Type | undefined
 }
 
 /**
- * Finds the overload for argument types. With `concrete`, abstract results are not allowed (an argument is
- * not constant).
+ * Finds the overload for argument types. With `concrete`, abstract results are not allowed, because an
+ * argument is not constant.
  */
 export function resolveOverload(
   name: BuiltinFunction,
@@ -66,8 +69,8 @@ export function resolveOverload(
 }
 
 /**
- * Which types a parameter takes whose scalar is one of the class. All but S have the shape that the first one
- * has.
+ * The types that a parameter accepts, given that its scalar belongs to the class. All parameters except S
+ * have the shape of the first.
  */
 const shapes: Readonly<Record<string, (type: Type) => boolean>> = {
   S: ({ kind }) => kind === 'scalar',

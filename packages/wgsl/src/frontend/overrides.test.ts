@@ -12,7 +12,7 @@ const sourceOf = (declarations: string) => `${declarations} @compute @workgroup_
 const lacking: readonly Case[] = [
   ['override k: u32;', {}],
   ['override n: u32; override k = n;', {}],
-  // An override that is mentioned needs a value, whether or not it is evaluated.
+  // A mentioned override needs a value, even if it is not evaluated.
   ['override n: bool; override k = false && n;', {}],
   ['override n: bool; override m = true || n; override k = m;', {}],
   ['override n: bool; override m = false && n; override k = true || m;', {}],

@@ -15,7 +15,7 @@ import { ExpressionParser, severityOf } from './expression-parser.ts'
 import { maximumMembers, maximumParameters } from './limits.ts'
 import { parseBlock } from './statement-parser.ts'
 
-/** Extensions of `enable`; what they add is checked where it is used. */
+/** The extensions of `enable`; the features that they add are checked where they are used. */
 const enableNames = new Set([
   ...['f16', 'subgroups', 'subgroup_size_control', 'atomic_vec2u_min_max'],
   'chromium_experimental_subgroup_matrix',
@@ -23,8 +23,8 @@ const enableNames = new Set([
 ])
 
 /**
- * Language features that a source may require: those of Dawn. All that matter to compute shaders are always
- * on.
+ * The language features that a source may require: those of Dawn. All features for compute shaders are always
+ * enabled.
  */
 const languageFeatures = new Set([
   ...[
@@ -42,7 +42,7 @@ const languageFeatures = new Set([
   ...['fragment_depth', 'immediate_address_space', 'buffer_view'],
 ])
 
-/** The attributes that declarations take. */
+/** The attributes that declarations accept. */
 const globalAttributes = { var: ['group', 'binding'], override: ['id'], const: [] } as const
 const functionAttributes = [
   'compute',
@@ -56,7 +56,7 @@ const functionAttributes = [
 const ioAttributes = ['builtin', 'location', 'interpolate', 'invariant', 'blend_src']
 const memberAttributes = ['align', 'size', ...ioAttributes]
 
-/** Parses a module; throws `WgslError` at the first token that does not fit. */
+/** Parses a module; throws `WgslError` at the first unexpected token. */
 export function parseModule(source: SourceText): ModuleNode {
   const parser = new ModuleParser(source)
   return parser.module()

@@ -3,19 +3,22 @@ import { typeName } from '../types.ts'
 import type { PointerOperand } from './operand.ts'
 
 /**
- * What a pointer parameter into module memory is bound to when its function is specialised: a path from a
- * variable, with an index parameter for each dynamic index on it.
+ * The binding of a pointer parameter into module memory when its function is specialized: a path from a
+ * variable, with an index parameter for each dynamic index on the path.
  */
 export interface PointerBinding {
   /** Distinguishes specialisations: the variable and the path's shape. */
   readonly key: string
-  /** The types of the indices, in order from the variable on. */
+  /** The types of the indices, in order, starting at the variable. */
   readonly indexTypes: readonly Type[]
   /** The place that the pointer points to, given the parameters that hold the indices. */
   place(indices: readonly Parameter[]): Place
 }
 
-/** Splits the place of a pointer into the path, which specialises, and the indices, which are passed. */
+/**
+ * Splits the place of a pointer into the path, for which the function is specialized, and the indices, which
+ * are passed as arguments.
+ */
 export function pathOf({ place }: PointerOperand): { binding: PointerBinding; indices: Expression[] } {
   const indices: Expression[] = []
   const steps: string[] = []

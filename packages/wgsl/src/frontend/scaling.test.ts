@@ -10,10 +10,13 @@ import { lower, parseWgsl, type WgslModule } from './lower.ts'
 const counter = new StepCounter()
 afterAll(() => counter.close())
 
-/** Eight times the source may take this many times the steps: linear work takes 8, quadratic work 64. */
+/**
+ * A source that is eight times as long may take at most this many times the steps. Linear work takes 8 times,
+ * quadratic work 64 times.
+ */
 const mostGrowth = 10
 
-/** What `work` gives; undefined when it rejects the source. */
+/** The result of `work`; undefined if it rejects the source. */
 function unlessRejected<T>(work: () => T): T | undefined {
   try {
     return work()
@@ -33,7 +36,7 @@ const lowered = (text: string) => lowerFirst(unlessRejected(() => parseWgsl(text
 /** Sizes of a family of sources, the second eight times the first. */
 type Sizes = readonly [small: number, large: number]
 
-/** Sizes below the limits of the language; undefined where all are rejected. */
+/** Sizes below the limits of the language; undefined if all sizes are rejected. */
 function acceptedSizes(source: (n: number) => string): Sizes | undefined {
   const largest = [512, 256, 120, 56].find((n) => lowered(source(n)) !== undefined)
   return largest === undefined ? undefined : [largest / 8, largest]
@@ -63,13 +66,13 @@ describe('eight times the source takes less than ten times the steps', () => {
       expect((parseLarge! + lowerLarge!) / (parseSmall! + lowerSmall!)).toBeLessThan(mostGrowth)
     }
     compare([64, 512])
-    // Where 512 are too many to be accepted, also what is accepted.
+    // If size 512 is rejected, also compare the sizes that are accepted.
     if (accepted !== undefined && accepted[1] < 512) compare(accepted)
   })
 
   const emitted = families.flatMap(({ name, source, accepted }) => {
     if (accepted === undefined) return []
-    // The emitter takes longer for each line.
+    // The emitter takes longer per line.
     const most = Math.min(accepted[1], 256)
     return [{ name, source, sizes: [most / 8, most] as const }]
   })

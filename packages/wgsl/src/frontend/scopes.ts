@@ -47,8 +47,9 @@ export interface Signature {
 }
 
 /**
- * The declarations of a module, as the code that lowers its parts uses them; `ModuleScope` implements it and
- * says what each member does. It imports that code, which therefore cannot import it.
+ * The declarations of a module, as an interface for the code that lowers its parts. `ModuleScope` implements
+ * the interface and documents its members. An interface is needed because `ModuleScope` imports that code, so
+ * the code cannot import `ModuleScope`.
  */
 export interface Declarations {
   readonly source: SourceText
@@ -82,12 +83,12 @@ export interface Declarations {
   ): ConstantOperand
 }
 
-/** Lowers expressions of the module; functions add their scopes of names. */
+/** Lowers expressions at module scope; functions add their own scopes. */
 export class ExpressionScope {
   readonly module: Declarations
   /**
-   * Above zero while in the part of a constant `&&` or `||` that is not evaluated: there, constants may have
-   * errors.
+   * Above zero in the part of a constant `&&` or `||` that is not evaluated, where errors in constants are
+   * allowed.
    */
   #unevaluated = 0
 
@@ -95,29 +96,29 @@ export class ExpressionScope {
     this.module = module
   }
 
-  /** What a name of a value stands for in the innermost scope. */
+  /** Looks up the name of a value, starting in the innermost scope. */
   lookup(name: string): Binding | undefined {
     return this.module.lookup(name)
   }
 
-  /** Whether a scope inside the module declares the name. */
+  /** Whether a scope inside the module scope declares the name. */
   isLocal(_name: string): boolean {
     return false
   }
 
-  /** What a violation of the rule `subgroup_uniformity` is here. */
+  /** The severity of a violation of the rule `subgroup_uniformity` at this point. */
   get subgroupUniformity(): Severity {
     return 'error'
   }
 
-  /** An error at an offset. */
+  /** Returns an error at an offset. */
   error(at: number, text: string): Error {
     return this.module.source.error(at, text)
   }
 
   /**
-   * Rejects a value. With `override`, the value depends on overrides: then only a pipeline that reaches it is
-   * wrong, and where overrides have no values nothing is.
+   * Rejects a value. With `override`, the value depends on overrides: it is then an error only in a pipeline
+   * that evaluates it, and never if overrides have no values.
    */
   rejectValue(at: number, text: string, override: boolean): void {
     if (this.#unevaluated > 0 || (override && this.module.isSymbolic)) return
@@ -142,7 +143,7 @@ export class ExpressionScope {
     return { kind: 'runtime', type: expression.type, expression, at }
   }
 
-  /** What a call gives. */
+  /** The operand for the result of a call. */
   called(call: BuiltinCall | Call, at: number): Operand {
     const { type } = call
     return type === undefined
@@ -150,7 +151,7 @@ export class ExpressionScope {
       : { kind: 'runtime', type, expression: call, at }
   }
 
-  /** Values that exist while the shader runs must not exceed the limit. */
+  /** Checks that a runtime value does not exceed the size limit. */
   checkValueSize(type: Type, at: number): void {
     const byteLength = sizeOf(type)
     if (byteLength > maximumValueByteLength) {
@@ -160,7 +161,8 @@ export class ExpressionScope {
   }
 
   /**
-   * Evaluates an operation on constants, and places its errors. What depends on an unknown value is unknown.
+   * Evaluates an operation on constants and adds the position to its errors. The result is unknown if a value
+   * is unknown.
    */
   fold(
     at: number,
@@ -219,7 +221,7 @@ export class ExpressionScope {
     return { ...converted, declaration: value.declaration }
   }
 
-  /** The IR of a value; abstract ones take their default type. */
+  /** The IR of a value; abstract values get their default type. */
   expressionOf(operand: Operand): Expression & { type: Type } {
     const value = this.value(operand)
     switch (value.kind) {
@@ -255,7 +257,7 @@ export class ExpressionScope {
     return this.module.lowerExpression(this, node)
   }
 
-  /** A const-expression; with `override`, an override-expression is good too. */
+  /** A const-expression; `override` also allows an override-expression. */
   constant(node: ExpressionNode, what: string, override = false): ConstantOperand {
     const operand = this.expression(node)
     if (operand.kind !== 'constant') throw this.error(node.at, `${what} must be a constant`)
@@ -271,8 +273,8 @@ export class ExpressionScope {
   }
 
   /**
-   * The number that a constant integer is; undefined for an unknown one. An abstract one must fit into
-   * `abstractAs`.
+   * The value of a constant integer as a number; undefined if it is unknown. An abstract integer must fit
+   * into `abstractAs`.
    */
   integerOf(operand: ConstantOperand, what: string, abstractAs: 'i32' | 'u32' = 'i32'): number | undefined {
     const kind = operand.type.kind === 'scalar' ? scalarOf(operand.type) : undefined
@@ -284,7 +286,7 @@ export class ExpressionScope {
     return value === undefined ? undefined : Number(value)
   }
 
-  /** A number that may be known only when the shader runs: i32 or u32. */
+  /** An i32 or u32 that need not be constant. */
   integer(operand: ValueOperand, what: string): ValueOperand {
     const type = operand.type === u32Type ? u32Type : i32Type
     if (!converts(operand.type, type))
@@ -319,12 +321,12 @@ export class ExpressionScope {
         `'${operator}' does not apply to ${typeName(left.type)} and ${typeName(right.type)}`,
       )
     }
-    // Only const-expressions have abstract types: an operation on overrides has a concrete one.
+    // Only const-expressions have abstract types; an operation on overrides has a concrete type.
     const isConst = isConstExpression(left) && isConstExpression(right)
     const a = this.convert(left, isConst ? types.left : concreteOf(types.left), 'the left operand')
     const b = this.convert(right, types.right, 'the right operand')
     if (a.kind === 'constant' && b.kind === 'constant') {
-      // Wrong whatever value the override has.
+      // This is an error for any value of the override.
       if (a.override && !b.override) this.#checkRight(operator, a.type, b, at)
       const type = isConst ? types.result : concreteOf(types.result)
       return this.fold(at, type, [a, b], ([x, y]) => binaryValue(operator, x!, a.type, y!, b.type))
@@ -335,7 +337,10 @@ export class ExpressionScope {
     return this.runtime({ kind: 'binary', operator, left: l, right: r, type, loc: this.loc(at) }, at)
   }
 
-  /** A constant right operand must not be zero for an integer division and below 32 for a shift. */
+  /**
+   * Checks a constant right operand: it must not be zero for an integer division, and must be below 32 for a
+   * shift.
+   */
   #checkRight(operator: BinaryOperator, left: Type, right: ConstantOperand, at: number): void {
     if (right.value === undefined) return
     const values = (Array.isArray(right.value) ? right.value : [right.value]) as number[]
@@ -349,7 +354,7 @@ export class ExpressionScope {
     }
   }
 
-  /** Runs what lowers the part of a constant `&&` or `||` that is not evaluated. */
+  /** Runs the lowering of the part of a constant `&&` or `||` that is not evaluated. */
   unevaluated<T>(run: () => T): T {
     this.#unevaluated++
     const result = run()

@@ -210,7 +210,7 @@ function lowerAssign(f: FunctionScope, node: AssignNode): void {
   if (targetNode === undefined) {
     const value = f.value(f.expression(valueNode))
     if (value.kind !== 'pointer') checkArrayLengths(f, value.type, at)
-    // Of a pointer, the indices on its path are evaluated.
+    // For a pointer, the indices on its path are evaluated.
     const evaluated =
       value.kind === 'pointer' ? operandsOf(value.place) : value.kind === 'runtime' ? [value.expression] : []
     for (const expression of evaluated) f.emit({ kind: 'evaluate', value: expression, loc })
@@ -246,15 +246,15 @@ function lowerAssign(f: FunctionScope, node: AssignNode): void {
   }
   if (others.length > 0) emitComponentStores(f, place, swizzle!.components, stored, at)
   else if (op !== undefined) {
-    // The operator is applied where the statement runs; only its right side stands in the IR.
+    // The operator is applied when the statement runs; the IR contains only its right side.
     const { right } = stored as Extract<Expression, { kind: 'binary' }>
     f.emit({ kind: 'compound-assign', target: place, operator: op, value: right, loc })
   } else f.emit({ kind: 'assign', target: place, value: stored, loc })
 }
 
 /**
- * Stores into distinct components of a vector, whose place is frozen: as a whole where they are all of its
- * components.
+ * Stores into distinct components of a vector, whose place is frozen. Stores the whole vector if all
+ * components are written.
  */
 function emitComponentStores(
   f: FunctionScope,

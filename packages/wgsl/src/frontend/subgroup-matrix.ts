@@ -15,7 +15,8 @@ import {
 } from './type-resolution.ts'
 
 /*
- * Subgroup matrices: the extension `chromium_experimental_subgroup_matrix` as Dawn's compiler judges it.
+ * Subgroup matrices: the extension `chromium_experimental_subgroup_matrix`, with the rules of Dawn's
+ * compiler.
  */
 
 /** Whether a source can call a function of this name, if the module does not declare it. */
@@ -97,7 +98,7 @@ function matrix(
 
 // ------------------------------------------------------------------------------------------------------- products
 
-/** Whether there is a product of matrices of `from` with sums of `to`. */
+/** Whether matrices of `from` can be multiplied with sums of `to`. */
 function multiplies(from: SubgroupMatrixComponent, to: string): boolean {
   if (from === 'f16') return to === 'f16' || to === 'f32'
   if (from === 'f32') return to === 'f32'
@@ -180,7 +181,7 @@ function lowerAccess(
   const typeNode = isLoad ? templates.shift() : undefined
   if (isLoad && typeNode === undefined)
     throw scope.error(at, `${name} takes the type of the matrix as template argument`)
-  // The older form, which Dawn still takes, has the majorness as an argument.
+  // The older form, which Dawn still accepts, has the majorness as an argument.
   const isOld = templates.length === 0
   if (templates.length > 1)
     throw scope.error(at, `${name} takes at most ${isLoad ? 2 : 1} template arguments`)
@@ -276,7 +277,7 @@ interface Access {
   readonly at: number
 }
 
-/** Where offset and stride are constant, the access must lie inside the array. */
+/** Checks that an access with constant offset and stride is inside the array. */
 function checkRange(scope: ExpressionScope, name: string, access: Access): void {
   const { pointer, type, offset, stride, isColumnMajor, at } = access
   const array = pointer.type.store as ArrayType

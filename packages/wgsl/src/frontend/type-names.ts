@@ -24,7 +24,7 @@ function makePlainTypes(): Map<string, Type> {
   return types
 }
 
-/** What a generator such as `vec3`, `mat2x4` or `array` makes. */
+/** The type that a generator such as `vec3`, `mat2x4` or `array` creates. */
 export type TypeGenerator =
   | { kind: 'vector'; size: 2 | 3 | 4 }
   | { kind: 'matrix'; columns: 2 | 3 | 4; rows: 2 | 3 | 4 }
@@ -43,7 +43,7 @@ export function typeGenerator(name: string): TypeGenerator | undefined {
   return name === 'ptr' ? { kind: 'pointer' } : undefined
 }
 
-/** Predeclared types that no compute shader of this compiler can use. */
+/** Whether a name is a predeclared type that this compiler does not support. */
 export function isTextureType(name: string): boolean {
   return /^(texture_|(sampler(_comparison)?|binding_array|texel_buffer)$)/.test(name)
 }

@@ -37,7 +37,7 @@ import {
   nestingDepth,
 } from './type-structure.ts'
 
-/** The type that a node names. */
+/** Resolves the type that a node names. */
 export function resolveType(scope: ExpressionScope, node: ExpressionNode): Type {
   if (node.kind !== 'name') throw scope.error(node.at, 'a type is expected here')
   const { name, at, templates } = node
@@ -123,7 +123,7 @@ function generate(scope: ExpressionScope, generator: TypeGenerator, node: NameNo
   }
 }
 
-/** A type must not be larger than 4 GiB or nest deeper than the limit. */
+/** Checks that a type is not larger than 4 GiB and does not nest deeper than the limit. */
 export function checkExtent(scope: ExpressionScope, type: Type, at: number): void {
   if (sizeOf(type) > maximumByteLength)
     throw scope.error(at, `the type ${typeName(type)} is larger than 4 GiB`)
@@ -131,9 +131,9 @@ export function checkExtent(scope: ExpressionScope, type: Type, at: number): voi
     throw scope.error(at, `the type nests deeper than ${maximumTypeNesting} levels`)
 }
 
-/** Memory outside of storage buffers, and values, must not hold arrays above the limit. */
+/** Checks that values, and memory outside of storage buffers, contain no arrays above the limit. */
 export function checkArrayLengths(scope: ExpressionScope, type: Type, at: number): void {
-  // A length that depends on an override is judged by the memory of the device.
+  // A length that depends on an override is limited only by the memory of the device.
   const length = longestArray(isOverrideSized(type) && type.kind === 'array' ? type.element : type)
   if (length > maximumArrayLength) {
     throw scope.error(
@@ -143,11 +143,11 @@ export function checkArrayLengths(scope: ExpressionScope, type: Type, at: number
   }
 }
 
-/** Why an override-sized array is refused inside another type. */
+/** The error for an override-sized array inside another type. */
 export const overrideElement =
   'an array whose length depends on an override can only be the type of a workgroup variable, not part of it'
 
-/** Arrays hold anything of fixed size but pointers and buffers. */
+/** Checks an element type: arrays may contain any type of fixed size except pointers and buffers. */
 export function checkElement(scope: ExpressionScope, element: Type, at: number): void {
   if (element.kind === 'pointer' || element.kind === 'buffer' || !hasFixedFootprint(element)) {
     throw scope.error(at, `an array cannot hold elements of type ${typeName(element)}`)
@@ -160,7 +160,7 @@ function scalarArgument(scope: ExpressionScope, node: ExpressionNode, name: stri
   return type
 }
 
-/** An array or buffer of the length that an expression gives. */
+/** An array or buffer whose length is an expression. */
 function sized(
   scope: ExpressionScope,
   lengthNode: ExpressionNode | undefined,
@@ -181,7 +181,7 @@ function sized(
     : overrideSized(type, `${lengthNode.at}`, 'an override-expression')
 }
 
-/** A constant length, a multiple of `unit`; one that is not known counts as `unit`. */
+/** A constant length, which must be a multiple of `unit`; an unknown length counts as `unit`. */
 function constantLength(
   scope: ExpressionScope,
   node: ExpressionNode,
@@ -200,7 +200,7 @@ function constantLength(
   return { length, override }
 }
 
-/** Why a variable of immediate data is refused where it is used. */
+/** The error for the use of an immediate data variable. */
 export const immediateSpace = "the address space 'immediate' is not supported"
 
 const spaces = new Set(['function', 'private', 'workgroup', 'storage', 'uniform'])
@@ -214,7 +214,7 @@ export function enumerant(scope: ExpressionScope, node: ExpressionNode): string 
   return node.name
 }
 
-/** The access that a name of it means; without one, that of the address space. */
+/** The access mode that a node names, or the default of the address space. */
 export function accessMode(scope: ExpressionScope, space: string, node: ExpressionNode | undefined): Access {
   if (node === undefined) return space === 'storage' || space === 'uniform' ? 'read' : 'read_write'
   const name = enumerant(scope, node)
@@ -246,7 +246,7 @@ function pointer(scope: ExpressionScope, templates: ExpressionNode[], at: number
 }
 
 /**
- * Memory of a type must be able to lie in the address space. A view of a `buffer` may be runtime-sized in
+ * Checks that memory of a type is allowed in the address space. A view of a `buffer` may be runtime-sized in
  * workgroup and uniform memory too.
  */
 function checkPointee(
@@ -294,12 +294,12 @@ function subgroupMatrix(
   )
 }
 
-/** The components of a subgroup matrix that a node names. */
+/** The component type of a subgroup matrix that a node names. */
 export function subgroupMatrixComponent(
   scope: ExpressionScope,
   node: ExpressionNode,
 ): SubgroupMatrixComponent {
-  // These types exist nowhere else.
+  // These types exist only as matrix components.
   if (node.kind === 'name' && (node.name === 'i8' || node.name === 'u8') && !isDeclared(scope, node))
     return node.name
   const type = resolveType(scope, node)

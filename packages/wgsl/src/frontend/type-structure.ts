@@ -3,7 +3,7 @@ import { partProperty, typeProperty } from '../type-property.ts'
 import { vectorType } from '../types.ts'
 import { anyScalar, isOverrideSized } from './numeric-types.ts'
 
-/** The type of an element, column or component; undefined for types without. */
+/** The type of an element, column or component; undefined for types without elements. */
 export function elementType(type: Type): Type | undefined {
   switch (type.kind) {
     case 'array':
@@ -23,7 +23,7 @@ export const membersByName = typeProperty(
     new Map(type.kind === 'struct' ? type.members.map((member) => [member.name, member]) : []),
 )
 
-/** Whether values of a type exist: no atomics and no runtime-sized arrays inside. */
+/** Whether a type is constructible: it contains no atomics and no runtime-sized arrays. */
 export const isConstructible = typeProperty((type: Type): boolean => {
   switch (type.kind) {
     case 'scalar':
@@ -40,19 +40,19 @@ export const isConstructible = typeProperty((type: Type): boolean => {
   }
 })
 
-/** Whether there is a subgroup matrix inside: values of the type are made only when the shader runs. */
+/** Whether a type contains a subgroup matrix; values of such a type are never constant. */
 export const containsSubgroupMatrix = partProperty(({ kind }) => kind === 'subgroup-matrix')
 
-/** Whether there is an `atomic<vec2u>` inside. */
+/** Whether a type contains an `atomic<vec2u>`. */
 export const containsWideAtomic = partProperty((type) => type.kind === 'atomic' && type.wide === true)
 
-/** Whether a type's size is known: no runtime-sized array inside, and no buffer without length. */
+/** Whether the size of a type is known: it contains no runtime-sized array and no buffer without length. */
 export const hasFixedFootprint = typeProperty((type: Type): boolean => {
   if (type.kind === 'array' || type.kind === 'buffer') return type.length !== undefined
   return type.kind !== 'struct' || type.members.every((m) => hasFixedFootprint(m.type))
 })
 
-/** How deep composites nest in a type: 0 for a scalar, 1 for a vector. */
+/** The nesting depth of composites in a type: 0 for a scalar, 1 for a vector. */
 export const nestingDepth = typeProperty((type: Type): number => {
   switch (type.kind) {
     case 'vector':
@@ -68,7 +68,7 @@ export const nestingDepth = typeProperty((type: Type): number => {
   }
 })
 
-/** The length of the longest array of fixed length in a type; 0 without one. */
+/** The length of the longest fixed-length array in a type; 0 if there is none. */
 export const longestArray = typeProperty((type: Type): number => {
   if (type.kind === 'array') return Math.max(type.length ?? 0, longestArray(type.element))
   if (type.kind !== 'struct') return 0

@@ -6,7 +6,7 @@ import type { Operand } from './operand.ts'
 import { type PointerBinding, pathOf } from './pointer-binding.ts'
 import type { ExpressionScope } from './scopes.ts'
 
-/** Lowers the call of a user function, specialising it for pointers into module memory. */
+/** Lowers the call of a user function, specializing it for pointers into module memory. */
 export function callUserFunction(scope: ExpressionScope, declaration: FunctionNode, node: CallNode): Operand {
   const { at } = node
   const { name } = declaration

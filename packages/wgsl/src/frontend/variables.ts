@@ -14,8 +14,8 @@ import {
 } from './type-structure.ts'
 
 /**
- * Resolves the declaration of a module-scope `var`; `type` is the variable's in the front end (see
- * `OverrideArrayType`).
+ * Resolves the declaration of a module-scope `var`; `type` is the variable's type in the front end (see
+ * `OverrideSizedType`).
  */
 export function resolveVariable(
   module: Declarations,
@@ -33,7 +33,7 @@ export function resolveVariable(
         `'${name}' is a ${node.type.name}: textures and samplers are not supported`,
       )
     }
-    // An alias may name a texture, for which this throws a clearer error.
+    // An alias may name a texture, for which this call throws a clearer error.
     if (node.type !== undefined) resolveType(expressions, node.type)
     throw source.error(at, `the variable '${name}' of module scope needs an address space`)
   }

@@ -12,14 +12,14 @@ const arrays = { f32: 'Float32Array', i32: 'Int32Array', u32: 'Uint32Array' } as
 export interface ArgumentLine {
   readonly name: string
   readonly type: string
-  /** Tandem fills the member in where a dispatch leaves it out. */
+  /** Whether Tandem fills in the member if a dispatch omits it. */
   readonly optional: boolean
-  /** What WGSL declares. */
+  /** The WGSL declaration. */
   readonly comment: string
 }
 
 /**
- * The arguments of a dispatch of this kernel, in TypeScript's terms; names in the types are those of
+ * The arguments of a dispatch of this kernel as TypeScript members; the types use names of
  * `@tandem-gpu/core`.
  */
 export function argumentLines({ bindings }: Reflection): ArgumentLine[] {
@@ -48,7 +48,7 @@ export function argumentLines({ bindings }: Reflection): ArgumentLine[] {
   ]
 }
 
-/** The elements of buffers that a storage binding takes; bytes are bound as words. */
+/** The element types of buffers that a storage binding accepts; bytes are bound as words. */
 function elementTypes({ scalar }: ReflectedType): string {
   if (scalar === 'mixed') return "'u32'"
   return scalar === 'u32' ? "'u32' | 'u8' | 'i8'" : `'${scalar}'`
@@ -60,7 +60,7 @@ function uniformMembers({ name, type, members }: Binding): { name: string; type:
 
 const typeOf = (member: ReflectedMember): ReflectedType => ({ ...member, name: member.type })
 
-/** What a uniform member of this type takes. */
+/** The TypeScript type of the values that a uniform member accepts. */
 function uniformType(type: ReflectedType): string {
   const numbers = `readonly number[]${type.scalar in arrays ? ` | ${arrays[type.scalar as 'f32']}` : ''}`
   switch (type.kind) {
@@ -86,8 +86,8 @@ function uniformType(type: ReflectedType): string {
 }
 
 /**
- * WGSL's names may be words or letters that a property without quotes cannot have in every TypeScript
- * version.
+ * A property name, quoted if necessary: WGSL names may contain letters that not every TypeScript version
+ * accepts without quotes.
  */
 export function propertyName(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name)

@@ -95,7 +95,7 @@ function kernelFiles(root: string): string[] {
     })
 }
 
-/** Writes or checks the module of one file; says what it finds, and returns whether all is well. */
+/** Writes or checks the module of one file, reports the outcome, and returns whether it succeeded. */
 function update(file: string, check: boolean, output: Output): boolean {
   const target = `${file}.ts`
   const shown = relative('.', target)
@@ -119,7 +119,7 @@ function update(file: string, check: boolean, output: Output): boolean {
   return true
 }
 
-/** Editors write in several steps: a file is read a moment after its last change. */
+/** Editors write in several steps, so a file is read this long after its last change. */
 const settleMilliseconds = 50
 
 function watched(roots: readonly string[], output: Output, signal: AbortSignal | undefined): Promise<void> {

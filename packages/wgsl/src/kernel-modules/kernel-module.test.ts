@@ -144,7 +144,8 @@ it('--watch writes a module again when its file changes', async () => {
     { signal: ending.signal },
   )
   while (lines.length < 1) await setTimeout(10)
-  // The watcher of a file system may begin a moment after `watch` returns: the change is made until it is seen.
+  // A file system watcher may start shortly after `watch` returns, so the change is repeated until it is
+  // seen.
   for (let change = 0; lines.length < 2; change++) {
     await writeFile(join(folder, 'src/axpy.wgsl'), `${axpy}// change ${change}\n`)
     await setTimeout(200)

@@ -6,10 +6,10 @@ import { WgslError } from '../wgsl-error.ts'
 import { argumentLines, propertyName } from './argument-types.ts'
 
 /**
- * The TypeScript module for a file of WGSL: for each compute entry point, what `group.compile` takes, by the
- * entry point's name, with the type of its arguments; where there is one entry point, it is the default
- * export too. `fileName` stands in the comment and in labels. Throws `WgslError` for WGSL that does not
- * compile, and where the file has no compute entry point.
+ * Generates the TypeScript module for a WGSL file. It exports the options of `group.compile` for each compute
+ * entry point, under the entry point's name, with the type of its arguments. If there is only one entry
+ * point, it is also the default export. `fileName` is used in the comment and in labels. Throws `WgslError`
+ * if the WGSL does not compile or has no compute entry point.
  */
 export function kernelModule(wgsl: string, fileName: string): string {
   const module = parseWgsl(wgsl, { label: fileName })
@@ -67,8 +67,7 @@ function kernelText(name: string, reflection: Reflection, fileName: string): str
 }
 
 /**
- * A value for each override that has none, so that the types of arguments can be known before there are
- * values.
+ * A placeholder value for each override without one, so that argument types can be determined without values.
  */
 function placeholders(wgsl: string, label: string): Record<string, number> {
   const values: Record<string, number> = {}
@@ -81,7 +80,7 @@ function placeholders(wgsl: string, label: string): Record<string, number> {
   return values
 }
 
-/** Words that no variable of a module may have as its name, of those that WGSL leaves free. */
+/** Words that are not allowed as variable names in a JavaScript module, but are allowed in WGSL. */
 const reserved = new Set(
   'arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for function if implements import in instanceof interface let new null package private protected public return static super switch this throw true try typeof var void while with yield wgsl BufferView CompileOptions Parameter'.split(
     ' ',

@@ -30,13 +30,13 @@ import { boundMemory } from './views.ts'
 
 /**
  * JavaScript of one entry point: a function body that returns `entry`, a (generator) function of an
- * invocation, and `privates`, pairs of a private variable's id and a function that gives its initial value.
+ * invocation, and `privates`, pairs of a private variable's id and a function that returns its initial value.
  */
 export interface EmittedModule {
   readonly body: string
   /** Types that the code refers to as `T[i]`. */
   readonly types: readonly Type[]
-  /** Whether invocations wait for each other, so that `entry` gives a generator. */
+  /** Whether invocations wait for each other, so that `entry` returns a generator. */
   readonly meets: boolean
 }
 
@@ -84,13 +84,13 @@ function meetingFunctions(module: IrModule): ReadonlySet<IrFunction> {
   return found
 }
 
-/** What the functions of a module share. */
+/** The state that the functions of a module share. */
 interface Shared {
   readonly types: Type[]
   /** Functions in which invocations wait for each other. */
   readonly generators: ReadonlySet<IrFunction>
   readonly sites: Map<BuiltinCall, number>
-  /** The names of functions that are made once, by their texts. */
+  /** The names of functions that are created once, by their texts. */
   readonly named: Map<string, string>
 }
 
@@ -120,7 +120,7 @@ class FunctionEmitter implements PlaceWriter {
     this.instrumentation = instrumentation
   }
 
-  /** The calls of a module that exchange values, numbered in the order of the text. */
+  /** The number of a call that exchanges values; calls are numbered in the order of the text. */
   #siteOf(e: BuiltinCall): number {
     const site = this.#sites.get(e) ?? this.#sites.size
     this.#sites.set(e, site)
@@ -247,7 +247,7 @@ class FunctionEmitter implements PlaceWriter {
 
   // -------------------------------------------------------------------------------------------------- expressions
 
-  /** JavaScript of an expression's value; composites share nothing with memory. */
+  /** JavaScript of an expression's value; composites share no memory. */
   value(e: Expression): string {
     return this.instrumentation.value(e, this.#valueText(e))
   }
@@ -309,7 +309,7 @@ class FunctionEmitter implements PlaceWriter {
     }
   }
 
-  /** Like `value`, but the result may share memory: for code that reads a part of it at once. */
+  /** Like `value`, but the result may share memory, for code that reads a part of it immediately. */
   #borrow(e: Expression): string {
     if (e.kind === 'value') return `v${e.value.id}`
     if (e.kind === 'constant') return `c${e.constant.id}`
@@ -321,8 +321,8 @@ class FunctionEmitter implements PlaceWriter {
   }
 
   /**
-   * The values of operands that make a new value together: vectors may share memory, unless an operand may
-   * change what another has read.
+   * The values of operands that form a new value together. Vectors may share memory, unless an operand may
+   * change the memory that another has read.
    */
   #operands(operands: readonly Expression[]): string[] {
     const borrows = !operands.some(mayReplaceMemory)
@@ -437,8 +437,8 @@ class FunctionEmitter implements PlaceWriter {
 }
 
 /**
- * May evaluating the expression change a variable, or give it another JavaScript array than it has? At a
- * collective operation, others run.
+ * Whether evaluating the expression may change a variable or replace its JavaScript array. At a collective
+ * operation, other invocations run.
  */
 function mayReplaceMemory(e: Expression): boolean {
   return some(e, (x) => x.kind === 'call' || (x.kind === 'builtin-call' && isCollective(x)))

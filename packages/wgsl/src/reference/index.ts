@@ -18,18 +18,18 @@ import { type Invoked, runTogether } from './workgroup.ts'
 export type { ExecutionObserver } from './instrumentation.ts'
 export type { AccessObserver } from './memory.ts'
 
-/** Some milliseconds' worth. */
+/** Takes a few milliseconds. */
 const roundsBetweenLooks = 10_000
 
 /** One run of a `ReferenceKernel`. */
 export interface ReferenceDispatch {
-  /** How many workgroups run along each axis. */
+  /** The number of workgroups along each axis. */
   readonly workgroups: readonly [x: number, y: number, z: number]
-  /** What each binding, named `group.binding`, is bound to; storage is written in place. */
+  /** The memory of each binding, by `group.binding`; storage is written in place. */
   readonly bindings: ReadonlyMap<string, Uint8Array>
   /** Called before every access to a binding; throw to stop the dispatch. */
   readonly onAccess?: AccessObserver
-  /** Called every so often, wherever the kernel is in its loops; throw to stop the dispatch. */
+  /** Called at intervals, at any point in the kernel's loops; throw to stop the dispatch. */
   readonly onLook?: (() => void) | undefined
 }
 
@@ -40,18 +40,18 @@ export interface ReferenceKernel {
 
 /** Options of `compileReference`. */
 export interface ReferenceOptions {
-  /** Is told what each invocation does. Default: nobody. */
+  /** Is notified of what each invocation does. Default: none. */
   readonly observer?: ExecutionObserver | undefined
   /**
-   * Called for an index outside the `length` elements of an array in the storage variable, which is then not
-   * clamped. Must throw.
+   * Called instead of clamping for an index outside the `length` elements of an array in the storage
+   * variable. Must throw.
    */
   readonly onOutside?: ((variable: string, index: number, length: number) => never) | undefined
 }
 
 /**
- * Compiles an entry point to JavaScript: the executable meaning of the IR, for tests and for machines with no
- * GPU at all. Out-of-bounds indices are clamped, workgroup memory is zeroed, subgroups have `subgroupSize`
+ * Compiles an entry point to JavaScript: the executable definition of the IR, for tests and for machines
+ * without a GPU. Out-of-bounds indices are clamped, workgroup memory is zeroed, subgroups have `subgroupSize`
  * invocations.
  */
 export function compileReference(module: IrModule, options: ReferenceOptions = {}): ReferenceKernel {
@@ -75,7 +75,7 @@ export function compileReference(module: IrModule, options: ReferenceOptions = {
       return index >= 0 && index < length ? index : onOutside!(variable, index, length)
     },
     ...subgroupMatrices,
-    /** Rounds of loops until the next look. */
+    /** Loop iterations until the next call of `look`. */
     rounds: roundsBetweenLooks,
     look: () => {},
   }
@@ -125,8 +125,7 @@ export function compileReference(module: IrModule, options: ReferenceOptions = {
 }
 
 /**
- * Makes an instance of emitted JavaScript: of the runtime `R`, types `T`, an observer `O`, nodes `N` and
- * memory `m`.
+ * Instantiates emitted JavaScript with the runtime `R`, types `T`, an observer `O`, nodes `N` and memory `m`.
  */
 type Instantiate = (
   r: object,
@@ -137,7 +136,8 @@ type Instantiate = (
 ) => Instance
 
 /**
- * The texts that were compiled last: a program that several groups compile is made into machine code once.
+ * A cache of recently compiled texts, so that a program that several groups compile becomes machine code only
+ * once.
  */
 const instantiators = new Map<string, Instantiate>()
 
@@ -151,12 +151,12 @@ function instantiator(body: string): Instantiate {
   return made
 }
 
-/** As in Dawn, an index counts as unsigned: a negative one is the last element's. */
+/** Treats an index as unsigned, like Dawn: a negative index selects the last element. */
 function clampIndex(index: number, length: number): number {
   return index < 0 || index >= length ? Math.max(length - 1, 0) : index
 }
 
-/** What the emitted JavaScript gives. */
+/** The object that the emitted JavaScript returns. */
 interface Instance {
   entry: (invocation: Invocation) => Invoked | undefined
   privates: readonly (readonly [id: number, initial: () => Value])[]
@@ -218,7 +218,7 @@ function runWorkgroup(
   if (meets) runTogether(module.label, waiting)
 }
 
-/** A table that makes its entries, by an operation and a kind of scalars, at first use. */
+/** A table that creates its entries, by operation and scalar kind, at first use. */
 function lazyTable<T>(make: (operation: string, kind: string) => T): Record<string, T> {
   return new Proxy<Record<string, T>>(
     {},

@@ -2,30 +2,32 @@ import type { BuiltinCall, Expression, For, Index, IndexPlace, Place, Statement 
 import { isInteger } from '../types.ts'
 import { moduleVariableOf, type PlaceUse } from '../walk.ts'
 
-/** Observes an instrumented run, to check the facts that analyses claim. */
+/** Observes an instrumented run, to check the results of analyses. */
 export interface ExecutionObserver {
-  /** Control reaches a statement; `invocation` is the same object for all that one invocation does. */
+  /** Control reaches a statement; `invocation` is the same object for all events of one invocation. */
   reached(statement: Statement, invocation: object): void
   /** A barrier or a subgroup operation is called. */
   called(call: BuiltinCall, invocation: object): void
-  /** A place in workgroup memory is used; `path` has the members, elements and components that lead there. */
+  /**
+   * A place in workgroup memory is used; `path` lists the members, elements and components that lead to it.
+   */
   touched(place: Place, path: readonly number[], use: PlaceUse, invocation: object): void
   /** An expression of type i32 or u32 has a value. */
   value(e: Expression, value: number): void
-  /** An index is used, before it is brought inside the `length` elements. */
+  /** An index is used; `index` is not yet clamped to the `length` elements. */
   indexed(access: IndexPlace | Index, index: number, length: number): void
   /** A loop is left by its condition after `repetitions` iterations. */
   left(loop: For, repetitions: number): void
 }
 
-/** The storage variable in which an element lies. */
+/** The storage variable that contains an element. */
 function storageOf(access: IndexPlace): string | undefined {
   const variable = moduleVariableOf(access)
   return variable?.space === 'storage' ? variable.name : undefined
 }
 
 /**
- * Writes the calls of an observer, named `O`, into emitted JavaScript; `N` holds the nodes that they name.
+ * Adds the calls of an observer, named `O`, to emitted JavaScript; `N` contains the nodes that they refer to.
  */
 export class Instrumentation {
   readonly observes: boolean
@@ -57,7 +59,7 @@ export class Instrumentation {
       : text
   }
 
-  /** The index as it is used. */
+  /** The index that is used for the access. */
   clamped(access: IndexPlace | Index, index: string, length: string): string {
     const trapped = this.#traps && access.kind === 'index-place' ? storageOf(access) : undefined
     if (trapped !== undefined) return `R.trapIndex(${index}, ${length}, ${JSON.stringify(trapped)})`
@@ -67,8 +69,8 @@ export class Instrumentation {
   }
 
   /**
-   * What is done at the loop's entry, for each repetition, and where its condition ends it; `count` names a
-   * variable.
+   * The code at the loop's entry, for each repetition, and for the exit by its condition; `count` is the name
+   * of a variable.
    */
   repetitions(loop: For, count: string) {
     if (!this.observes) return { enter: '', repeat: '', leave: '' }
@@ -84,5 +86,5 @@ export class Instrumentation {
   }
 }
 
-/** Leaves emitted JavaScript as it is. */
+/** Adds nothing to emitted JavaScript. */
 export const plain = new Instrumentation(false)

@@ -7,11 +7,11 @@ import { floatValue, nanBits } from '../values/nan.ts'
 
 /**
  * A WGSL value in JavaScript: numbers and booleans; vectors, arrays, structures and matrices (of columns) as
- * arrays; a subgroup matrix as a `Float64Array`, which nothing changes.
+ * arrays; a subgroup matrix as an immutable `Float64Array`.
  */
 export type Value = number | boolean | Value[] | Float64Array
 
-/** Called before every access to a binding, with bytes counted from the start of what is bound. */
+/** Called before every access to a binding; offsets count from the start of the bound memory. */
 export type AccessObserver = (
   binding: string,
   byteOffset: number,
@@ -19,7 +19,7 @@ export type AccessObserver = (
   use: 'read' | 'write',
 ) => void
 
-/** What is bound to one storage or uniform variable. */
+/** The memory that is bound to one storage or uniform variable. */
 export class BoundMemory {
   readonly byteLength: number
   readonly #key: string
@@ -80,7 +80,7 @@ export class BoundMemory {
     switch (scalar) {
       case 'f32': {
         const x = view.getFloat32(byteOffset, true)
-        // Without a function for each number that is loaded.
+        // The test avoids creating a function for each loaded number.
         return Number.isNaN(x) ? floatValue(x, () => view.getUint32(byteOffset, true)) : x
       }
       case 'i32':
@@ -158,7 +158,7 @@ export function zeroValue(type: Type): Value {
   }
 }
 
-/** A copy that shares nothing with `value`. */
+/** A deep copy of `value`. */
 export function cloneValue<T extends Value>(value: T): T {
   if (!Array.isArray(value)) return value
   const copy = value.slice()

@@ -4,7 +4,7 @@ import { productShape } from '../values/operators.ts'
 /** Whether values of the type are JavaScript arrays. */
 export const isComposite = (type: Type) => type.kind !== 'scalar' && type.kind !== 'atomic'
 
-/** JavaScript of a copy that shares nothing with what the text gives. */
+/** JavaScript of a deep copy of the value of `text`. */
 export function copyText(text: string, type: Type): string {
   return type.kind === 'vector' ? `${text}.slice()` : isComposite(type) ? `R.clone(${text})` : text
 }
@@ -16,12 +16,12 @@ export function scalarOf(type: Type): ScalarKind {
   throw new TypeError(`${type.kind} has no scalar`)
 }
 
-/** Gives a name to a function of a module that is made once: the text of an expression. */
+/** Assigns a name to a function that a module creates once, given the function as an expression. */
 export type NameFunction = (text: string) => string
 
 /**
- * The operands of a function that works by component, named `a`, `b` and so on: those that are vectors are
- * used by component.
+ * The text of a component-wise function with operands named `a`, `b` and so on; vector operands are used by
+ * component.
  */
 function byComponent(types: readonly Type[], f: (...components: string[]) => string): string {
   const names = types.map((_, i) => String.fromCharCode(97 + i))
@@ -98,7 +98,9 @@ export function componentText(
   return `${name(byComponent(types, scalar))}(${values.join(', ')})`
 }
 
-/** The common built-in functions, of names that may be used more than once; undefined for the rest. */
+/**
+ * The common built-in functions on operands that are names and so may be repeated; undefined for the rest.
+ */
 function inlineBuiltin(builtin: string, kind: ScalarKind, x: readonly string[]): string | undefined {
   if (builtin === 'select') return `(${x[2]} ? ${x[1]} : ${x[0]})`
   if (kind === 'f16') return undefined
@@ -112,7 +114,7 @@ function inlineBuiltin(builtin: string, kind: ScalarKind, x: readonly string[]):
 export function inlineScalar(operator: string, kind: ScalarKind, a: string, b: string): string | undefined {
   if (kind === 'bool' || kind === 'f16') return undefined
   switch (operator) {
-    // A NaN may be an object, which equals itself.
+    // A NaN may be an object, which would equal itself.
     case '==':
       return kind === 'f32' ? `(+${a} === +${b})` : `(${a} === ${b})`
     case '!=':

@@ -5,7 +5,7 @@ import type { Instrumentation } from './instrumentation.ts'
 import { copyText } from './operator-text.ts'
 import { boundMemory, byteLength, viewLength, viewPlace } from './views.ts'
 
-/** The function in which a place is written. */
+/** The writer of the function that contains a place. */
 export interface PlaceWriter {
   readonly instrumentation: Instrumentation
   /** The variables that hold the lengths of views. */
@@ -20,7 +20,7 @@ export interface PlaceWriter {
   value(e: Expression): string
 }
 
-/** JavaScript that reaches a place. */
+/** JavaScript that accesses a place. */
 export interface PlaceText {
   /** Evaluates index expressions into temporaries, in order. */
   readonly prepare: string
@@ -31,7 +31,7 @@ export interface PlaceText {
   readonly store: (value: string) => string
 }
 
-/** How JavaScript reaches a place. */
+/** The JavaScript that accesses a place. */
 export function placeText(writer: PlaceWriter, place: Place, use: PlaceUse = 'load'): PlaceText {
   const prepare: string[] = []
   const root = rootOf(place)
@@ -65,7 +65,7 @@ export function placeText(writer: PlaceWriter, place: Place, use: PlaceUse = 'lo
   return { prepare: head, load, raw: path, store }
 }
 
-/** The path to a place in memory of JavaScript; `steps` gets its members, components and elements. */
+/** The path to a place in JavaScript memory; its members, components and elements are added to `steps`. */
 export function pathText(
   writer: PlaceWriter,
   place: Place,
@@ -101,7 +101,7 @@ export function pathText(
   }
 }
 
-/** The byte at which a place of bound memory begins. */
+/** The byte offset of a place in bound memory. */
 export function byteOffset(writer: PlaceWriter, place: Place, memory: string, prepare: string[]): string {
   switch (place.kind) {
     case 'variable':
@@ -130,8 +130,8 @@ export function byteOffset(writer: PlaceWriter, place: Place, memory: string, pr
 }
 
 /**
- * Where a view begins: one that does not fit is of the buffer's first bytes. Notes the length of the
- * runtime-sized array in it.
+ * The offset of a view; a view that does not fit starts at the buffer's first byte. Records the length of its
+ * runtime-sized array.
  */
 function viewOffset(writer: PlaceWriter, view: ViewPlace, memory: string, prepare: string[]): string {
   const [offset, needed, seen] = [writer.temporary(), writer.temporary(), writer.temporary()]
@@ -157,7 +157,7 @@ function clampedIndex(writer: PlaceWriter, access: IndexPlace, length: string, p
   return temporary
 }
 
-/** The number of elements of a type that is indexed. */
+/** The number of elements of an indexable type. */
 export function lengthOf(type: Type): number {
   if (type.kind === 'vector') return type.size
   if (type.kind === 'matrix') return type.columns

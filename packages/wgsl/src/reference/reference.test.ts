@@ -5,7 +5,7 @@ import { fillBuffer, type KernelBuffer, parseKernelTest } from '../testing/index
 import { readBuffer } from '../testing/kernel-buffers.ts'
 import { compileReference } from './index.ts'
 
-/** Runs a kernel with its own header's buffers; what its `read_write` buffers hold afterwards, by name. */
+/** Runs a kernel with the buffers of its header; returns the contents of its `read_write` buffers by name. */
 function runKernel(
   source: string,
   fill = fillBuffer,
@@ -113,7 +113,7 @@ describe('the reference executor', () => {
   if i < 4u { workgroupBarrier(); out[0] = 1; }
 }`),
     )
-    // WGSL that passes the uniformity analysis has no such barrier; IR that is made otherwise may have.
+    // WGSL that passes the uniformity analysis contains no such barrier, but IR from other sources may.
     Object.assign(ir.entryPoint.parameters[0]!, { builtin: 'local_invocation_index' })
     const bindings = new Map([['0.0', new Uint8Array(4)]])
     expect(() => compileReference(ir).run({ workgroups: [1, 1, 1], bindings })).toThrow(/4 of 8 invocations/)
@@ -139,7 +139,7 @@ describe('the reference executor', () => {
 
 describe('the corpus', () => {
   const sources = corpus('accepted', 'generated')
-  /** Subgroup operations need lockstep, which one invocation after another does not give. */
+  /** Subgroup operations need lockstep, which running invocations one after another does not provide. */
   const runnable = sources.filter(({ source }) => !/^enable subgroups/m.test(source))
 
   it('runs, every kernel without subgroups', () => {

@@ -4,8 +4,8 @@ import { byteOffset, type PlaceWriter, pathText } from './place-text.ts'
 import { boundMemory } from './views.ts'
 
 /**
- * An operation on subgroup matrices: what an invocation evaluates first, and what it waits with for the
- * others.
+ * An operation on subgroup matrices: the code that an invocation evaluates first, and the exchange with which
+ * it waits for the others.
  */
 export interface SubgroupMatrixText {
   readonly prepare: string
@@ -13,7 +13,7 @@ export interface SubgroupMatrixText {
   readonly waiting: string
 }
 
-/** A call of a built-in function of subgroup matrices; the subgroup carries it out once. */
+/** A call of a built-in function on subgroup matrices, which is executed once for the subgroup. */
 export function subgroupMatrixText(writer: PlaceWriter, e: BuiltinCall): SubgroupMatrixText {
   if (e.name === 'subgroupMatrixLoad' || e.name === 'subgroupMatrixStore') return accessText(writer, e)
   const values = e.args.map((a) => writer.value(a))

@@ -5,9 +5,9 @@ import { scalarType, u32Type } from '../types.ts'
 import { BoundMemory, type Value } from './memory.ts'
 import { type MatrixValue, tensorCoreSums } from './tensor-core.ts'
 
-/** The components of an array in memory, by the byte at which they begin in it. */
+/** The components of an array in memory, by their byte offset in it. */
 export interface MatrixMemory {
-  /** The bytes of the whole elements in the array. */
+  /** The byte length of the complete elements of the array. */
   readonly byteLength: number
   /** Bytes from element to element. */
   readonly stride: number
@@ -20,11 +20,14 @@ function isInteger({ component }: SubgroupMatrixType): boolean {
 }
 
 /**
- * Where an access begins and its stride, from row to row or from column to column, in elements of the array.
+ * The offset of an access and its stride from row to row or from column to column, in elements of the array.
  */
 type Access = readonly [offset: number, stride: number, isColumnMajor: boolean]
 
-/** The bytes of the array at which the components lie, row by row; undefined where some are outside of it. */
+/**
+ * The byte offsets of the components in the array, row by row; undefined if any component is outside the
+ * array.
+ */
 function bytesOf(
   type: SubgroupMatrixType,
   memory: MatrixMemory,
@@ -47,13 +50,13 @@ export function touchedElements(type: SubgroupMatrixType, memory: MatrixMemory, 
   return [...new Set(bytesOf(type, memory, access)?.map((byte) => Math.floor(byte / memory.stride)))]
 }
 
-/** `subgroupMatrixLoad`: zeros where part of the matrix is outside of the array. */
+/** `subgroupMatrixLoad`; returns zeros if any part of the matrix is outside the array. */
 export function loadMatrix(type: SubgroupMatrixType, memory: MatrixMemory, ...access: Access): MatrixValue {
   const bytes = bytesOf(type, memory, access)
   return bytes?.map((byte) => memory.load(byte)) ?? new Float64Array(type.rows * type.columns)
 }
 
-/** `subgroupMatrixStore`: nothing where part of the matrix is outside of the array. */
+/** `subgroupMatrixStore`; stores nothing if any part of the matrix is outside the array. */
 export function storeMatrix(
   type: SubgroupMatrixType,
   memory: MatrixMemory,
@@ -67,7 +70,7 @@ export function storeMatrix(
   })
 }
 
-/** Rounds, or wraps around, to a component. */
+/** Rounds or wraps a number to the component type. */
 function component(type: SubgroupMatrixType, x: number): number {
   if (type.component === 'f16') return roundToHalf(Math.fround(x))
   if (type.component === 'f32') return Math.fround(x)
@@ -82,9 +85,9 @@ export function fillMatrix(type: SubgroupMatrixType, value: number): MatrixValue
 }
 
 /**
- * `sum + left · right`. Sums in f32 of 16 of k are those of a tensor core. Otherwise products and their sums
- * over 16 of k are formed in f64, added to the component of the sum, and rounded to it once. Other devices
- * may add in any order and round in between, which only inputs with exact sums do not show.
+ * `sum + left · right`. For f32 sums and k = 16, the result is that of a tensor core. Otherwise the products
+ * are summed in f64 over blocks of 16 of k, added to the component of `sum`, and rounded once. Other devices
+ * may add in any order and round in between, so results agree only for inputs with exact sums.
  */
 export function multiplyMatrices(
   type: SubgroupMatrixType,
@@ -138,7 +141,7 @@ export function combineWithScalar(
   })
 }
 
-/** A component in memory. One of 8 bits is part of a word, which is read and written as a whole. */
+/** Loads a component. An 8-bit component is part of a word, which is read and written as a whole. */
 function loadComponent(memory: BoundMemory, { component: kind }: SubgroupMatrixType, byte: number): number {
   if (kind !== 'i8' && kind !== 'u8') return memory.load(scalarType(kind), byte) as number
   const shift = (byte % 4) * 8
@@ -161,7 +164,7 @@ function storeComponent(
   memory.store(u32Type, from, ((word & ~(0xff << shift)) | ((value & 0xff) << shift)) >>> 0)
 }
 
-/** An array in a binding, from `base` on; one without length has as many elements as are bound. */
+/** An array in a binding that starts at `base`; a runtime-sized array has as many elements as are bound. */
 export function boundArray(
   memory: BoundMemory,
   base: number,
@@ -177,7 +180,7 @@ export function boundArray(
   }
 }
 
-/** An array of workgroup memory, which is one of JavaScript. */
+/** An array in workgroup memory, which is a JavaScript array. */
 export function plainArray(
   array: Value[],
   { stride, element }: ArrayType,
@@ -187,7 +190,7 @@ export function plainArray(
     (element.kind === 'scalar' || element.kind === 'vector') && element.scalar === matrix.component
   const size = scalarByteLength[matrix.component]
   const at = (byte: number) => Math.floor(byte / stride)
-  // The bytes of one element, where its components are of another type than the matrix's.
+  // The bytes of one element, if its component type differs from the matrix's.
   let bytes: BoundMemory | undefined
   const bytesOf = (value: Value): BoundMemory => {
     bytes ??= new BoundMemory('', new Uint8Array(16), undefined)

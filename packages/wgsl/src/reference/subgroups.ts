@@ -2,14 +2,17 @@ import { componentFunction } from '../values/functions.ts'
 import { binaryFunction, mapComponents } from '../values/operators.ts'
 import type { Value } from './memory.ts'
 
-/** An invocation waits here for the others of its subgroup. */
+/** An operation at which an invocation waits for the others of its subgroup. */
 export interface Exchange {
   /** The operation and the kind of its operand: `subgroupAdd u32`. */
   readonly operation: string
   /** Numbers the call in the source: only invocations at the same call exchange values. */
   readonly site: number
   readonly args: readonly Value[]
-  /** What the subgroup does as a whole: its result, from any invocation's arguments, is that of all. */
+  /**
+   * Set for an operation of the whole subgroup: computed from any invocation's arguments, the result holds
+   * for all.
+   */
   readonly once?: (args: readonly Value[]) => Value
 }
 
@@ -36,7 +39,7 @@ export function exchange(waiting: ReadonlyMap<number, Exchange>): Map<number, Va
   const lanes = [...waiting.keys()].sort((a, b) => a - b)
   const argument = (lane: number, i = 0) => waiting.get(lane)!.args[i]!
   const give = (value: (lane: number) => Value) => new Map(lanes.map((lane) => [lane, value(lane)]))
-  // A lane that does not make the call has no value to give; in WGSL, reading from it gives an indeterminate
+  // A lane that does not make the call provides no value; in WGSL, reading from it yields an indeterminate
   // value.
   const from = (source: (lane: number) => number) =>
     give((lane) => argument(waiting.has(source(lane)) ? source(lane) : lane))

@@ -15,7 +15,7 @@ it('cuts off each product two bits below the last bit of the largest, and the re
   expect(sumOf(-(2 ** 20), ...many(-(2 ** -5) * 1.75))).toBe(-(2 ** 20) - 0.5)
   expect(sumOf(2 ** 20, 2 ** -4, 2 ** -5)).toBe(2 ** 20)
   expect(sumOf(2 ** 20, -(2 ** -5))).toBe(2 ** 20 - 2 ** -4)
-  // The sum is cut off too, where a product is larger.
+  // The sum is truncated too if a product is larger.
   expect(sumOf(2 ** -10 * 1.75, 2 ** 15, -(2 ** 15))).toBe(2 ** -10)
 })
 

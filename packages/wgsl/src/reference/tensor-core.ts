@@ -1,10 +1,13 @@
-/** A subgroup matrix: its components row by row. Nothing changes one, so invocations share it. */
+/** The components of a subgroup matrix, row by row. It is immutable, so invocations share it. */
 export type MatrixValue = Float64Array
 
 const double = new Float64Array(1)
 const words = new Uint32Array(double.buffer)
 
-/** ⌊log2 |x|⌋, at least `least`; of 0 and of infinities and NaN what no sum of two others reaches. */
+/**
+ * ⌊log2 |x|⌋, at least `least`. For 0, infinities and NaN, returns a value that no sum of two other exponents
+ * can reach.
+ */
 function exponentOf(x: number, least: number): number {
   if (x === 0) return -4096
   double[0] = x
@@ -12,7 +15,7 @@ function exponentOf(x: number, least: number): number {
   return biased === 0x7ff ? 8192 : Math.max(biased - 1023, least)
 }
 
-/** Of factors: f16 below 2^-14 are subnormal. */
+/** The exponents of factors; f16 values below 2^-14 are subnormal. */
 function exponentsOf(values: MatrixValue): Int32Array {
   const exponents = new Int32Array(values.length)
   for (let i = 0; i < values.length; i++) exponents[i] = exponentOf(values[i]!, -14)
@@ -20,9 +23,9 @@ function exponentsOf(values: MatrixValue): Int32Array {
 }
 
 /**
- * `sum + left · right` of f16 factors with 16 of k and f32 sums, as the tensor cores of an H100 form it: the
- * products and the sum are cut off two bits below the last bit that the largest of them would have as an f32,
- * added without error, and their sum is cut off to f32 (Khattak and Mikaitis, "Accurate Models of NVIDIA
+ * `sum + left · right` for f16 factors, k = 16 and f32 sums, as computed by the tensor cores of an H100: the
+ * products and the sum are truncated two bits below the last bit that the largest of them would have as an
+ * f32, added exactly, and the result is truncated to f32 (Khattak and Mikaitis, "Accurate Models of NVIDIA
  * Tensor Cores", arXiv 2512.07004, 2025).
  */
 export function tensorCoreSums(

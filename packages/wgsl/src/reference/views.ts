@@ -3,8 +3,8 @@ import { alignOf, leastViewSize, runtimeArrayOf } from '../layout.ts'
 import type { rootOf } from '../walk.ts'
 
 /**
- * The memory that holds a root's bytes: a binding, or a buffer of the workgroup; undefined for memory of
- * values.
+ * The memory that contains a root's bytes: a binding or a workgroup buffer; undefined for memory that holds
+ * JavaScript values.
  */
 export function boundMemory(root: ReturnType<typeof rootOf>): string | undefined {
   if (root.kind !== 'variable' || root.variable.kind !== 'module-variable') return undefined
@@ -14,8 +14,8 @@ export function boundMemory(root: ReturnType<typeof rootOf>): string | undefined
 }
 
 /**
- * Where a view lies, as expressions to evaluate in this order: its offset rounded down to the alignment of
- * its type, and the bytes that it needs there.
+ * The position of a view, as expressions to evaluate in this order: its offset rounded down to the alignment
+ * of its type, and the byte length that it needs.
  */
 export function viewPlace(view: ViewPlace, offset: string, size: string | undefined) {
   const align = alignOf(view.type)
@@ -26,13 +26,15 @@ export function viewPlace(view: ViewPlace, offset: string, size: string | undefi
   }
 }
 
-/** The number of elements of the runtime-sized array in a view of so many bytes; undefined without one. */
+/**
+ * The number of elements of the runtime-sized array in a view of `seen` bytes; undefined if there is none.
+ */
 export function viewLength(view: ViewPlace, seen: string): string | undefined {
   const array = runtimeArrayOf(view.type)
   return array && `Math.floor((${seen} - ${array.offset}) / ${array.stride})`
 }
 
-/** The bytes of the buffer in which a view lies. */
+/** The byte length of the buffer that contains a view. */
 export function byteLength(view: ViewPlace, memory: string): string {
   return String((view.base.type as BufferType).length ?? `${memory}.byteLength`)
 }

@@ -1,13 +1,12 @@
 import { subgroupSize } from '../collectives.ts'
 import { type Exchange, exchange } from './subgroups.ts'
 
-/** An invocation that yields at barriers (nothing) and at subgroup operations (what it exchanges). */
+/** An invocation that yields undefined at barriers and an `Exchange` at subgroup operations. */
 export type Invoked = Generator<Exchange | undefined, void, unknown>
 
 /**
- * Runs the invocations of a workgroup to their end, each up to where it waits for others. A subgroup
- * operation takes place among the invocations that stand at the same call when no invocation of the subgroup
- * can go on.
+ * Runs the invocations of a workgroup to their end; each runs until it waits for others. When no invocation
+ * of a subgroup can continue, the invocations that wait at the same call perform its operation.
  */
 export function runTogether(label: string, invocations: readonly Invoked[]): void {
   const exchanges = new Map<number, Exchange>()
@@ -18,7 +17,7 @@ export function runTogether(label: string, invocations: readonly Invoked[]): voi
     else if (step.value !== undefined) exchanges.set(i, step.value)
   }
   while (running > 0) {
-    // All stand at a barrier, or at their beginning.
+    // All invocations are at a barrier or at their beginning.
     for (let i = 0; i < invocations.length; i++) goOn(i, undefined)
     while (exchanges.size > 0) for (const [i, value] of exchangeOnce(exchanges)) goOn(i, value)
     if (running > 0 && running < invocations.length)
@@ -29,8 +28,8 @@ export function runTogether(label: string, invocations: readonly Invoked[]): voi
 }
 
 /**
- * Lets each subgroup carry out its operation of the first call; gives the invocations that go on, with their
- * results.
+ * Performs the operation of the first waiting call in each subgroup; returns the invocations that continue,
+ * with their results.
  */
 function exchangeOnce(exchanges: Map<number, Exchange>): [number, unknown][] {
   const groups = new Map<number, Map<number, Exchange>>()

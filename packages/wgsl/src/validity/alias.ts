@@ -1,21 +1,21 @@
 import type { Call, IrFunction, LocalVariable, Location, ModuleVariable, Place } from '../ir.ts'
 import { rootOf, walk } from '../walk.ts'
 
-/** What the source names as the memory of a place: a variable, or a pointer parameter by its position. */
+/** The root of a place in the source: a variable, or a pointer parameter by its position. */
 type Root = ModuleVariable | LocalVariable | number
 
-/** The memory that a function accesses, itself and in what it calls; the values say whether it writes. */
+/** The memory that a function accesses directly or through calls; the map values tell whether it writes. */
 interface Accesses {
-  /** Module variables by their names. */
+  /** Module variables that are accessed by name. */
   readonly named: Map<Root, boolean>
-  /** What its pointer parameters point to, by position. */
+  /** Memory accessed through pointer parameters, by position. */
   readonly pointed: Map<Root, boolean>
 }
 
 /**
- * Checks the alias rule of WGSL: a function must not write memory that it reaches by two ways, through two
- * pointer arguments or through one and by name. `functions` holds callees before callers; `error` makes what
- * is thrown.
+ * Checks the alias rule of WGSL: a function must not write memory that it accesses in two ways, through two
+ * pointer arguments or through one and by name. `functions` lists callees before callers; `error` creates the
+ * error to throw.
  */
 export function checkAliases(
   functions: readonly IrFunction[],

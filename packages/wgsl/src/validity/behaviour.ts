@@ -21,15 +21,15 @@ function either(a: Behaviour, b: Behaviour): Behaviour {
   }
 }
 
-/** Finds how each statement of a function can end, whatever the values of its conditions. */
+/** Finds how each statement of a function can end, for any values of its conditions. */
 export function findBehaviours(fn: IrFunction): (statement: Statement) => Behaviour {
   const known = behavioursOf(fn)
   return (statement) => known.get(statement)!
 }
 
 /**
- * Checks that each loop of a function can end, and that the function returns a value if it has one to return;
- * `end` is where its body ends, and `error` makes what is thrown.
+ * Checks that each loop of a function can end, and that a function with a return type returns a value. `end`
+ * is the end of its body; `error` creates the error to throw.
  */
 export function checkBehaviours(
   fn: IrFunction,
@@ -96,7 +96,7 @@ function behaviourOf(statement: Statement, find: (statement: Statement) => Behav
   }
 }
 
-/** The behaviour of a loop from that of its parts; `conditional` says whether a condition can end it. */
+/** The behaviour of a loop, given that of its parts; `conditional` tells whether a condition can end it. */
 function ofLoop(parts: Behaviour, conditional: boolean): Behaviour {
   return { ...nowhere, next: parts.break || conditional, return: parts.return }
 }

@@ -22,7 +22,7 @@ import {
   wholeOf,
 } from './uniformity-graph.ts'
 
-/** The built-in values that are equal in all invocations of a workgroup. */
+/** The built-in values that are the same for all invocations of a workgroup. */
 const workgroupUniformValues: ReadonlySet<BuiltinValue> = new Set<BuiltinValue>([
   ...(['workgroup_id', 'num_workgroups', 'subgroup_size', 'num_subgroups'] as const),
 ])
@@ -64,7 +64,7 @@ export class ExpressionGraph {
     return node
   }
 
-  /** The point where the branches of a construct part. */
+  /** The node where the branches of a construct diverge. */
   branch(branch: string, loc: Location, condition: Node): Node {
     return { uses: [condition], branch, loc }
   }
@@ -108,7 +108,7 @@ export class ExpressionGraph {
     }
   }
 
-  /** The node of what may be skipped: memory that it changes may also be as it was. */
+  /** The node of a part that may be skipped: memory that it changes may also keep its previous value. */
   #maybe(evaluate: () => Node): Node {
     const before = this.memory
     const after = new Values(before)
@@ -120,7 +120,7 @@ export class ExpressionGraph {
     return node
   }
 
-  /** Which memory a place names: its indices, and the pointer at its root. */
+  /** The node of the memory that a place refers to: its indices, and the pointer at its root. */
   #pointer(place: Place, flow: Node): Node {
     const root = rootOf(place)
     const uses = [flow, ...operandsOf(place).map((e) => this.expression(e, flow))]
@@ -182,7 +182,7 @@ export class ExpressionGraph {
       if (argument.kind !== 'address-of' || output === undefined) continue
       const memory = memoryOf(argument.place)!
       const node = dependent(output)
-      // A store to a part leaves the rest as it was.
+      // A store to a part leaves the rest unchanged.
       if (memory !== wholeOf(argument.place)) node.uses.push(this.memory.get(memory)!)
       this.memory.set(memory, node)
     }

@@ -13,22 +13,22 @@ import {
   wholeOf,
 } from './uniformity-graph.ts'
 
-/** A loop or switch around a statement: the values with which its parts are entered and left. */
+/** A loop or switch around a statement, with the values at the entries and exits of its parts. */
 interface Construct {
   readonly kind: 'loop' | 'switch'
-  /** Memory that outlives the construct and is changed in it. */
+  /** Memory that is changed in the construct and outlives it. */
   readonly carried: readonly Memory[]
   readonly exits: ReadonlyMap<Memory, Node>
   /** Values at the start of an iteration. */
   readonly entries: ReadonlyMap<Memory, Node>
-  /** Values that `continue` brings to the continuing part; undefined when there is none. */
+  /** Values that reach the continuing part through `continue`; undefined if there is no continuing part. */
   readonly continued: Map<Memory, Node> | undefined
   /** Memory that is changed in the construct, whether or not it outlives it. */
   readonly changing: ReadonlySet<Memory>
 }
 
 /**
- * Builds the graph of a function by the rules of WGSL, section "Uniformity". `graphOf` gives the graphs of
+ * Builds the graph of a function by the rules of WGSL, section "Uniformity". `graphOf` returns the graphs of
  * the functions that it calls.
  */
 export function buildGraph(
@@ -84,7 +84,7 @@ class StatementGraph extends ExpressionGraph {
     }
   }
 
-  /** Statements in order; gives the control flow after them. What cannot be reached is left out. */
+  /** Adds statements in order and returns the control flow after them. Unreachable statements are skipped. */
   #block(block: Block, flow: Node): Node {
     let at = flow
     for (const statement of block.statements) {
@@ -134,7 +134,9 @@ class StatementGraph extends ExpressionGraph {
     }
   }
 
-  /** The function ends here: what its pointers point to now is what its caller sees. */
+  /**
+   * The function returns here: its caller sees the current content of the memory that its pointers point to.
+   */
   #leave(): void {
     for (const [parameter, output] of this.#outputs) output.uses.push(this.memory.get(parameter)!)
   }
@@ -146,14 +148,15 @@ class StatementGraph extends ExpressionGraph {
     if (memory !== undefined && statement.kind === 'compound-assign') uses.push(this.memory.get(memory)!)
     uses.push(this.expression(value, flow))
     if (memory === undefined) return
-    // A store to a part leaves the rest as it was.
+    // A store to a part leaves the rest unchanged.
     if (memory !== wholeOf(target)) uses.push(this.memory.get(memory)!)
     if (memory.kind === 'parameter') uses.push(this.named.get(memory)!)
     this.memory.set(memory, { uses })
   }
 
   /**
-   * Runs a part with its own values of memory on top of those here; gives the flow after it, and its values.
+   * Runs a part with its own values of memory on top of the current ones; returns the flow after it and its
+   * values.
    */
   #part(run: () => Node): { flow: Node; values: Values } {
     const outer = this.memory
@@ -202,8 +205,8 @@ class StatementGraph extends ExpressionGraph {
   }
 
   /**
-   * Sets up a loop or switch; a loop begins each iteration with the values before it and after the one
-   * before.
+   * Sets up a loop or switch. An iteration of a loop starts with the values before the loop or after the
+   * previous iteration.
    */
   #construct(kind: Construct['kind'], statement: Statement, continues: boolean): Construct {
     const changing = changedIn(statement)
@@ -247,7 +250,7 @@ class StatementGraph extends ExpressionGraph {
     }
   }
 
-  /** The values at the start of a continuing part: those of the body's end, and of each `continue`. */
+  /** Sets the values at the start of a continuing part: those at the body's end and at each `continue`. */
   #startContinuing({ continued }: Construct, bodyEnds: boolean): void {
     for (const [memory, node] of continued ?? []) {
       const now = this.memory.get(memory)
@@ -256,7 +259,7 @@ class StatementGraph extends ExpressionGraph {
     }
   }
 
-  /** The values after a loop: those at its exits. */
+  /** Sets the values after a construct: those at its exits. */
   #endConstruct(construct: Construct): void {
     this.#constructs.pop()
     for (const [memory, node] of construct.exits) this.memory.set(memory, node)
@@ -307,7 +310,7 @@ class StatementGraph extends ExpressionGraph {
       if (behaviour.next || update !== undefined) this.#nextIteration(construct)
       return at
     })
-    // As Dawn has it, which tells the two apart.
+    // Dawn distinguishes `for` and `while` here.
     const repeats = keyword === 'while' || behaviour.next || behaviour.continue
     if (repeats) iteration.uses.push(end.flow)
     this.#endConstruct(construct)
@@ -316,7 +319,7 @@ class StatementGraph extends ExpressionGraph {
   }
 }
 
-/** Whether a statement can end only by going on to the next one. */
+/** Whether a statement can end only by continuing with the next one. */
 function endsNormally(behaviour: Behaviour): boolean {
   return behaviour.next && !behaviour.break && !behaviour.continue && !behaviour.return
 }

@@ -15,8 +15,8 @@ import { rootOf } from '../walk.ts'
 export type UniformityScope = 'workgroup' | 'subgroup'
 
 /**
- * A point of control flow or a value of one function. It is uniform if all that it uses is uniform and it
- * does not vary by itself.
+ * A point of control flow or a value in one function. It is uniform if everything that it uses is uniform and
+ * it does not vary by itself.
  */
 export interface Node {
   readonly uses: Node[]
@@ -42,19 +42,19 @@ export interface CallSite {
   readonly call: Call
   readonly flow: Node
   readonly values: readonly Node[]
-  /** What pointer arguments point to, before the call. */
+  /** The content of the memory that pointer arguments point to, before the call. */
   readonly contents: readonly (Node | undefined)[]
 }
 
-/** How a value that leaves a function depends on what enters it. */
+/** How an output of a function depends on its inputs. */
 export interface Dependence {
-  /** A node that makes it vary whatever enters. */
+  /** A node that makes the output vary for any inputs. */
   readonly varying: Node | undefined
   readonly values: readonly number[]
   readonly contents: readonly number[]
 }
 
-/** A function's graph, with what its callers and the analysis need of it. */
+/** A function's graph, with the information that its callers and the analysis need. */
 export interface FunctionGraph {
   readonly fn: IrFunction
   /** The start of control flow. */
@@ -65,17 +65,20 @@ export interface FunctionGraph {
   readonly sources: readonly Node[]
   readonly requirements: readonly Requirement[]
   readonly callSites: readonly CallSite[]
-  /** The point where the body of each loop begins. */
+  /** The node at the start of each loop's body. */
   readonly loops: ReadonlyMap<For | Loop, Node>
   readonly result: Dependence
-  /** What pointer parameters point to when the function returns. */
+  /** The dependence of the memory that pointer parameters point to when the function returns. */
   readonly outputs: readonly (Dependence | undefined)[]
 }
 
-/** Memory of a function that its graph follows: its variables, and what its pointer parameters point to. */
+/**
+ * Memory that the graph of a function tracks: its variables, and the memory that its pointer parameters point
+ * to.
+ */
 export type Memory = LocalVariable | Parameter
 
-/** The values of memory at one point, over those of the construct around it. */
+/** The values of memory at one point, layered over those of the surrounding construct. */
 export class Values {
   readonly #outer: Values | undefined
   readonly #own = new Map<Memory, Node>()
@@ -102,14 +105,14 @@ export class Values {
   }
 }
 
-/** The memory at the root of a place, if its function's graph follows it. */
+/** The memory at the root of a place, if the function's graph tracks it. */
 export function memoryOf(place: Place): Memory | undefined {
   const root = rootOf(place)
   if (root.kind === 'deref') return root.pointer
   return root.variable.kind === 'local-variable' ? root.variable : undefined
 }
 
-/** The memory that is the whole of a place. */
+/** The memory that a place covers entirely, if any. */
 export function wholeOf(place: Place): Memory | undefined {
   return place.kind === 'variable' || place.kind === 'deref' ? memoryOf(place) : undefined
 }

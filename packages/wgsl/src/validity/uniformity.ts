@@ -5,29 +5,29 @@ import { buildGraph } from './statement-uniformity.ts'
 import type { CallSite, FunctionGraph, Node, UniformityScope } from './uniformity-graph.ts'
 
 /**
- * A collective call that not all invocations of its group may make together, or with equal values where it
- * needs them.
+ * A collective call that some invocations of its group may skip, or make with different values of an argument
+ * that must be uniform.
  */
 export interface Divergence {
   readonly call: BuiltinCall
-  /** The argument, counted from 0, that must be uniform; undefined where control flow must be. */
+  /** The argument, counted from 0, that must be uniform; undefined if control flow must be. */
   readonly argument: number | undefined
-  /** Where it lies. */
+  /** The location of the call or argument. */
   readonly loc: Location
-  /** Why: a clause that names the source and the lines. */
+  /** The reason: a clause that names the source of the divergence and the lines. */
   readonly reason: string
 }
 
-/** Why a node is not uniform: what it uses, or how its function is called. */
+/** Why a node is not uniform: a node that it uses, or a call of its function. */
 interface Cause {
   readonly node: Node | undefined
   readonly call?: CallSite
 }
 
 /**
- * Finds the collective calls of one scope that the uniformity analysis of WGSL does not prove uniform,
- * filtered ones too: barriers at workgroup scope, subgroup and quad operations at subgroup scope. `functions`
- * holds callees before callers, and with each function those that it calls.
+ * Finds the collective calls of one scope that WGSL's uniformity analysis does not prove uniform, including
+ * filtered ones: barriers at workgroup scope, subgroup and quad operations at subgroup scope. `functions`
+ * lists callees before callers and includes all callees.
  */
 function findDivergence(functions: readonly IrFunction[], scope: UniformityScope): Divergence[] {
   if (!functions.some((fn) => requires(fn, scope))) return []
@@ -43,7 +43,7 @@ function findDivergence(functions: readonly IrFunction[], scope: UniformityScope
   return found
 }
 
-/** The graphs of functions, and for each of their nodes that is not uniform in the scope, why. */
+/** The graphs of functions, and the cause for each of their nodes that is not uniform in the scope. */
 function findCauses(functions: readonly IrFunction[], scope: UniformityScope) {
   const graphs = new Map<IrFunction, FunctionGraph>()
   for (const fn of functions)
@@ -61,7 +61,8 @@ function findCauses(functions: readonly IrFunction[], scope: UniformityScope) {
 }
 
 /**
- * The loops whose rounds the invocations of a subgroup make together: each begins in uniform control flow.
+ * The loops whose iterations the invocations of a subgroup execute together: each iteration starts in uniform
+ * control flow.
  */
 export function findUniformLoops(module: IrModule): ReadonlySet<For | Loop> {
   const { graphs, causes } = findCauses(module.functions, 'subgroup')
@@ -72,8 +73,8 @@ export function findUniformLoops(module: IrModule): ReadonlySet<For | Loop> {
 }
 
 /**
- * Checks functions against the uniformity rules; `error` makes what is thrown, and `warn` notes what a
- * `diagnostic` filter makes no error.
+ * Checks functions against the uniformity rules. `error` creates the error to throw; `warn` records
+ * violations that a `diagnostic` filter does not treat as errors.
  */
 export function checkUniformity(
   functions: readonly IrFunction[],
@@ -102,7 +103,7 @@ function textOf({ call, argument, reason }: Divergence, scope: UniformityScope):
 }
 
 /**
- * The subgroup operations that stand in divergent control flow. Only filtered ones can: the others were
+ * The subgroup operations in divergent control flow. Only filtered operations can be there; the others were
  * checked when the module was lowered.
  */
 export function findDivergentCalls(module: IrModule): ReadonlySet<BuiltinCall> {
@@ -116,8 +117,8 @@ function requires(fn: IrFunction, scope: UniformityScope): boolean {
 }
 
 /**
- * Marks the nodes of a graph that are not uniform, with their causes, from those that vary and those marked
- * already.
+ * Marks the nodes of a graph that are not uniform, with their causes, starting from the nodes that vary and
+ * those that are already marked.
  */
 function spread(graph: FunctionGraph, causes: Map<Node, Cause>): void {
   const users = usersIn(graph)
@@ -136,7 +137,7 @@ function spread(graph: FunctionGraph, causes: Map<Node, Cause>): void {
   }
 }
 
-/** For each node that matters to requirements, calls and loops, the nodes that use it. */
+/** Maps each node that requirements, calls or loops depend on to the nodes that use it. */
 function usersIn({ requirements, callSites, loops }: FunctionGraph): Map<Node, Node[]> {
   const users = new Map<Node, Node[]>()
   const reached = new Set<Node>(loops.values())
@@ -154,7 +155,7 @@ function usersIn({ requirements, callSites, loops }: FunctionGraph): Map<Node, N
   return users
 }
 
-/** An argument that is not uniform at a call is not uniform in the callee. */
+/** Marks parameters of the callee whose arguments are not uniform at a call. */
 function passOn(call: CallSite, callee: FunctionGraph, causes: Map<Node, Cause>): void {
   const pass = (from: Node | undefined, to: Node | undefined) => {
     if (from !== undefined && to !== undefined && causes.has(from) && !causes.has(to))

@@ -12,7 +12,7 @@ const cases = parseValidityCases(
 )
 const dawn = await openDawnOracle()
 
-/** Our error; undefined when the source is accepted. */
+/** The error of this compiler; undefined if it accepts the source. */
 function errorOf(source: string): WgslError | undefined {
   try {
     lower(parseWgsl(source), { entryPoint: 'main' })
@@ -24,12 +24,13 @@ function errorOf(source: string): WgslError | undefined {
 }
 
 /**
- * Where Dawn deviates from the specification, by what it says: it reports the lane of a broadcast as no constant where the call
- * stands in an operand that a constant short circuit leaves out, since it does not fold constants there.
+ * Messages with which Dawn deviates from the specification: it reports the lane of a broadcast as not
+ * constant if the call is in an operand that a constant short circuit skips, since it does not fold constants
+ * there.
  */
 const deviations = [/argument of '(quadBroadcast|subgroupBroadcast)' must be a const-expression/]
 
-/** Sources on which Dawn and we disagree, with what each says. */
+/** Sources on which Dawn and this compiler disagree, with the messages of both. */
 async function disagreements(sources: Iterable<readonly [name: string, source: string]>): Promise<string[]> {
   const different: string[] = []
   for (const [name, source] of sources) {
@@ -110,7 +111,10 @@ describe('every kind of value, in every kind of control flow', () => {
   })
 })
 
-/** Seeds of modules on which Dawn's compiler ends the process ("Switch() passed nullptr" in its uniformity analysis). */
+/**
+ * Seeds of modules on which Dawn's compiler aborts the process ("Switch() passed nullptr" in its uniformity
+ * analysis).
+ */
 const endsDawn = new Set([12221])
 
 describe('random control flow', () => {
@@ -119,7 +123,7 @@ describe('random control flow', () => {
       .filter((seed) => !endsDawn.has(seed))
       .map((seed): [string, string] => [`seed ${seed}`, randomControlFlow(seed)])
     expect(await disagreements(sources)).toEqual([])
-    // Both verdicts must be common, or the comparison says little.
+    // The comparison is meaningful only if both verdicts are common.
     const accepted = sources.filter(([, source]) => errorOf(source) === undefined).length
     expect(accepted).toBeGreaterThan(sources.length / 10)
     expect(accepted).toBeLessThan(sources.length / 2)

@@ -2,9 +2,9 @@ import type { ValueFunction } from '../builtin-functions.ts'
 import { halfBits, halfValue, roundToHalf } from '../half-float.ts'
 import { mapComponents, type Result, type Round, rounding } from './operators.ts'
 
-/* The built-in functions of values, for constants and for the reference executor. */
+/* The built-in functions that operate on values, for constants and for the reference executor. */
 
-/** Makes a function for operands of a kind, from what rounds to that kind. */
+/** Creates a function for operands of a kind, given the rounding to that kind. */
 type Make = (r: Round, kind: string) => (...args: never[]) => Result
 
 const { fround, imul, clz32 } = Math
@@ -59,8 +59,8 @@ function firstLeadingBit(x: number, kind: string): number {
 }
 
 /**
- * x · 2^exponent. A power beyond f64 is applied in thirds; a product that is subnormal on the way ends as 0,
- * so none rounds twice.
+ * x · 2^exponent. A power outside the range of f64 is applied in three steps. If an intermediate product is
+ * subnormal, the result is 0, so no result is rounded twice.
  */
 function scaledByPower(x: number, exponent: number): number {
   if (Math.abs(exponent) <= 1000) return x * 2 ** exponent
@@ -69,7 +69,7 @@ function scaledByPower(x: number, exponent: number): number {
   return x * 2 ** third * 2 ** third * 2 ** (power - 2 * third)
 }
 
-/** Where a field of `count` bits at `offset` lies in a word. */
+/** The offset and length of a bit field, clamped to the word. */
 function bitField(offset: number, count: number): [offset: number, count: number] {
   const o = Math.min(offset, 32)
   return [o, Math.min(count, 32 - o)]
@@ -195,7 +195,7 @@ function determinant(m: readonly Vector[]): number {
   }, 0)
 }
 
-/** Splits by component into the two members of a result structure. */
+/** Applies `f` component-wise and collects the results in the two members of a result structure. */
 const pairs =
   (f: (x: number) => readonly [number, number]): Make =>
   () =>
@@ -293,7 +293,7 @@ const wholeFunctions: Readonly<Record<Exclude<ValueFunction, keyof typeof compon
   unpack2x16float: unpack(16, false, halfValue),
 }
 
-/** Built-in functions that see whole vectors or matrices. */
+/** Built-in functions on whole vectors or matrices. */
 export function wholeFunction(name: ValueFunction, kind: string, r: Round = rounding[kind]!) {
   return (wholeFunctions as Readonly<Record<string, Make>>)[name]!(r, kind)
 }

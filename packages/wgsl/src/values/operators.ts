@@ -12,14 +12,14 @@ import { floatValue, nanBits } from './nan.ts'
 export type Result = number | boolean | Result[]
 
 /**
- * Rounds the result of one operation to its kind; what rounds for constants throws where no value of the kind
- * is left.
+ * Rounds the result of one operation to its kind; the version for constants throws if the result has no value
+ * of the kind.
  */
 export type Round = (x: number) => number
 
 const { fround, imul } = Math
 
-/** Rounds a double to the scalar kind; of bools there is nothing to round. */
+/** Rounds a double to the scalar kind; bools are not rounded. */
 export const rounding: Readonly<Record<string, Round>> = {
   f32: fround,
   f16: roundToHalf,
@@ -42,7 +42,7 @@ function remainderInteger(a: number, b: number, kind: string): number {
   return (a % b) + 0
 }
 
-/** Applies `f` by component; scalars beside vectors are used for every component. */
+/** Applies `f` component-wise; if there are vectors, scalar arguments are used for every component. */
 export function mapComponents<V>(f: (...scalars: never[]) => V, ...args: readonly V[]): V {
   const vector = args.find((arg) => Array.isArray(arg)) as unknown[] | undefined
   if (vector === undefined) return f(...(args as never[]))
@@ -85,7 +85,7 @@ export function binaryFunction(
       return f((a, b) => r(a << (b & 31)))
     case '>>':
       return kind === 'u32' ? f((a, b) => a >>> (b & 31)) : f((a, b) => a >> (b & 31))
-    // A NaN may be an object, which equals itself.
+    // A NaN may be an object, which would equal itself.
     case '==':
       return f((a, b) => +a === +b)
     case '!=':
@@ -104,8 +104,8 @@ export function binaryFunction(
 }
 
 /**
- * Which product of linear algebra `*` is: of a matrix and a vector, or of two matrices; undefined for one by
- * component.
+ * Which linear-algebra product `*` is: matrix and vector, vector and matrix, or two matrices; undefined for a
+ * component-wise product.
  */
 export function productShape(left: Type, right: Type): 'mv' | 'vm' | 'mm' | undefined {
   if (left.kind === 'matrix')
@@ -131,8 +131,8 @@ export function multiplyMatrix(
 }
 
 /**
- * Value conversion, WGSL "Value Constructor Built-in Functions": floats clamp to the integer's range, NaN
- * gives 0.
+ * Value conversion, WGSL "Value Constructor Built-in Functions": floats are clamped to the integer's range,
+ * and NaN becomes 0.
  */
 export function convertScalar(value: number | boolean, from: string, to: string): number | boolean {
   if (to === 'bool') return Boolean(value)
@@ -147,7 +147,7 @@ export function convertScalar(value: number | boolean, from: string, to: string)
 
 /** The bytes of a scalar or vector, reinterpreted as `toSize` components (1: a scalar) of kind `to`. */
 export function bitcastValue(value: Result, from: string, to: string, toSize: number): Result {
-  // The usual case: one word, which is not a NaN that knows its bits.
+  // The common case: one word that is not a NaN with stored bits.
   if (toSize === 1 && typeof value === 'number' && from !== 'f16' && to !== 'f16') {
     if (from === 'f32') float[0] = value
     else word[0] = value

@@ -6,7 +6,10 @@ import { emitCuda } from '../emit-cuda.ts'
 import { buildCpuProgram, cache } from './cpu-program.ts'
 import { hasProgram } from './kernel-cases.ts'
 
-/** Calls a function of the same name and type in every kernel, too often and too long for the compiler to write it in line. */
+/**
+ * Calls a function with the same name and type in every kernel; it is too long and called too often for the
+ * compiler to inline it.
+ */
 function kernel(number: number): string {
   return `
 @group(0) @binding(0) var<storage, read_write> out: array<u32>;
@@ -32,7 +35,8 @@ it.skipIf(!hasProgram('g++'))(
       numbers.map((number) => ({ kernel: number, grid: [1, 1, 1], parameters: [new Uint8Array(20), 20n] })),
     )
     const ends = results.map((result) => 'buffers' in result && new Uint32Array(result.buffers[0]!.buffer)[4])
-    // Without turns of the loop: 1000 · (start + 1) + number, of which the last three digits are the number.
+    // Without loop iterations the result is 1000 · (start + 1) + number, whose last three digits are the
+    // number.
     expect(ends).toEqual(numbers)
   },
 )
@@ -84,7 +88,7 @@ it.skipIf(!hasProgram('g++'))(
     const source = `@group(0) @binding(0) var<storage, read_write> out: array<i32>;
 @compute @workgroup_size(1) fn main() { let b = out[1] & 7i; out[2] = out[0] / (b + 1i); }`
     const kernel = emitCuda(lower(parseWgsl(source)), { bounds: 'clamp', lineDirectives: false })
-    // The emitter relies on b being from 0 to 7.
+    // The emitter relies on b being between 0 and 7.
     expect(kernel.parts.body.match(/ & 7;/g)).toHaveLength(1)
     const wrong = { ...kernel, parts: { ...kernel.parts, body: kernel.parts.body.replaceAll(' & 7;', ';') } }
     const program = await buildCpuProgram([kernel, wrong])

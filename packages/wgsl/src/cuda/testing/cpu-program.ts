@@ -16,20 +16,20 @@ export const cache = fileURLToPath(new URL('../../../.cache/cpu-kernels', import
 const week = 7 * 86_400_000
 
 /**
- * Kernels in one C++ file: the compiler's work is spread over files, and its start-up is paid once for many
- * kernels.
+ * The number of kernels in one C++ file: several files compile in parallel, and many kernels share one start
+ * of the compiler.
  */
 const kernelsPerFile = 60
 
 /** One run of a kernel: the parameters in order, a buffer's bytes for a pointer. */
 export interface CpuJob {
-  /** Index into the kernels that the program was made of. */
+  /** Index into the kernels of the program. */
   readonly kernel: number
   readonly grid: readonly [number, number, number]
   readonly parameters: readonly (bigint | Uint8Array)[]
 }
 
-/** What the buffers of a job hold afterwards, or why it stopped. */
+/** The contents of a job's buffers after the run, or why it stopped. */
 export type CpuResult = { readonly buffers: readonly Uint8Array[] } | { readonly failure: string }
 
 function cpuFileText(kernels: readonly CudaKernel[], table: string): string {
@@ -57,14 +57,14 @@ function cpuFileText(kernels: readonly CudaKernel[], table: string): string {
   ].join('\n')
 }
 
-/** A host program that holds many kernels. */
+/** A host program that contains many kernels. */
 export interface CpuProgram {
   run(jobs: readonly CpuJob[]): Promise<CpuResult[]>
 }
 
 /**
- * Builds generated kernels for the CPU with `compiler`. Objects and programs are kept in the package's
- * `.cache` and found again, until a week passes without use.
+ * Builds generated kernels for the CPU with `compiler`. Objects and programs are cached in the package's
+ * `.cache` until they have not been used for a week.
  */
 export async function buildCpuProgram(
   kernels: readonly CudaKernel[],
@@ -79,12 +79,12 @@ export async function buildCpuProgram(
     counts.push(part.length)
   }
   files.push(mainText(counts))
-  // Most of the time goes into compiling. The long form lets the optimizer take what C++ leaves undefined as
-  // it likes.
+  // Most of the time is spent compiling. The long test enables the optimizer, which may exploit undefined
+  // behaviour.
   const optimization = isLong ? '-O1' : '-O0'
   const flags = ['-std=c++17', optimization, '-w', '-fno-strict-aliasing', '-ffp-contract=off']
-  // What C++ leaves undefined stops the kernel: arithmetic that was taken for exact and overflows, a divisor
-  // of 0, a shift by 32.
+  // Undefined behaviour stops the kernel: overflow in arithmetic that was assumed exact, a divisor of 0, a
+  // shift by 32.
   flags.push(
     '-fsanitize=signed-integer-overflow,integer-divide-by-zero,shift',
     '-fsanitize-undefined-trap-on-error',
@@ -100,7 +100,8 @@ export async function buildCpuProgram(
     objects.push(object)
     if (isKept(object)) continue
     work.push(async () => {
-      // Names of this process alone: others may compile the same at the same time.
+      // File names that are unique to this process, because others may compile the same file at the same
+      // time.
       const source = join(cache, `${key}.${process.pid}.cpp`)
       const partial = join(cache, `${key}.${process.pid}.o`)
       writeFileSync(source, text)
@@ -123,7 +124,7 @@ export async function buildCpuProgram(
   return { run: (jobs) => runJobs(program, jobs) }
 }
 
-/** The text of the header and of all that it includes. */
+/** The text of the header and of all files that it includes. */
 function headerText(): string {
   const parts = readdirSync(join(native, 'tandem_cpu')).sort()
   const files = [header, ...parts.map((name) => join(native, 'tandem_cpu', name))]

@@ -16,20 +16,26 @@ export interface DawnJob {
   }[]
 }
 
-/** A device of Dawn's on SwiftShader, which computes on the CPU. */
+/** A Dawn device on SwiftShader, which computes on the CPU. */
 export interface DawnDevice {
-  /** What the buffers hold after the run, in the order of `bindings`. */
+  /** Resolves to the contents of the buffers after the run, in the order of `bindings`. */
   run(job: DawnJob): Promise<Uint8Array[]>
   readonly features: ReadonlySet<string>
 }
 
 const library = fileURLToPath(new URL('../../../../swiftshader-linux-x64/lib/', import.meta.url))
 
-/** Where the process keeps its device, and what that came from; see `openDawnOracle` for the reason. */
+/**
+ * The key under which the process keeps its device and the objects behind it; see `openDawnOracle` for the
+ * reason.
+ */
 const kept = Symbol.for('tandem.dawn-device')
 const place = globalThis as { [kept]?: Promise<readonly [DawnDevice | string, ...unknown[]]> }
 
-/** Dawn's device on SwiftShader, one for the whole process; a string says what is missing. */
+/**
+ * Opens the Dawn device on SwiftShader, one per process; resolves to a string that tells what is missing, if
+ * anything.
+ */
 export async function openDawnDevice(): Promise<DawnDevice | string> {
   place[kept] ??= open()
   return (await place[kept])[0]
@@ -42,7 +48,7 @@ async function open(): Promise<readonly [DawnDevice | string, ...unknown[]]> {
   process.env.VK_DRIVER_FILES = `${library}vk_swiftshader_icd.json`
   process.env.VK_ICD_FILENAMES = process.env.VK_DRIVER_FILES
   try {
-    // The loader is no Node addon, so this throws; but it stays loaded, and Dawn finds it.
+    // The loader is not a Node addon, so this throws, but the library remains loaded and Dawn finds it.
     process.dlopen({ exports: {} }, `${library}libvulkan.so.1`, constants.dlopen.RTLD_NOW | 0x1000)
   } catch {}
   let webgpu: typeof import('webgpu')

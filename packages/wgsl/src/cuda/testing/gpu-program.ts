@@ -16,8 +16,8 @@ export function bytesHash(bytes: Uint8Array): string {
 }
 
 /**
- * A case for the GPU: what its writable buffers hold afterwards; undefined where the tolerance is not 0, so
- * that running it is all that is asked.
+ * A case for the GPU, with the expected contents of its writable buffers; undefined if the tolerance is not
+ * 0, since the case is then only run.
  */
 export interface GpuCase {
   readonly kernelCase: KernelCase
@@ -27,9 +27,9 @@ export interface GpuCase {
 
 /**
  * CUDA C++ of a program that runs each case once, after a kernel that fills the workgroup memory of every
- * multiprocessor with rubbish, and prints a line for each case whose buffers are not as expected. Each buffer
- * is an allocation of its own, so that `compute-sanitizer` sees what lies outside. Built with nvcc, for
- * compute capability 8.0 on.
+ * multiprocessor with garbage, and prints a line for each case whose buffers are not as expected. Each buffer
+ * is a separate allocation, so that `compute-sanitizer` detects out-of-bounds accesses. Built with nvcc, for
+ * compute capability 8.0 and higher.
  */
 export function gpuProgram(cases: readonly GpuCase[]): string {
   const fragments = fragmentsFor(cases.flatMap(({ kernel }) => kernel.parts.preludeNames))

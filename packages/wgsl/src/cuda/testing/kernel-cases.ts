@@ -11,7 +11,7 @@ import type { LookIntervals } from '../loop-looks.ts'
 import type { CpuJob } from './cpu-program.ts'
 import type { DawnJob } from './dawn-device.ts'
 
-/** A kernel of the test data with everything that running it takes. */
+/** A kernel of the test data with everything that is needed to run it. */
 export interface KernelCase {
   readonly name: string
   readonly source: string
@@ -21,7 +21,7 @@ export interface KernelCase {
   readonly inputs: readonly KernelInput[]
 }
 
-/** A binding, how the test fills it, and the bytes. */
+/** A binding, the rule by which the test fills it, and its bytes. */
 export interface KernelInput {
   readonly binding: Binding
   readonly buffer: KernelBuffer | undefined
@@ -55,23 +55,23 @@ export function translate(kernelCase: KernelCase, bounds: CudaBounds): CudaKerne
 }
 
 /**
- * The same with looks at the stop word as close to each other as the rules allow: every loop but the shortest
- * is cut into pieces.
+ * Like `translate`, with looks at the stop word as close together as the rules allow: every loop except the
+ * shortest is split into pieces.
  */
 export function translateStoppable(kernelCase: KernelCase, bounds: CudaBounds): CudaKernel {
   const options = { bounds, lineDirectives: false, stoppable: true } as const
   return emitCudaWithLooks(kernelCase.module, options, closeLooks)
 }
 
-/** The same where one block runs all workgroups. */
+/** Like `translate`, for a kernel in which one block runs all workgroups. */
 export function translateIndirect(kernelCase: KernelCase, bounds: CudaBounds): CudaKernel {
   return emitCuda(kernelCase.module, { bounds, lineDirectives: false, stoppable: true, indirect: true })
 }
 
-/** An estimated microsecond or two. */
+/** Intervals of a microsecond or less, by the estimate. */
 const closeLooks: LookIntervals = { secondsWithout: 2e-8, secondsBetween: 5e-7 }
 
-/** What the reference executor leaves in the buffers. */
+/** The contents of the buffers after a run on the reference executor. */
 export function referenceRun(
   { inputs, module, test }: KernelCase,
   observer?: ExecutionObserver,
@@ -84,12 +84,12 @@ export function referenceRun(
   return buffers
 }
 
-/** The words of the trap record. */
+/** The byte length of the trap record. */
 export const trapRecordByteLength = 64
 
 /**
- * A run of a translated case; every view is the whole binding. `stopped`: its stop word is written before it
- * begins.
+ * A run of a translated case; every view is the whole binding. With `stopped`, the stop word is set before
+ * the run begins.
  */
 export function cpuJob(kernelCase: KernelCase, kernel: CudaKernel, index: number, stopped = false): CpuJob {
   const { workgroups } = kernelCase.test
@@ -124,7 +124,7 @@ export function dawnJob(kernelCase: KernelCase): DawnJob {
   }
 }
 
-/** Does a program of this name start here? */
+/** Whether a program of this name can be started. */
 export function hasProgram(name: string): boolean {
   return spawnSync(name, ['--version']).status === 0
 }

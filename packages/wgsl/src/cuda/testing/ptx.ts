@@ -1,12 +1,12 @@
 /** The instructions of a kernel's PTX. */
 export interface PtxKernel {
   readonly instructions: readonly Instruction[]
-  /** The index of the instruction behind each label. */
+  /** The index of the instruction after each label. */
   readonly labels: ReadonlyMap<string, number>
 }
 
 interface Instruction {
-  /** The predicate under which it is carried out, and the value that this must have. */
+  /** The predicate that controls its execution; `when` is the value that it must have. */
   readonly predicate: string | undefined
   readonly when: boolean
   /** Its name and its modifiers; the type comes last. */
@@ -14,7 +14,7 @@ interface Instruction {
   readonly operands: readonly string[]
 }
 
-/** What an operand can hold: the bits of an integer, or a predicate. Floats are kept as their bits. */
+/** The value of an operand: the bits of an integer or a float, or a predicate. */
 type Register = bigint | boolean
 
 /** Reads the kernels in the PTX of nvcc, by name. */
@@ -38,7 +38,7 @@ export function parsePtx(text: string): Map<string, PtxKernel> {
   return kernels
 }
 
-/** One invocation that a kernel's PTX is run for. */
+/** An invocation of a kernel's PTX. */
 export interface PtxInvocation {
   /** The kernel's parameters by name, pointers being offsets into `memory`. */
   readonly parameters: ReadonlyMap<string, bigint>
@@ -48,8 +48,8 @@ export interface PtxInvocation {
 }
 
 /**
- * Runs the PTX of one invocation that has memory of its own: integers, f32 and predicates, without barriers, calls and
- * atomics. Throws for what it does not know, and after `mostSteps` instructions.
+ * Runs the PTX of one invocation with its own memory. Supports integers, f32 and predicates, but no barriers,
+ * calls or atomics. Throws for unknown instructions, and after `mostSteps` instructions.
  */
 export function runPtx(kernel: PtxKernel, invocation: PtxInvocation, mostSteps: number): void {
   const { instructions, labels } = kernel
@@ -121,7 +121,7 @@ export function runPtx(kernel: PtxKernel, invocation: PtxInvocation, mostSteps: 
   }
 }
 
-/** The number that bits are in a type: a bigint, of a float a number. */
+/** The value of bits as a type: a number for a float, otherwise a bigint. */
 function numberOf(bits: bigint, type: string): bigint | number {
   if (type === 'f32') {
     const view = new DataView(new ArrayBuffer(4))
@@ -139,7 +139,7 @@ function bitsOf(value: bigint | number, type: string): bigint {
   return BigInt(view.getUint32(0))
 }
 
-/** A comparison; of floats, one with a `u` behind it is true where either is NaN. */
+/** A comparison. On floats, one that ends in `u` is true if either operand is NaN. */
 function compare(how: string, a: bigint | number, b: bigint | number): boolean {
   if (Number.isNaN(a) || Number.isNaN(b)) return how.endsWith('u')
   switch (how.slice(0, 2)) {

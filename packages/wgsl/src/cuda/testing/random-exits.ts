@@ -7,10 +7,10 @@ export const exitInvocations = 32
 export const exitInputs = 3 * exitInvocations
 
 /**
- * A kernel of loops that are left when an integer passes a bound, towards which it moves or not. The comparison decides
- * about the end of the loop in many ways: as its condition, through a flag, an equality, `select`, `max`, a function, a
- * `switch`, or a `continue` over a `break`. Half of the loops have another end after fifty rounds. The same seed gives the
- * same source.
+ * A kernel of loops that are left when an integer passes a bound, whether or not it moves towards the bound.
+ * The comparison ends the loop in many ways: as its condition, through a flag, an equality, `select`, `max`,
+ * a function, a `switch`, or a `continue` over a `break`. Half of the loops also end after fifty rounds. The
+ * same seed produces the same source.
  */
 export function randomExits(seed: number): string {
   return new Exits(new Random(seed)).source()

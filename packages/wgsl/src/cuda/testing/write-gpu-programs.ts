@@ -2,9 +2,9 @@
 //
 //   node packages/wgsl/src/cuda/testing/write-gpu-programs.ts FOLDER [--random 2000] [--first 0]
 //
-// random-N.cu have so many random kernels, from the seed `first` on, corpus-N.cu the kernels of
-// packages/wgsl/testdata and the generated ones. They do not need Node there: what the reference executor
-// gives is in them, as hashes.
+// The files random-N.cu contain the given number of random kernels, starting at the seed `first`; corpus-N.cu
+// contain the kernels of packages/wgsl/testdata and the generated ones. Running them does not need Node: they
+// contain hashes of the reference executor's results.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -22,7 +22,7 @@ const folder = positionals[0]
 if (folder === undefined) throw new Error('usage: write-gpu-programs.ts FOLDER [--random N] [--first SEED]')
 mkdirSync(folder, { recursive: true })
 
-/** Floats that need not be equal are not compared, but the kernel runs. */
+/** Kernels whose floats need not be exactly equal are run, but not compared. */
 function gpuCase(c: KernelCase): GpuCase {
   const { ulp, absolute, relative } = c.test.tolerance
   const hasFloats = c.test.buffers.some(({ scalar }) => scalar === 'f32' || scalar === 'f16')
