@@ -1,5 +1,5 @@
-// Builds the native addon of a package. Run as `node tools/build-addon.mjs`, it prints what it would build
-// with: nx builds again when that changes.
+// Builds the native addon of a package. Run as `node tools/build-addon.mjs`, it prints the tools with which
+// it would build: nx builds again when these change.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -9,10 +9,10 @@ import { missingBuildTools, namesOf } from './build-tools.mjs'
 
 /**
  * Puts the addon where node-gyp-build finds it in the published package: for this machine, or with `--arm64`
- * for linux-arm64, by Debian's cross compiler (g++-aarch64-linux-gnu). On Linux it fails without CMake or a
- * C++ compiler. With TANDEM_ADDON=skip nothing is built, an addon from before is deleted, and `not-built.txt`
- * in its place says why: `adapters()` then reports an absence. On other systems there is no addon. `what` is
- * what the package needs the addon for.
+ * for linux-arm64, with Debian's cross compiler (g++-aarch64-linux-gnu). On Linux it fails without CMake or a
+ * C++ compiler. With TANDEM_ADDON=skip it builds nothing, deletes an earlier addon, and writes the reason to
+ * `not-built.txt` in its place: `adapters()` then reports an absence. Other systems have no addon. `what`
+ * names the feature for which the package needs the addon.
  */
 export function buildAddon(packageFolder, what) {
   const name = basename(packageFolder)
@@ -52,7 +52,7 @@ export function buildAddon(packageFolder, what) {
     'bin',
     'cmake-js',
   )
-  // Objects for another machine have a folder of their own.
+  // Objects for another machine are in a separate folder.
   const output = join(packageFolder, cross ? 'build-arm64' : 'build')
   forgetBuildOfAnotherFolder(packageFolder, output)
   const crossArguments = [
@@ -73,20 +73,20 @@ export function buildAddon(packageFolder, what) {
     console.error(`${name}: cmake-js ends without ${built}.`)
     process.exit(1)
   }
-  // Moved, since node-gyp-build would take one in build/Release first, and nx does not clear that folder.
-  // Renamed into place: a process that has the old file open keeps it.
+  // Moved, since node-gyp-build would prefer an addon in build/Release, and nx does not clear that folder.
+  // Renamed into place, so that a process that has the old file open keeps it.
   copyFileSync(built, `${target}.new`)
   renameSync(`${target}.new`, target)
   rmSync(built)
 }
 
-/** The first line of what `--version` prints; undefined for a tool that is not there. */
+/** The first line of the output of `--version`; undefined for a missing tool. */
 function versionOf(tool) {
   const { status, stdout } = spawnSync(tool, ['--version'], { encoding: 'utf8' })
   return status === 0 ? stdout.split('\n', 1)[0] : undefined
 }
 
-/** CMake goes on building the sources of the folder that a build was copied from. */
+/** CMake would otherwise continue to build the sources of the folder from which a build was copied. */
 function forgetBuildOfAnotherFolder(packageFolder, output) {
   const cache = join(output, 'CMakeCache.txt')
   if (!existsSync(cache)) return

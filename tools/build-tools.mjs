@@ -1,10 +1,10 @@
-// What an addon is built with. Plain Node 20 and its builtins only: start.mjs asks before node_modules
-// exists.
+// The tools that build an addon. Uses only plain Node 20 and its builtins: start.mjs imports this before
+// node_modules exists.
 import { spawnSync } from 'node:child_process'
 
 /**
- * What this machine lacks for building an addon, by name; none where everything is there. `env` has the PATH
- * to look in.
+ * The names of the tools for building an addon that are missing on this machine; empty if there are none.
+ * `env` has the PATH to search.
  */
 export function missingBuildTools(env = process.env) {
   const starts = (name) => spawnSync(name, ['--version'], { stdio: 'ignore', env }).status === 0

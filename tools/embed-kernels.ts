@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url'
 import type { Plugin } from 'vite'
 
 /**
- * Kernels live in `x.wgsl` files; packages import them from `x.wgsl.ts`, which only this file makes (git
- * ignores it), so that the published packages need neither a bundler nor a file system.
+ * Kernels are written in `x.wgsl` files; packages import them from `x.wgsl.ts`, which only this file
+ * generates (git ignores it), so that the published packages need neither a bundler nor a file system.
  *
- * As a script: `node tools/embed-kernels.ts` writes the modules of every package. Unchanged ones keep their
+ * As a script, `node tools/embed-kernels.ts` writes the modules of every package. Unchanged ones keep their
  * time stamp.
  */
 export function kernelModule(wgslPath: string): string {
@@ -15,9 +15,9 @@ export function kernelModule(wgslPath: string): string {
   return `// Generated from the .wgsl file beside it by tools/embed-kernels.ts.\nexport default ${text}\n`
 }
 
-/** Vite plugin: `./x.wgsl.ts` is made from `x.wgsl` as it is now, whether or not the script ran. */
+/** Vite plugin: generates `./x.wgsl.ts` from the current `x.wgsl`, whether or not the script has run. */
 export function embedKernels(): Plugin {
-  // Elsewhere, modules are written by `tandem-wgsl`, and committed.
+  // In examples, modules are written by `tandem-wgsl` and committed.
   const isModule = (id: string) => id.endsWith('.wgsl.ts') && !id.includes('/examples/')
   return {
     name: 'tandem-embed-kernels',

@@ -1,9 +1,9 @@
-// Runs the long forms of the tests that draw random cases, in parts side by side:
+// Runs the long forms of the tests that draw random cases, in concurrent parts:
 //
-//   node tools/long-tests.ts [--processes N] [--suite NAME]... [--list]
+// node tools/long-tests.ts [--processes N] [--suite NAME]... [--list]
 //
-// Prints a part that fails when it fails, and one line for each suite at the end; exit 1 when something
-// failed.
+// Reports a failing part at once, and prints one line for each suite at the end; the exit code is 1 if
+// anything failed.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ import { longSuites, type Suite } from './testing/long-suites.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const vitest = join(root, 'node_modules/vitest/vitest.mjs')
 
-/** What vitest's JSON report says that matters here. */
+/** The relevant part of vitest's JSON report. */
 interface Report {
   readonly testResults: readonly {
     readonly assertionResults: readonly {
@@ -25,7 +25,7 @@ interface Report {
   }[]
 }
 
-/** What came of the parts of a suite that have ended. */
+/** The combined results of the parts of a suite that have ended. */
 class Outcome {
   cases = 0
   readonly passed: number[] = []
@@ -70,7 +70,7 @@ async function runSuites(suites: readonly Suite[], processes: number): Promise<n
     if (suite.parts === 1) await runPart(suite, 1, join(folder, 'alone.json'), outcomes.get(suite)!)
   rmSync(folder, { recursive: true })
   print()
-  // Parts of a suite lack the same, or something went wrong.
+  // All parts of a suite must skip the same tests; otherwise something went wrong.
   const isRight = ({ passed, failed, skipped }: Outcome) =>
     failed.length === 0 && (skipped.length === 0 || passed.length === 0)
   return [...outcomes.values()].every(isRight) ? 0 : 1
@@ -107,7 +107,7 @@ async function runPart(suite: Suite, part: number, reportPath: string, outcome: 
   const results = report.testResults.flatMap(({ assertionResults }) => assertionResults)
   const ran = results.filter(({ status }) => status === 'passed' || status === 'failed')
   for (const { meta } of ran) outcome.cases += meta.cases ?? 1
-  // A test that ends its process has no status, but vitest's own is an error then.
+  // A test that ends its process has no status, but vitest's own status is then an error.
   if (code === 0 && ran.length > 0 && ran.every(({ status }) => status === 'passed'))
     outcome.passed.push(part)
   // Tests that the pattern leaves out are skipped too: a part without any test that ran lacks something.

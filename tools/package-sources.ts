@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 const packagesFolder = fileURLToPath(new URL('../packages/', import.meta.url))
 
 /**
- * What the packages export, by the names under which it is imported, in their sources. Tests take these for
- * the builds: an edit is tested without a rebuild.
+ * The exports of the packages, by the names under which they are imported, as source files. Tests use these
+ * instead of the builds, so that an edit is tested without a rebuild.
  */
 export const packageSources: readonly (readonly [name: string, path: string])[] = readdirSync(
   packagesFolder,

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 // `npm run demo`, `npm test`, `npm run test:long` and `npm run build` of a clone, fresh or not; `install` is
-// what they do first. Plain Node 20 and its builtins only: this runs before node_modules exists. What it
-// starts runs on the same Node if that is recent enough, and otherwise on the Node 24 of tools/node, which
-// npm installs on Linux x64.
+// the step that they run first. Uses only plain Node 20 and its builtins, since it runs before node_modules
+// exists. It starts other programs on the same Node if that is recent enough, and otherwise on the Node 24 of
+// tools/node, which npm installs on Linux x64.
 //
-// Without a C++ compiler, CMake or make, the addons (CUDA, MPI) are left out. TANDEM_ADDON=skip leaves them
-// out always, and TANDEM_ADDON=require ends here where they cannot be built.
+// Without a C++ compiler, CMake or make, the addons (CUDA, MPI) are left out. TANDEM_ADDON=skip always leaves
+// them out, and TANDEM_ADDON=require fails if they cannot be built.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -29,12 +29,13 @@ await installDependencies()
 process.exitCode = commands[command]()
 
 /**
- * Whether the addons are left out; says why where nobody asked for it. Looks before anything is installed.
+ * Whether the addons are left out; prints the reason if nobody requested it. Checks before anything is
+ * installed.
  */
 function looksForBuildTools() {
   const wish = process.env.TANDEM_ADDON
   if (wish === 'skip') return true
-  // Elsewhere there is no addon to build.
+  // On other systems there is no addon to build.
   if (process.platform !== 'linux') return false
   const missing = missingBuildTools()
   if (missing.length === 0) return false
@@ -46,7 +47,7 @@ function looksForBuildTools() {
   return true
 }
 
-/** The packages support Node 20.19; vitest and TypeScript sources that run as they are need more. */
+/** The packages support Node 20.19; vitest and running TypeScript sources directly need a newer one. */
 function programOfTools() {
   const own = join(toolsNode, 'bin/node')
   // npm found it in node_modules/.bin: an earlier run linked it there.
@@ -61,8 +62,8 @@ function programOfTools() {
 }
 
 /**
- * Runs `npm ci` only if what is installed is not what package-lock.json says. Errors only: npm warns about
- * each tool that requires a newer Node than the one that runs npm, and those run on the Node of tools/node.
+ * Runs `npm ci` only if the installed packages differ from package-lock.json. Prints only errors: npm warns
+ * about each tool that requires a newer Node than npm's own, and those tools run on the Node of tools/node.
  */
 async function installDependencies() {
   const folders = nodeProgram.startsWith(toolsNode) ? [root, dirname(dirname(toolsNode))] : [root]
@@ -125,8 +126,8 @@ function installed(folder) {
   return Object.entries(wanted).every(([path, { version, integrity, link, optional }]) => {
     if (!path.startsWith('node_modules/') && !path.includes('/node_modules/')) return true
     const found = present[path]
-    // Binaries for other platforms are optional and stay away; an optional package that is there must be the
-    // right one.
+    // Optional binaries for other platforms may be missing, but an optional package that is installed must
+    // have the right version.
     if (found === undefined) return optional === true
     return link ? found.link === true : found.version === version && found.integrity === integrity
   })
@@ -136,7 +137,7 @@ function build() {
   return command === 'build' ? nx(['run-many', '-t', 'build']) : quietBuild()
 }
 
-/** The user asked for something else: what the build prints matters only if it fails. */
+/** The user requested something else, so the build's output matters only if it fails. */
 function quietBuild() {
   console.error('Building what changed …')
   const { status, stdout, stderr } = spawnSync(
@@ -169,7 +170,7 @@ function test() {
   }))
   for (const { paths } of reports) for (const path of paths) rmSync(path, { force: true })
 
-  // Three packages for each core at a time, each on half of the cores (tools/vitest.ts): while some wait, the
+  // Runs three packages per core at a time, each on half of the cores (tools/vitest.ts): while some wait, the
   // others compute.
   const parallel = `--parallel=${Math.min(6, 3 * availableParallelism())}`
   const failed = [
@@ -186,7 +187,7 @@ function test() {
   return failed.length > 0 ? 1 : 0
 }
 
-/** The tests that draw random cases, with many more of them. */
+/** Runs the tests that draw random cases, with many more cases. */
 function testLong() {
   return build() || runNode([join(root, 'tools/long-tests.ts'), ...rest])
 }
@@ -232,8 +233,8 @@ function environment() {
     ...process.env,
     ...(withoutAddons && { TANDEM_ADDON: 'skip' }),
     PATH: [join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter),
-    // Hundreds of processes start, and load the same modules: Node keeps what it compiles of them, and
-    // TypeScript without its types.
+    // Hundreds of processes load the same modules: Node caches their compiled code, and TypeScript with its
+    // types removed.
     NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'),
     NX_DAEMON: 'false',
     NX_NO_CLOUD: 'true',

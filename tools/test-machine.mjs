@@ -1,4 +1,4 @@
-// Prints which of the programs that tests skip without are there: nx runs tests again when that changes,
+// Prints which of the programs that tests depend on are available: nx runs tests again when that changes,
 // instead of replaying the skips.
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'

@@ -27,9 +27,11 @@ import { fileURLToPath } from 'node:url'
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))))
 const bundle = join(root, '.gpu-bundle')
 const maximumByteLength = 64 * 2 ** 20
-/** Needed by tests and repository scripts, with what these need. */
+/** Modules that tests and repository scripts need; their dependencies are included. */
 const developmentModules = ['vitest', 'fast-check', 'ajv', 'esbuild', '@jax-js/jax']
-/** Never loaded there: CSS is not compiled, types are for the compiler, Dawn is an archive of its own. */
+/**
+ * Never loaded on the GPU host: CSS is not compiled, types are for the compiler, Dawn is a separate archive.
+ */
 const leftOut = new Set(['lightningcss', 'webgpu', '@types/chai', '@types/estree', 'fsevents', 'typescript'])
 
 interface Manifest {
@@ -66,7 +68,7 @@ function main(): void {
   }
 }
 
-/** The Node that runs this, stripped. Packed again only when its file changes. */
+/** Packs the Node that runs this, stripped; again only when its file changes. */
 function packNode(): void {
   const node = process.execPath
   const { size, mtimeMs } = statSync(node)
@@ -79,12 +81,12 @@ function packNode(): void {
   })
 }
 
-/** Paths of every module that the packages load, relative to the root. */
+/** The paths of all modules that the packages load, relative to the root. */
 function moduleFolders(packages: readonly string[]): string[] {
   const found = new Set<string>()
   const visit = (folder: string, name: string): void => {
     if (leftOut.has(name) || name.startsWith('@tandem-gpu/')) return
-    // As Node looks it up: in the nearest node_modules, outwards.
+    // Searches like Node: in the nearest node_modules, then outwards.
     let directory = folder
     while (!existsSync(join(directory, 'node_modules', name, 'package.json'))) {
       if (directory === root) return
@@ -107,7 +109,7 @@ function moduleFolders(packages: readonly string[]): string[] {
   return [...found].sort()
 }
 
-/** What builds leave where git does not look. */
+/** Build outputs that git ignores. */
 function builtFiles(packages: readonly string[]): string[] {
   const files: string[] = []
   const collect = (folder: string, wanted: (name: string) => boolean): void => {
@@ -143,14 +145,14 @@ function pack(name: string, paths: readonly string[]): void {
     const list = join(bundle, '.list')
     writeFileSync(list, paths.join('\n'))
     const exclude = ['*.d.ts', '*.d.mts', '*.d.cts', '*.map', '*.md'].map((pattern) => `--exclude=${pattern}`)
-    // --no-recursion is not set: folders come whole, but modules inside modules are listed or left out
-    // themselves.
+    // --no-recursion is not set: folders are packed whole, but modules inside modules are listed or left out
+    // separately.
     execFileSync('tar', ['-C', root, '-I', 'xz -T0 -4', ...exclude, '-cf', target, '-T', list])
     rmSync(list)
   })
 }
 
-/** Writes `name` by rename, unless its key says that it would be the same. */
+/** Writes `name` by renaming, unless its key shows that the contents would be the same. */
 function once(name: string, key: string, write: (target: string) => void): void {
   const path = join(bundle, name)
   const keyPath = join(bundle, `${name}.key`)

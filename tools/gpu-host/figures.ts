@@ -31,7 +31,7 @@ export const documents = [
 
 export type QuotedTable = BenchTable | RankTable | PrimitivesTable | ApiTable
 
-/** The head of a table, and its rows. */
+/** The header of a table, and its rows. */
 type Rows = readonly (readonly string[])[]
 type Blocks<Table> = Readonly<Record<string, (table: Table) => Rows>>
 
@@ -71,7 +71,7 @@ function machineOf(table: QuotedTable): string {
   return `${of}${names}, driver ${adapters[0]?.driver}`
 }
 
-/** Names of the blocks, by the kind of table, with what each says. */
+/** The names of the blocks by the kind of table, with a function for the text of each. */
 const blocks: {
   readonly bench: Blocks<BenchTable>
   readonly tensor: Blocks<BenchTable>
@@ -161,7 +161,7 @@ const blocks: {
   },
 }
 
-/** Ours beside what one would use instead, or a bound: each by its rate, or where `byTime` by its seconds. */
+/** Our result compared with an alternative or a bound: by rate, or with `byTime` by seconds. */
 interface Comparison {
   readonly title: string
   readonly ours: Figure | undefined
@@ -172,7 +172,7 @@ interface Comparison {
 
 type Figure = Pick<BenchResult, 'seconds' | 'verified'> & Partial<Pick<BenchResult, 'rate' | 'unit'>>
 
-/** Rows of what was measured on both sides. */
+/** The rows of the works that were measured on both sides. */
 function compared(rows: readonly Comparison[]): Rows {
   return [
     ['work', 'Tandem', 'compared with', 'ratio'],
@@ -197,15 +197,15 @@ const highlights = new Set([
 ])
 
 /**
- * Bytes a second that NVLink carries from one H200 to another while nothing goes the other way; a quarter of
- * 3/4 of a matrix arrives at each of 4.
+ * Bytes per second that NVLink transfers from one H200 to another with no traffic in the other direction; a
+ * quarter of 3/4 of a matrix arrives at each of 4.
  */
 const nvlinkOneWay = 392e9
 
 /**
  * NVIDIA's multi-gpu-programming-models samples (multi_threaded_p2p, single GPU) on the same kind of machine,
- * residual every 100 iterations, 2026-11-20: seconds an iteration by [devices, side]. Their code is not part
- * of this repository, so they are quoted.
+ * residual every 100 iterations, 2026-11-20: seconds per iteration by [devices, side]. The figures are quoted
+ * because the code is not part of this repository.
  */
 const nvidiaJacobi = [
   [1, 16384, 1.19e-3],
@@ -284,7 +284,7 @@ function comparisons({ ours, peers }: BenchTable): Comparison[] {
   ]
 }
 
-/** What the host adds, beside the devices' own time. */
+/** The host's overhead in addition to the devices' own time. */
 function hostRows({ host }: BenchTable): Rows {
   if (host === undefined) return []
   const { devices, firstOpenSeconds = 0, contextSeconds = 0 } = host
@@ -324,7 +324,7 @@ function waysOf(found: readonly { readonly way: string }[]): string[] {
 const wayTitle = (way: string) =>
   way === 'one' ? 'one process' : way.startsWith('NVIDIA') ? way.replace(/ (.*)/, ' `$1`') : `\`${way}\``
 
-/** What each way takes, with the ratio to one process. */
+/** The time of each way, with the ratio to one process. */
 function rankRows({ results }: RankTable): Rows {
   const ways = waysOf(results)
   const rows = rankWorks.flatMap(([title, work, size]) => {
@@ -341,7 +341,7 @@ function rankRows({ results }: RankTable): Rows {
   return [['work', ...ways.map(wayTitle)], ...rows]
 }
 
-/** What messages and runs cost beside the devices' work. */
+/** The cost of messages and runs in addition to the devices' work. */
 function costRows({ rings, runs }: RankTable): Rows {
   const ways = waysOf([...rings, ...runs])
   const hidden = ways.map(
@@ -417,7 +417,7 @@ function shapeText(shape: Shape): string {
   return Object.values(shape).join(' × ')
 }
 
-/** `8192³` where all sizes are equal. */
+/** `8192³` if all sizes are equal. */
 function sizeText(shape: Shape): string {
   const sizes = Object.values(shape)
   return new Set(sizes).size === 1 ? `${sizes[0]}³` : shapeText(shape)

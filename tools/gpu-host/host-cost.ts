@@ -5,21 +5,21 @@ import { join } from 'node:path'
 import { allocateSharded, compileTranspose, recordTranspose } from '@tandem-gpu/algorithms'
 import { type Backend, openGroup } from '@tandem-gpu/core'
 
-/** What the host adds, in seconds. */
+/** The host's overhead, in seconds. */
 export interface HostCost {
   readonly devices: number
-  /** `openGroup` in a fresh process; of CUDA alone, like the next. */
+  /** `openGroup` in a fresh process; like the next one, only for CUDA. */
   readonly firstOpenSeconds?: number
-  /** A C program that only initialises the driver, the contexts and peer access (tools/peers/contexts.c). */
+  /** A C program that only initializes the driver, the contexts and peer access (tools/peers/contexts.c). */
   readonly contextSeconds?: number
-  /** Recording a transpose of 8192² over all devices; the median of 20. */
+  /** Recording a transpose of 8192² on all devices; the median of 20. */
   readonly recordSeconds: number
   /** One call of `run(program, 1000)`, by the host's clock and by the device's. */
   readonly runHostSeconds: number
   readonly runDeviceSeconds: number
 }
 
-/** Measures what the host costs beside the devices' own time. */
+/** Measures the host's overhead in addition to the devices' own time. */
 export async function recordingSeconds(backend: Backend, devices: number): Promise<HostCost> {
   const group = await openGroup({ backends: [backend], devices })
   const kernel = await compileTranspose(group, 'f32')

@@ -110,7 +110,7 @@ async function timed(record: (recorder: Recorder) => void): Promise<number> {
   return seconds
 }
 
-/** Random elements, for u32 below `most` where it is given; the same 2^22 again and again. */
+/** Random elements, for u32 below `most` if it is given; the same 2^22 elements are repeated. */
 async function repeated<T extends 'f32' | 'u32'>(type: T, elements: number, most?: number) {
   const matrix = await allocateSharded(group, type, elements, 1, shape)
   const program = group.record((recorder) => {
@@ -182,7 +182,7 @@ async function transforms(): Promise<void> {
     )
     fft.destroy()
     const variant = plan.realInput ? 'cuFFT r2c' : plan.realOutput ? 'cuFFT c2r' : 'cuFFT'
-    // Both orders stand beside the natural one; peers do not time columns.
+    // Both orders are compared with the peer's natural order; peers do not time columns.
     const peer = peers.find(
       (one) =>
         one.work === 'fft' &&

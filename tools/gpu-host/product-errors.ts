@@ -28,7 +28,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 await group.destroy()
 
-/** In pieces: one read takes at most 2 GiB. */
+/** In pieces, since one read returns at most 2 GiB. */
 function load(path: string, length: number): Float32Array<ArrayBuffer> {
   const values = new Float32Array(length)
   const bytes = new Uint8Array(values.buffer)

@@ -1,6 +1,6 @@
 /*
- * Rows that matter where devices are those of several processes: what a ring hides of its messages, and what
- * a run costs its callers.
+ * Rows for devices that belong to several processes: how much of its messages a ring hides, and what a run
+ * costs its callers.
  */
 import {
   allocateSharded,
@@ -15,21 +15,21 @@ import { recordRing } from '../../packages/algorithms/dist/ring/record-ring.js'
 import { ringBlocking } from '../../packages/algorithms/dist/ring/ring-matmul.js'
 import { allocateRing, fillRing } from '../../packages/algorithms/dist/ring/ring-memory.js'
 
-/** A product on a ring of devices whose slices travel from device to device, in seconds. */
+/** The seconds of a product on a ring of devices whose slices are sent from device to device. */
 export interface RingCost {
   readonly side: number
   readonly seconds: number
-  /** The same program without its messages, step after step; its result is wrong. */
+  /** The same program without its messages, one step after another; its result is wrong. */
   readonly withoutMessages: number
-  /** The messages alone. */
+  /** Only the messages. */
   readonly messages: number
-  /** Share of the messages' time that the program does not take longer. */
+  /** The fraction of the messages' time that the program hides. */
   readonly hidden: number
 }
 
 /**
- * One call of `run(program, repetitions)`: the median of its seconds by the device's clock, and of what the
- * caller waits beyond that.
+ * One call of `run(program, repetitions)`: the median of its seconds by the device's clock, and of the
+ * additional time that the caller waits.
  */
 export interface RunCost {
   readonly program: string
@@ -39,8 +39,8 @@ export interface RunCost {
 }
 
 /**
- * The product of two square matrices by scheme `direct`, with its messages and without, and the messages
- * alone.
+ * Times the product of two square matrices by scheme `direct`, with and without its messages, and the
+ * messages alone.
  */
 export async function measureRing(
   group: DeviceGroup,
@@ -63,8 +63,8 @@ export async function measureRing(
   const time = async (program: Program, warmup: number) => {
     times.get(program)!.push((await measure(group, program, { warmup })).seconds)
   }
-  // The share is a small difference of long times: each of the two follows the other as often as itself, and
-  // neither the messages, beside which a GPU cools.
+  // The fraction is a small difference of long times. Therefore each of the two programs follows the other as
+  // often as itself, and neither follows the messages, during which a GPU cools down.
   for (let sample = 0; sample < 16; sample++)
     for (const program of sample % 2 === 0 ? [whole, silent] : [silent, whole])
       await time(program, sample === 0 ? 2 : 0)
@@ -81,7 +81,7 @@ export async function measureRing(
   }
 }
 
-/** A thousand runs in one call: neighbours that exchange rows, and transposes. */
+/** A thousand runs in one call: exchanges of rows between neighbours, and transposes. */
 export async function measureRuns(group: DeviceGroup): Promise<RunCost[]> {
   const repetitions = 1000
   const timed = async (name: string, program: Program): Promise<RunCost> => {
@@ -93,7 +93,7 @@ export async function measureRuns(group: DeviceGroup): Promise<RunCost[]> {
       const result = await group.queue.run(program, repetitions)
       const wall = (performance.now() - from) / 1000
       if (sample === 0) {
-        // Messages through host memory take seconds, and the same in every run.
+        // Messages through host memory take seconds, and equally long in every run.
         if (result.seconds > 1) samples = 1
         continue
       }
@@ -130,8 +130,8 @@ export async function measureRuns(group: DeviceGroup): Promise<RunCost[]> {
 }
 
 /**
- * A recorder that leaves out copies, and has what their targets' devices do next wait for what they did
- * before, as the data of the copies would: what a program takes where its messages cost nothing.
+ * A recorder that omits copies, but makes the later work of their target devices wait for the earlier work,
+ * as the data of the copies would. It shows how long a program would take if its messages cost nothing.
  */
 function withoutCopies(recorder: Recorder): Recorder {
   const copy: Recorder['copy'] = (_, { buffer: { device } }) => {

@@ -30,8 +30,8 @@ export const rankOptions = {
 } as const
 
 /**
- * What the jobs of a table are measured with: these options, and those that table.ts has for its own rows
- * too.
+ * The options with which the jobs of a table are measured: these, and those that table.ts also has for its
+ * own rows.
  */
 type RankValues = Readonly<Record<'commit' | 'backend' | 'ranks' | 'rounds' | 'seconds', string>> &
   Partial<Record<'out' | 'rows' | 'ways' | 'mpi-of' | 'nvidia', string | undefined>>
@@ -49,7 +49,7 @@ export function measureWays(values: RankValues): void {
   const folder = mkdtempSync(join(tmpdir(), 'tandem-ranks-'))
   /** A job that takes longer has lost a rank. */
   const mostSeconds = 75
-  /** A sample of NVIDIA's that takes longer for one size does not end; what it printed until then counts. */
+  /** An NVIDIA sample that takes longer for one size never ends; its output up to then counts. */
   const mostSecondsOfSample = 20
 
   const rounds = new Map<string, { work: string; size: number; way: string; seconds: number[] }>()
@@ -63,7 +63,7 @@ export function measureWays(values: RankValues): void {
   const seed = String(Date.now() % 2 ** 31)
 
   const ways = (values.ways ?? 'one').split(',')
-  /** Below 1 where no time is left. */
+  /** Below 1 if no time is left. */
   const secondsLeft = (most: number) =>
     Math.min(most, Math.floor(Number(values.seconds) - performance.now() / 1000))
   for (let round = 0; round < Number(values.rounds); round++)
@@ -86,7 +86,7 @@ export function measureWays(values: RankValues): void {
     rounds.set(key, entry)
   }
 
-  /** One job of table.ts: in one process, or in one process a GPU. */
+  /** Runs one job of table.ts: in one process, or in one process per GPU. */
   function ours(way: string): void {
     const job = join(folder, 'job.json')
     writeFileSync(job, '')
@@ -137,7 +137,7 @@ export function measureWays(values: RankValues): void {
     for (const cost of document.runs ?? []) runs.push({ way, cost })
   }
 
-  /** A sample of NVIDIA's, for the two sizes of its row. */
+  /** Runs an NVIDIA sample for the two sizes of its row. */
   function sample(name: string): void {
     const path = samples.get(name)
     if (path === undefined) throw new Error(`--nvidia has no path of ${name}`)
@@ -169,7 +169,7 @@ export function measureWays(values: RankValues): void {
     ]
   }
 
-  /** Runs a command to its end, with an MPI that lies in `prefix` first; gives what it printed. */
+  /** Runs a command to its end, with the MPI in `prefix` first on the path; returns its output. */
   function start(
     what: string,
     most: number,

@@ -22,24 +22,24 @@ export interface Job {
   readonly seed: number
   readonly verify: boolean
   readonly brief: boolean
-  /** Undefined: no choice is measured. */
+  /** Undefined if choices are not measured. */
   readonly tuning: Map<string, string> | undefined
-  /** How many devices there are. */
+  /** The number of available devices. */
   readonly devices: number
-  /** Sizes asked for, or else the usual ones of the row. */
+  /** The requested sizes, or the usual ones of the row. */
   sizes(usual: readonly number[]): readonly number[]
-  /** Opens each of these numbers of devices that there are, or those that were asked for. */
+  /** Opens groups of these numbers of devices, as far as they are available, or of the requested numbers. */
   on(devices: readonly number[], body: (group: DeviceGroup) => Promise<void>): Promise<void>
-  /** Adds a result of table.ts's kind; `variant` tells apart what computes the same thing. */
+  /** Adds a result to table.ts's table; `variant` distinguishes programs that compute the same thing. */
   add(report: Report, variant?: string, work?: string): void
-  /** Adds one of the table of tensor cores, by backend and variant alone. */
+  /** Adds a result to the table of tensor cores, identified only by backend and variant. */
   addPlain(work: string, variant: string, report: Report): void
   push(result: TableResult): void
 }
 
 /**
- * Elements of a block over and over, from its element `shift` on: generating billions of them one by one
- * takes longer than what they are for.
+ * Repeats the elements of a block, starting from its element `shift`: generating billions of elements one by
+ * one takes longer than the work itself.
  */
 function repeated<T extends Float32Array | Uint16Array>(block: T, shift = 0) {
   return (offset: number, into: T): void => {
@@ -60,7 +60,7 @@ function timingOf({ seed, verify, brief, tuning }: Job) {
   return { timing, slow: { ...timing, warmup: brief ? 1 : 2, samples: brief ? 2 : 3 } }
 }
 
-/** Replays for one sample: about a millisecond of work. */
+/** The number of replays for one sample, which then takes about a millisecond. */
 const replays = (side: number) => (side <= 2048 ? 200 : side <= 8192 ? 20 : 1)
 
 async function transposes(job: Job): Promise<void> {
@@ -77,7 +77,7 @@ async function transposes(job: Job): Promise<void> {
 async function schedules(job: Job): Promise<void> {
   const options = { ...timingOf(job).timing, input: await inputOf(job), type: 'f32' } as const
   await job.on([2, 4], async (group) => {
-    // As the source has it, every tile copied and then transposed, and by the default, one kernel a sender.
+    // As in the source, every tile copied and then transposed; and by the default, one kernel per sender.
     for (const transport of ['copy', 'scatter'] as const)
       for (const side of group.devices.length === 2 ? [2048, 32768] : [32768])
         for (const schedule of ['overlapped', 'serial'] as const) {
@@ -171,7 +171,7 @@ async function f32Product(
   work: string,
 ): Promise<void> {
   const block = await blockOf(job.seed)
-  // B begins elsewhere in the block than A.
+  // B begins at another element of the block than A.
   const operands = { a: repeated(block), b: repeated(block, 5), verify: job.verify }
   const report = await matmul(group, { ...operands, ...options })
   job.addPlain(work, `${group.backend} ${report.precision}`, report)
@@ -208,13 +208,13 @@ async function several(job: Job): Promise<void> {
   })
 }
 
-/** What runs on WebGPU and on CUDA on the same GPU: one process for each, after a second of warm-up. */
+/** Works that run on WebGPU and on CUDA on the same GPU: one process for each, after a second of warm-up. */
 async function sameGpu(job: Job): Promise<void> {
   const input = await inputOf(job)
   await job.on([1], async (group) => {
     if (group.software) throw new Error(`${group.backend} has no GPU here.`)
     for (const fuse of [false, true]) {
-      // One sample: it is a mean over seconds of sweeps.
+      // One sample is enough: it is a mean over seconds of sweeps.
       const options = { ...square(16384), input, fuse, warmup: 0, samples: 1 }
       const report = await jacobi(group, { ...options, iterations: fuse ? 12_000 : 6000 })
       const seconds = report.seconds / report.iterations
@@ -232,7 +232,7 @@ async function sameGpu(job: Job): Promise<void> {
   })
 }
 
-/** What plain kernels reach that copy 2^28 bytes, 16 and 4 bytes an invocation. */
+/** The rates of plain kernels that copy 2^28 bytes, with 16 and 4 bytes per invocation. */
 async function copies(job: Job, group: DeviceGroup): Promise<void> {
   const device = group.devices[0]!
   const elements = 2 ** 26
@@ -273,12 +273,12 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgr
   y.destroy()
 }
 
-/** What takes minutes to check comes last: a job that is cut short has the rest. */
+/** Rows whose check takes minutes are last, so that a job that is cut short still has the others. */
 export const rows: Readonly<Record<string, (job: Job) => Promise<void>>> = {
   ...{ transpose: transposes, schedules, sum: sums, ladder, gemm: products, jacobi: jacobis },
   ...{ products: tensorProducts, several, 'same-gpu': sameGpu },
   ...{ 'gemm-resident': residentProducts, 'gemm-streamed': streamedProducts },
 }
 
-/** Rows that make a table of their own. */
+/** Rows that form a separate table. */
 export const tensorRows = ['products', 'several', 'same-gpu']

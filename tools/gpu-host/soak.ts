@@ -29,7 +29,10 @@ const [length = '300', inner = 'cuda', devices = '2', transportList, seedText] =
 const seed = Number(seedText ?? Date.now() % 1e9)
 const random = seededRandom(seed)
 const pick = (n: number) => Math.floor(random() * n)
-/** From a kill to the end of the job. Liveness takes 5 s at most, on a machine that has time for it. */
+/**
+ * The limit from a kill to the end of the job. Detection takes at most 5 s on a machine that is not
+ * overloaded.
+ */
 const mostSeconds = 30 * patienceWith(inner)
 const work = fileURLToPath(new URL('../../packages/cli/src/testing/soak-work.ts', import.meta.url))
 const hasWork = inner === 'cuda' || inner === 'webgpu'
@@ -48,7 +51,7 @@ const [steady, pressure] = await Promise.all([
 ])
 problems.push(...(await heldSince(before)))
 if (inner === 'cuda' && before === undefined) problems.push('nvidia-smi does not say what the GPUs hold')
-// Shorter ones are for tests of this script.
+// Shorter soaks are for tests of this script.
 if (Number(length) >= 60) {
   const { runs, aborted } = (steady ?? {}) as Record<string, number>
   const done = { ...counts, ...(hasWork && { runs, aborted, ...(pressure as object) }) }
@@ -70,7 +73,7 @@ function addProblems(of: string, found: readonly string[]): void {
   if (problems.length >= 10) noMore.abort()
 }
 
-/** Runs soak-work.ts to its end, or kills it; gives what it says at its end. */
+/** Runs soak-work.ts to its end, or kills it; returns its final output. */
 async function process_(role: string, itsSeed: number, killAfter?: number): Promise<unknown> {
   const args = [work, role, String(Math.max(1, left())), devices, String(itsSeed), inner]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -109,7 +112,7 @@ async function oneJob(): Promise<void> {
   const victim = pick(2) === 0 ? pick(ranks) : undefined
   const killAfterMilliseconds = pick(8000)
   const itsSeed = pick(2 ** 31)
-  // A job whose rank is to be killed goes on until then.
+  // A job whose rank is to be killed continues until then.
   const rounds = victim === undefined ? 1 + pick(5) : 1_000_000
   let timer: NodeJS.Timeout | undefined
   const { exitCode, text, seconds, disturbed, ...result } = await runRankJob({

@@ -2,13 +2,13 @@ import type { BenchResult } from '../../packages/cli/src/bench/document.ts'
 import type { HostCost } from './host-cost.ts'
 import type { RingCost, RunCost } from './rank-rows.ts'
 
-/** Sizes by name, as results give them. */
+/** Sizes by name, as in results. */
 export type Shape = Readonly<Record<string, number>>
 
 export const square = (side: number) => ({ rows: side, columns: side })
 export const cube = (side: number) => ({ m: side, n: side, k: side })
 
-/** Products with few rows or columns, both ways. */
+/** Products with few rows or few columns. */
 export const narrowShapes = [64, 128, 256, 512].flatMap((size) => [
   { m: size, n: 8192, k: 8192 },
   { m: 8192, n: size, k: 8192 },
@@ -24,12 +24,12 @@ interface OfDevices extends Measured {
   readonly machine: Readonly<Record<string, unknown>>
 }
 
-/** One measurement, with what was checked. */
+/** One measurement, with a description of its check. */
 export interface TableResult extends BenchResult {
   readonly verification?: string
 }
 
-/** What table.ts writes. With products on tensor cores the kind is `tensor`. */
+/** The document that table.ts writes. For products on tensor cores, the kind is `tensor`. */
 export interface BenchTable extends OfDevices {
   readonly kind: 'bench' | 'tensor'
   readonly ours: readonly TableResult[]
@@ -51,8 +51,8 @@ export interface ProductErrors {
 }
 
 /**
- * Seconds of one piece of work (of Jacobi: of a sweep) in one way: `one` process, a transport between
- * processes, or a sample of NVIDIA's.
+ * Seconds of one piece of work (for Jacobi, of one sweep) in one way: `one` process, a transport between
+ * processes, or an NVIDIA sample.
  */
 export interface RankResult {
   readonly work: string
@@ -63,10 +63,10 @@ export interface RankResult {
   readonly rounds: readonly number[]
 }
 
-/** What table.ts writes with --ways. */
+/** The document that table.ts writes with --ways. */
 export interface RankTable extends OfDevices {
   readonly kind: 'ranks'
-  /** Processes, each with one GPU. */
+  /** The number of processes, each with one GPU. */
   readonly ranks: number
   readonly results: readonly RankResult[]
   /** One for each round. */
@@ -88,7 +88,7 @@ export interface PrimitivesFigure {
   readonly seconds: number
 }
 
-/** What primitives-table.ts writes. */
+/** The document that primitives-table.ts writes. */
 export interface PrimitivesTable extends Measured {
   readonly kind: 'primitives'
   readonly machine: string
@@ -96,8 +96,8 @@ export interface PrimitivesTable extends Measured {
 }
 
 /**
- * What packages/webgpu-api/src/calls.bench.ts writes, with the machine and the commit. Times are
- * microseconds.
+ * The document that packages/webgpu-api/src/calls.bench.ts writes, with the machine and the commit. Times are
+ * in microseconds.
  */
 export interface ApiTable extends Measured {
   readonly kind: 'webgpu-api'
@@ -106,8 +106,8 @@ export interface ApiTable extends Measured {
 }
 
 /**
- * The measurement of a work whose variant is `variant` or, where that begins with a blank, ends so; of a
- * shape that has these sizes.
+ * The measurement of a work and a shape with these sizes, whose variant is `variant` or, if that begins with
+ * a blank, ends with it.
  */
 export function findResult(
   results: readonly BenchResult[],
@@ -125,7 +125,7 @@ export function findResult(
   )
 }
 
-/** The middle of what was measured, of two the mean. */
+/** The median of the measurements; for two, their mean. */
 export function middle(values: readonly number[]): number | undefined {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted.length === 0

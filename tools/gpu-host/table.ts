@@ -59,7 +59,7 @@ const read = (path: string) => JSON.parse(readFileSync(path, 'utf8'))
 const readAll = (paths: string | undefined) => paths?.split(',').map(read) ?? []
 const merged: readonly BenchTable[] = readAll(values.merge)
 const usualRows = 'transpose,schedules,sum,ladder,gemm,jacobi,host,gemm-resident,gemm-streamed'
-/** Sizes asked for by the names of rows; none: those of the row. */
+/** The sizes requested for rows, by name; if empty, the row's usual sizes. */
 const asked = new Map<string, readonly number[]>(
   (values.merge === undefined ? (values.rows ?? usualRows).split(',') : []).map((row) => {
     const [name, ...sizes] = row.split(':')
@@ -76,13 +76,13 @@ const all = Number(values.devices ?? adapters.length)
 const isTensor = merged[0]?.kind === 'tensor' || tensorRows.some((row) => asked.has(row))
 const tuning = values.tune ? new Map<string, string>() : undefined
 
-/** The group of all processes, and whether this one is the first of them: it prints and writes. */
+/** The group of all processes, and whether this process is the first, which prints and writes. */
 let joined: DeviceGroup | undefined
 let printing = true
 let rings: readonly RingCost[] = []
 let runs: readonly RunCost[] = []
 let host = merged.find((table) => table.host)?.host
-/** Sums and residuals, which have the same bits however many processes compute them. */
+/** Sums and residuals, whose bits are the same for any number of processes. */
 const bits: Record<string, string> = {}
 const ours: TableResult[] = merged.flatMap((table) => table.ours)
 const peers: readonly BenchResult[] = [
@@ -93,12 +93,12 @@ const peers: readonly BenchResult[] = [
     : []),
 ]
 
-/** Names of the work, as tools/peers has them. */
+/** The names of the works in tools/peers. */
 const workOf: Readonly<Record<string, string>> = { reduce: 'sum', matmul: 'gemm' }
 const job: Omit<Job, 'sizes'> = {
   ...{ seed: Number(values.seed), verify: values.verify, brief: values.brief, tuning, devices: all },
   on: async (usual, body) => {
-    // Rows of one device stay so, and rows of several have no use for one.
+    // Rows for one device always run on one, and rows for several never do.
     const [single, mixed] = [usual.includes(1), usual.length > 1]
     const chosen = counts?.filter((devices) => (devices === 1 ? single : mixed || !single)) ?? usual
     for (const devices of chosen) if (devices <= all) await on(devices, body)
@@ -150,7 +150,7 @@ function push(result: TableResult): void {
 }
 
 /**
- * Runs `body` on a group of `devices`; processes keep the group for the next row, since joining takes them
+ * Runs `body` on a group of `devices`. Processes keep the group for the next row, since joining takes them
  * seconds.
  */
 async function on(devices: number, body: (group: DeviceGroup) => Promise<void>): Promise<void> {
@@ -166,7 +166,8 @@ async function on(devices: number, body: (group: DeviceGroup) => Promise<void>):
 }
 
 /**
- * The table as far as it is measured; written at every result, so that a job cut short leaves what it had.
+ * The table as measured so far; written after every result, so that a job that is cut short leaves its
+ * results.
  */
 function save(): BenchTable {
   const document: BenchTable = {

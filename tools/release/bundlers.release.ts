@@ -10,7 +10,7 @@ import { installed, mustRun, newProject, tools, tryRun } from './testing/consume
 
 const { npmrc } = inject('release')
 const webpack = createRequire(import.meta.url)('webpack') as typeof import('webpack')
-/** What docs/support.md tells users to mark. */
+/** The packages that docs/support.md tells users to mark as external. */
 const external = /^(@tandem-gpu\/|webgpu$)/
 
 const program = `
@@ -42,7 +42,9 @@ beforeAll(async () => {
   await mustRun('npm', ['install', '--no-audit', '--no-fund', ...installed], { cwd: project })
 })
 
-/** Bundles `entry` into the folder `out`; `take`: by mistake, the packages too. */
+/**
+ * Bundles `entry` into the folder `out`. `take`: also bundles the packages, as a user might do by mistake.
+ */
 type Bundler = (out: string, take: boolean) => Promise<void>
 
 const bundlers: readonly (readonly [name: string, Bundler])[] = [
@@ -135,7 +137,7 @@ describe.each(bundlers)('%s', (name, bundle) => {
   it('makes a bundle that says what to do, where it takes the packages in by mistake', async () => {
     const out = folder('mistaken')
     await bundle(out, true)
-    // On another machine: some bundlers write this one's paths into the code.
+    // Simulates another machine: some bundlers write paths of this one into the code.
     const elsewhere = newProject('elsewhere', npmrc)
     mkdirSync(join(elsewhere, 'app'))
     cpSync(out, join(elsewhere, 'app'), { recursive: true })

@@ -26,8 +26,8 @@ describe('a project that installs the packages by name', () => {
 
   it('with pnpm', async () => {
     const cwd = newProject('pnpm', npmrc)
-    // pnpm 11 ends with an error until it is told whether a package may run its install script: Dawn's need
-    // not.
+    // pnpm 11 fails until it is told whether a package may run its install script, which Dawn's does not need
+    // to.
     writeFileSync(join(cwd, 'pnpm-workspace.yaml'), 'allowBuilds:\n  webgpu: false\n')
     const pnpm = (...args: string[]) => mustRun(node24, [tools.pnpm, ...args], { cwd })
     await pnpm('add', '--config.minimum-release-age=0', ...installed)
@@ -49,7 +49,7 @@ describe('a project that installs the packages by name', () => {
         '',
       ].join('\n'),
     )
-    // A lock file of its own keeps Yarn from looking for a project above.
+    // A separate lock file keeps Yarn from looking for a project in parent folders.
     writeFileSync(join(cwd, 'yarn.lock'), '')
     const yarn = (...args: string[]) => mustRun(node24, [tools.yarn, ...args], { cwd })
     await yarn('add', ...installed)

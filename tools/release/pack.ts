@@ -1,6 +1,6 @@
-// Makes the tarballs of a release: `npm run pack -- [--out DIR] [--without-kernels]`, after `npm run build`.
-// With `--without-kernels`, and where there is no nvcc to compile them, backend-cuda is packed without
-// kernels: its package.json says so, and publish.ts refuses the tarball.
+// Creates the tarballs of a release: `npm run pack -- [--out DIR] [--without-kernels]`, after `npm run
+// build`. With `--without-kernels`, or without nvcc to compile them, backend-cuda is packed without kernels:
+// its package.json then says so, and publish.ts refuses the tarball.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,10 +17,7 @@ export interface PackOptions {
 
 const withKernels = 'backend-cuda'
 
-/**
- * Packs every published package and returns the tarballs by short name, in the order in which they are
- * published.
- */
+/** Packs every published package, and returns the tarballs by short name, in publishing order. */
 export function packAll({ root, out, withoutKernels }: PackOptions): Map<string, string> {
   mkdirSync(out, { recursive: true })
   if (!withoutKernels) run(process.execPath, [join(root, 'tools/ship-kernels/ship-kernels.ts')], root)
@@ -35,8 +32,8 @@ export function packAll({ root, out, withoutKernels }: PackOptions): Map<string,
 }
 
 /**
- * Returns the tarballs by the names of the packages. Their scripts are not run: the build and the kernels are
- * made before.
+ * Returns the tarballs by package name. The packages' scripts are not run: the build and the kernels already
+ * exist.
  */
 function npmPack(folders: readonly string[], out: string): Map<string, string> {
   const args = ['pack', ...folders, '--pack-destination', out, '--json', '--silent', '--ignore-scripts']

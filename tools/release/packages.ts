@@ -7,7 +7,7 @@ export interface Manifest {
   readonly private?: boolean
   readonly dependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>
-  /** Set in tarballs that `npm run pack -- --without-kernels` makes; such a tarball is never published. */
+  /** Set in tarballs that `npm run pack -- --without-kernels` creates; such a tarball is never published. */
   readonly tandem?: { readonly withoutKernels?: boolean }
 }
 
@@ -18,7 +18,7 @@ export interface Package {
   readonly manifest: Manifest
 }
 
-/** What a release publishes, each package after those that it depends on. */
+/** The packages of a release, each after those on which it depends. */
 export function publishedPackages(root: string): Package[] {
   const packages = readdirSync(join(root, 'packages')).flatMap((shortName) => {
     const folder = join(root, 'packages', shortName)

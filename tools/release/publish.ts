@@ -1,7 +1,7 @@
-// Publishes what the registry does not have yet: `node tools/release/publish.ts --registry URL [--provenance]
-// [--tarballs DIR]`. Packs the packages unless a folder of tarballs is given, refuses what verify.ts finds
-// wrong, and publishes in the order of the dependencies. Whoever runs it names the registry: none is taken
-// from npm's configuration.
+// Publishes the packages that the registry does not have yet: `node tools/release/publish.ts --registry URL
+// [--provenance] [--tarballs DIR]`. Packs the packages unless a folder of tarballs is given, refuses tarballs
+// with problems that verify.ts finds, and publishes in dependency order. The caller names the registry; none
+// is taken from npm's configuration.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -72,13 +72,13 @@ function tarballsIn(folder: string): Map<string, string> {
   )
 }
 
-/** npm says E404 for a package that is not there, and nothing for a version that is not. */
+/** npm reports E404 for a missing package, and nothing for a missing version. */
 function isPublished(id: string, registry: string): boolean {
   const { status, stdout } = npm(['view', id, 'version'], registry, 'pipe')
   return status === 0 && stdout.trim() !== ''
 }
 
-/** A registry that a user's .npmrc sets for the scope goes before --registry, so that both are given. */
+/** A registry that a user's .npmrc sets for the scope takes precedence over --registry, so both are given. */
 function npm(args: readonly string[], registry: string, stdio: 'inherit' | 'pipe') {
   return spawnSync('npm', [...args, `--registry=${registry}`, `--@tandem-gpu:registry=${registry}`], {
     cwd: root,

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
- * The documents that say how to install from a clone, between `<!-- before-first-release -->` and `<!--
+ * The documents that describe how to install from a clone, between `<!-- before-first-release -->` and `<!--
  * /before-first-release -->`.
  */
 export const noticeDocuments = [

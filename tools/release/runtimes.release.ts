@@ -33,7 +33,7 @@ async function fakeDriver(compiler: string, name: string): Promise<string> {
   return library
 }
 
-/** Runs a script of the project on a Node for linux-arm64; what it prints. */
+/** Runs a script of the project on a Node for linux-arm64; returns its output. */
 async function runOnArm64(script: string): Promise<string> {
   const node = join(project, 'package/bin/node')
   if (!existsSync(node)) {
@@ -45,7 +45,7 @@ async function runOnArm64(script: string): Promise<string> {
   return (await mustRun('qemu-aarch64', args, { cwd: project })).trim()
 }
 
-/** CUDA on the fake driver: what an addon is asked for in a life of a group. Prints `3 7`. */
+/** CUDA on the fake driver: a typical sequence of addon calls by a group. Prints `3 7`. */
 function cudaProgram(library: string): string {
   const libraries = { cuda: [library], nvrtc: [library], nvml: [library] }
   return `
@@ -98,7 +98,7 @@ describe('the addons', () => {
 
   it.each(['backend-cuda', 'backend-mpi'])('of %s builds from its tarball and that of core', async (name) => {
     const folder = join(project, 'node_modules/@tandem-gpu', name)
-    // What builds it is not among what users install.
+    // Build tools are not among the packages that users install.
     for (const tool of ['node-addon-api', 'node-api-headers'])
       symlinkSync(join(root, 'node_modules', tool), join(project, 'node_modules', tool))
     onTestFinished(() => {

@@ -9,13 +9,13 @@ import { describeInChromium } from '../../packages/backend-webgpu/browser/descri
 import { apiEntries } from '../../site/api-entries.ts'
 import { examples, sitePages } from '../../site/pages.ts'
 
-// The site as a file server has it: built by VitePress, which fails on links that lead nowhere, and opened
-// without any other server.
+// The site as a file server delivers it: built by VitePress, which fails on broken links, and opened without
+// any other server.
 
 const site = fileURLToPath(new URL('../../site', import.meta.url))
 
 beforeAll(() => {
-  // The demo is made of the built packages; `npm run test:release` builds them first.
+  // The demo consists of the built packages; `npm run test:release` builds them first.
   for (const args of [
     ['ci', '--no-audit', '--no-fund', '--loglevel=error'],
     ['run', 'build'],

@@ -14,7 +14,7 @@ const compilers = [
 const libs = [['es2022'], ['es2022', 'dom'], ['esnext'], ['esnext', 'dom']]
 const types = [[], ['node'], ['@webgpu/types'], ['node', '@webgpu/types']]
 
-/** Every entry point, and options that are given as undefined. */
+/** Imports every entry point, and passes options as undefined. */
 const everything = `
 export * as core from '@tandem-gpu/core'
 export * as coreBackend from '@tandem-gpu/core/backend'
@@ -78,8 +78,8 @@ async function errorsOfOurs(
   })
   const errors = output.split('\n').filter((line) => /error TS/.test(line))
   if (status !== 0 && errors.length === 0) throw new Error(output)
-  // Without DOM types @webgpu/types has errors of its own, and with those of TypeScript 6 and later it
-  // declares them twice.
+  // Without DOM types, @webgpu/types itself has errors; with those of TypeScript 6 and later, it has
+  // duplicate declarations.
   return errors.filter(
     (line) =>
       !/node_modules\/(@webgpu\/types|@types\/node|typescript)\//.test(line) &&

@@ -7,7 +7,10 @@ import { tarEntry, tarList } from './tarball.ts'
 
 const platforms = ['linux-x64', 'linux-arm64']
 
-/** Why a tarball must not be published; empty where it may. `folder` is the package that it was made of. */
+/**
+ * The reasons why a tarball must not be published; empty if there are none. `folder` is the package from
+ * which it was created.
+ */
 export function problemsOf(tarball: string, folder: string): string[] {
   const files = tarList(tarball)
   const manifest = JSON.parse(tarEntry(tarball, 'package/package.json').toString()) as Manifest
@@ -34,7 +37,7 @@ export function problemsOf(tarball: string, folder: string): string[] {
   return problems
 }
 
-/** What an addon must not ask of a machine: a glibc above 2.34, or its libstdc++. */
+/** The requirements that an addon must not have: a glibc above 2.34, or its libstdc++. */
 export function addonProblems(path: string, addon: Buffer): string[] {
   const text = addon.toString('latin1')
   const newest = Math.max(...[...text.matchAll(/\bGLIBC_2\.(\d+)/g)].map(([, minor]) => Number(minor)))
@@ -44,7 +47,7 @@ export function addonProblems(path: string, addon: Buffer): string[] {
   ]
 }
 
-/** The kernels must be exactly those that the algorithms ask for now. */
+/** The kernels must be exactly those that the algorithms currently use. */
 function kernelProblems(tarball: string, files: readonly string[], manifest: Manifest): string[] {
   if (manifest.tandem?.withoutKernels === true) return ['it is packed with --without-kernels.']
   const path = 'package/prebuilds/kernels.json.gz'
@@ -61,7 +64,7 @@ function kernelProblems(tarball: string, files: readonly string[], manifest: Man
 }
 
 /**
- * `problemsOf` every tarball that npm run pack made into one text, or undefined where all may be published.
+ * Combines `problemsOf` for every tarball of npm run pack into one text; undefined if all may be published.
  */
 export function refusal(tarballs: ReadonlyMap<string, string>, root: string): string | undefined {
   const lines = [...tarballs].flatMap(([shortName, tarball]) =>

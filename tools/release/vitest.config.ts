@@ -1,7 +1,7 @@
 import { tandemVitest } from '../vitest.ts'
 
-// `npm run test:release`: what is published, as its users get it. One file after another: managers, bundlers
-// and runtimes are heavy.
+// `npm run test:release`: tests the published packages as users install them. Files run one after another,
+// because managers, bundlers and runtimes need many resources.
 export default tandemVitest(import.meta.url, {
   include: ['*.release.ts'],
   globalSetup: ['testing/release-setup.ts'],

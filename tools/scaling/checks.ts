@@ -16,13 +16,13 @@ import { slowestOf } from './studies.ts'
 
 type Way = 'one process' | '`ipc`' | '`nccl`' | '`gpu-aware`' | '`staged`'
 
-/** What was measured on two and four GPUs, beside what the model says. */
+/** A measurement on two or four GPUs, to compare with the model. */
 export interface Check {
   readonly title: string
   readonly way: Way
   readonly gpus: number
   readonly program: RecordProgram
-  /** In microseconds; of Jacobi's iteration, one iteration. */
+  /** In microseconds; for Jacobi, of one iteration. */
   readonly measured: number
   readonly source: string
 }
@@ -56,7 +56,7 @@ const inOneProcess: readonly (readonly [string, number, RecordProgram, number, s
   ['Jacobi 8192², 2D', 4, jacobi(8192, '2d'), 49.76, '4xh200-jacobi.txt'],
   ['Jacobi 16384², 2D', 4, jacobi(16_384, '2d'), 155.95, '4xh200-jacobi.txt'],
 ]
-/** What rank-ways.ts measures, by its names of the work. */
+/** The programs that rank-ways.ts measures, by its names of the works. */
 const ofRanks: readonly (readonly [string, string, number, RecordProgram])[] = [
   ['transpose 2048²', 'transpose', 2048, transposeOf(2048)],
   ['transpose 32768²', 'transpose', 32_768, transposeOf(32_768)],
@@ -89,7 +89,7 @@ export const checks: readonly Check[] = [
   ...rankTables.flatMap(rankChecks),
 ]
 
-/** The model for the same program; where ranks send messages, of the slowest of them. */
+/** The model's prediction for the same program; if ranks send messages, for the slowest rank. */
 export async function predicted({ way, gpus, program }: Check): Promise<Prediction> {
   if (way === 'one process' || way === '`ipc`')
     return predictHost(await recordOn(() => openHost(gpus), program), way === '`ipc`')

@@ -15,7 +15,7 @@ export function kernelSeconds({ plan, blocking }: Recorded, command: Dispatch): 
     return found.kind === 'device' ? found.device : command.device
   }
   const views = command.bindings.flatMap((binding) => (binding.kind === 'storage' ? [binding] : []))
-  // Read and written in the GPU's own memory, and written to other GPUs.
+  // Bytes read and written in the GPU's own memory, and bytes written to other GPUs.
   let bytes = 0
   let peerBytes = 0
   for (const { buffer, view, reads, writes } of views) {
@@ -49,7 +49,7 @@ export function kernelSeconds({ plan, blocking }: Recorded, command: Dispatch): 
     const [a, b, sums] = [viewOf('a'), viewOf('b'), viewOf('c') / parts]
     const workgroups = command.workgroups.reduce((product, count) => product * count, 1)
     const k = Math.sqrt((a * b) / sums)
-    // Whole tiles on the fullest multiprocessor.
+    // The whole tiles on the multiprocessor with the most tiles.
     const tileFlops = (2 * blocking.tileRows * blocking.tileColumns * k) / parts
     const rate = (blocking.body === 'transposed' ? c.productRate : c.tiledRate).value / c.processors.value
     return start + (Math.ceil(workgroups / c.processors.value) * tileFlops) / rate
@@ -57,7 +57,7 @@ export function kernelSeconds({ plan, blocking }: Recorded, command: Dispatch): 
   throw new Error(`No cost is known for the kernel "${label}".`)
 }
 
-/** What a copy, upload, download or fill keeps busy. */
+/** The resources that a copy, upload, download or fill occupies. */
 export function copyCost(
   plan: RecordedPlan,
   command: Exclude<Command, { kind: 'dispatch' | 'send' | 'receive' }>,

@@ -1,6 +1,6 @@
 /*
- * The machine of docs/scaling.md: hosts of 8 H200s, one rank a GPU. Seconds, bytes and operations a second.
- * Every figure names where it was measured, or is marked as assumed.
+ * The machine of docs/scaling.md: hosts of 8 H200s, with one rank per GPU. Units are seconds, bytes and
+ * operations per second. Every figure states where it was measured, or is marked as assumed.
  */
 
 export interface Constant {
@@ -8,7 +8,7 @@ export interface Constant {
   /** As docs/scaling.md prints it. */
   readonly text: string
   readonly source: string
-  /** Nobody has measured it. */
+  /** Not measured. */
   readonly assumed?: true
 }
 
@@ -130,14 +130,14 @@ export const constants = {
 
 const ranksPerHost = 8
 
-/** How messages between ranks travel. */
+/** How messages are sent between ranks. */
 export interface Transport {
   readonly name: 'staged' | 'links'
-  /** Of one message between these ranks, until its bytes are in place, however few. */
+  /** The latency of one message between these ranks until its bytes are in place, however few. */
   latency(from: number, to: number): number
-  /** Bytes a second that one message can have. */
+  /** The maximum bytes per second of one message. */
   rate(from: number, to: number): number
-  /** What a message keeps busy on one of its two ranks, and for how long. */
+  /** The resource that a message occupies on one of its two ranks, and for how long. */
   occupies(from: number, to: number, byteLength: number): readonly [resource: string, seconds: number]
 }
 
@@ -146,7 +146,7 @@ const sameHost = (a: number, b: number) => Math.floor(a / ranksPerHost) === Math
 const c = constants
 
 /**
- * Through host memory by MPI: what a group over several hosts has. A thread of each rank carries all its
+ * Through host memory by MPI, as in a group over several hosts. One thread of each rank carries all its
  * messages.
  */
 export const staged: Transport = {

@@ -2,7 +2,7 @@ import { type Backend, type DeviceGroup, openGroup } from '@tandem-gpu/core'
 import type { OpenedRuntime, Runtime } from '@tandem-gpu/core/backend'
 import { imaginedRanks, referenceBackend } from '@tandem-gpu/core/testing'
 
-/** What an H200 offers, as the CUDA backend reports it: choices of the algorithms depend on it. */
+/** The properties of an H200 that the CUDA backend reports, on which choices of the algorithms depend. */
 const h200 = {
   software: false,
   name: 'NVIDIA H200',
@@ -21,16 +21,16 @@ const h200 = {
 }
 
 /**
- * A group whose programs are recorded and never run, as one rank of `count` with an H200 each. Its buffers
- * hold no memory.
+ * Opens a group whose programs are recorded but never run, as one rank of `count` with one H200 each. Its
+ * buffers have no memory.
  */
 export function openRank(rank: number, count: number): Promise<DeviceGroup> {
   return openGroup({ backends: [onPaper(imaginedRanks(rank, count))] })
 }
 
 /**
- * The same over `devices` H200s that reach each other's memory: one process, or processes of one host with
- * the transport `ipc`.
+ * The same for `devices` H200s that can access each other's memory: one process, or processes of one host
+ * with the transport `ipc`.
  */
 export function openHost(devices: number): Promise<DeviceGroup> {
   return openGroup({ backends: [onPaper(referenceBackend({ devices }))] })

@@ -7,16 +7,19 @@ type Command = RecordedPlan['commands'][number]
 type Message = Extract<Command, { kind: 'send' | 'receive' }>
 
 export interface Prediction {
-  /** Of one repetition, or of one sweep where the program is Jacobi's. */
+  /** The time of one repetition, or for Jacobi's program of one sweep. */
   readonly seconds: number
-  /** What takes that long: `path`, the longest chain of commands, or what is busy all the time. */
+  /** The bottleneck: `path`, the longest chain of commands, or the resource that is always busy. */
   readonly bound: string
 }
 
-/** Messages of the binary tree that brings Jacobi's residuals to every rank, beside the sweeps. */
+/**
+ * Whether a command is a message of the binary tree that distributes Jacobi's residuals to every rank, in
+ * addition to the sweeps.
+ */
 const ofTree = ({ label }: Command) => label === 'gather' || label === 'spread'
 
-/** The time of a program by the plan of one of its ranks. */
+/** Predicts the time of a program from the plan of one of its ranks. */
 export function predictRank(
   recorded: Recorded,
   rank: number,
@@ -31,14 +34,14 @@ export function predictRank(
       const { peer } = command
       const bytes = command.region === undefined ? 0 : byteLengthOf(command.region)
       const [resource, held] = transport.occupies(rank, peer, bytes)
-      // In and out are two directions of a link; one thread carries both.
+      // A link has two directions, in and out; one thread carries both.
       use(resource === 'carrier' ? resource : `${resource} ${command.kind === 'send' ? 'out' : 'in'}`, held)
       return messageCost(command, rank, transport)
     }
     return localCost(recorded, command, use)
   })
   if (recorded.sweeps !== undefined) {
-    // A look at the residuals ends before the next one begins: up one tree of the ranks and down another.
+    // A check of the residuals ends before the next one begins: up one tree of the ranks and down another.
     const looks = plan.commands.filter(({ label }) => label === 'residual').length
     const depth = 2 * Math.ceil(Math.log2(count))
     busy.set('residuals', looks * depth * transport.latency(0, count - 1))
@@ -60,7 +63,7 @@ function messageCost(command: Message, rank: number, transport: Transport): numb
     : transport.latency(rank, peer) + bytes / transport.rate(rank, peer)
 }
 
-/** The time of a program over GPUs that reach each other's memory, by its whole plan. */
+/** Predicts the time of a program on GPUs that can access each other's memory, from its whole plan. */
 export function predictHost(recorded: Recorded, shared = false): Prediction {
   const { plan, sweeps = 1 } = recorded
   const busy = new Map<string, number>()
@@ -101,7 +104,7 @@ function localCost(
 
 function largest(path: number, busy: ReadonlyMap<string, number>, sweeps: number): Prediction {
   let most: Prediction = { seconds: path / sweeps, bound: 'path' }
-  // Sums of floating-point numbers in another order differ in their last bits.
+  // Sums of floating-point numbers in a different order differ in their last bits.
   for (const [resource, seconds] of busy)
     if (seconds / sweeps > most.seconds * (1 + 1e-9))
       most = { seconds: seconds / sweeps, bound: resource.split(' ')[0]! }
@@ -109,9 +112,9 @@ function largest(path: number, busy: ReadonlyMap<string, number>, sweeps: number
 }
 
 /**
- * For each message that this rank receives, the one of its own that its peer sends at the same place of the
- * peer's plan: inner ranks do the same work, so the peer p of rank r sends to r when r sends to 2r − p, or,
- * at the edge of the ranks, to p. Messages of one label keep their order.
+ * For each message that this rank receives, its own message that corresponds to its peer's send. Inner ranks
+ * do the same work, so the peer p of rank r sends to r when r sends to 2r − p or, at the edge of the ranks,
+ * to p. Messages with the same label keep their order.
  */
 function mirroredSends(plan: RecordedPlan, rank: number, count: number): Map<number, number> {
   const sends = new Map<string, number[]>()
@@ -143,18 +146,18 @@ function mirroredSends(plan: RecordedPlan, rank: number, count: number): Map<num
 }
 
 interface PathRules {
-  /** 2: what the second repetition adds to the first. */
+  /** 2: the time that the second repetition adds to the first. */
   readonly repetitions: 1 | 2
   /**
-   * The command whose start (of a send) or end (of a kernel) lets this receive begin, beside what it follows
-   * itself.
+   * The command whose start (for a send) or end (for a kernel) allows this receive to begin, in addition to
+   * its own dependences.
    */
   readonly released: (receive: number) => number | undefined
   /** Seconds between the end of one command and the start of another that follows it. */
   readonly edge: (from: number, to: number) => number
 }
 
-/** The longest chain of commands, with as many of everything as there are commands that could run at once. */
+/** The longest chain of commands, if resources are not limited. */
 function longestPath(
   plan: Pick<RecordedPlan, 'commands'>,
   seconds: readonly number[],
@@ -165,7 +168,7 @@ function longestPath(
   const begin = new Float64Array(count * rules.repetitions)
   const end = new Float64Array(count * rules.repetitions)
   const ends: number[] = []
-  // A receive may wait for a send that is recorded after it, so one pass in recorded order does not do.
+  // A receive may wait for a send that is recorded after it, so one pass in recorded order is not enough.
   for (let changed = true, pass = 0; changed; pass++) {
     if (pass > count + 1) throw new Error('The messages of the plan wait for each other.')
     changed = false

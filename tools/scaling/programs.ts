@@ -22,19 +22,19 @@ import { compileTranspose } from '../../packages/algorithms/src/transpose/transp
 
 export type RecordedPlan = Program['plan']
 
-/** A program as recorded, and what its kernels do not say themselves. */
+/** A recorded program, with the parameters that its kernels do not contain. */
 export interface Recorded {
   readonly plan: RecordedPlan
-  /** Of products. */
+  /** Only for products. */
   readonly blocking?: MatmulBlocking
-  /** Sweeps of one repetition, of Jacobi's iteration. */
+  /** The number of sweeps in one repetition of Jacobi's iteration. */
   readonly sweeps?: number
 }
 
-/** Records a program over a group, as the algorithm of that name does it by default. */
+/** Records a program on a group, as the algorithm does by default. */
 export type RecordProgram = (group: DeviceGroup) => Promise<Recorded>
 
-/** f32, side × side. */
+/** A transpose of f32, side × side. */
 export function transposeOf(side: number, transport: 'auto' | 'copy' = 'auto'): RecordProgram {
   return async (group) => {
     const input = await allocateSharded(group, 'f32', side, side)
@@ -44,7 +44,7 @@ export function transposeOf(side: number, transport: 'auto' | 'copy' = 'auto'): 
   }
 }
 
-/** Of f32 elements. */
+/** A sum of f32 elements. */
 export function sumOf(elements: number): RecordProgram {
   return async (group) => {
     const kernels = await compileReduction(group, { kernel: 'best', operation: 'sum', type: 'f32' })
@@ -55,7 +55,7 @@ export function sumOf(elements: number): RecordProgram {
   }
 }
 
-/** f32, m × k by k × n, on the devices. */
+/** A product of f32, m × k by k × n, with matrices on the devices. */
 export function residentProduct(m: number, n: number, k: number): RecordProgram {
   return async (group) => {
     const blocking = chooseBlocking(group.devices[0]!, { m, n, k }, Math.ceil(m / group.devices.length))
@@ -95,7 +95,7 @@ export function streamedProduct(m: number, n: number, k: number): RecordProgram 
   }
 }
 
-/** f32 on a ring, with slices of A that circulate. */
+/** A product of f32 on a ring, with circulating slices of A. */
 export function ringProduct(m: number, n: number, k: number, scheme: RingScheme): RecordProgram {
   return async (group) => {
     const blocking = ringBlocking(group.devices, { m, n, k })
@@ -129,7 +129,7 @@ function recorded(group: DeviceGroup, record: (recorder: Recorder) => void): Rec
   return { plan: group.record(record).plan }
 }
 
-/** Records a program over a group that it opens, and closes the group: the plan is data. */
+/** Opens a group, records a program on it, and closes it: the plan is data. */
 export async function recordOn(open: () => Promise<DeviceGroup>, program: RecordProgram): Promise<Recorded> {
   const group = await open()
   try {

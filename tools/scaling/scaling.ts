@@ -28,7 +28,7 @@ function time(seconds: number): string {
   return seconds >= 0.9995e-3 ? `${number(1e3 * seconds)} ms` : `${number(1e6 * seconds)} µs`
 }
 
-/** A predicted time and, by its letter, what takes that long. */
+/** A predicted time, with a letter for its bottleneck. */
 export function cell({ seconds, bound }: Prediction): string {
   return `${time(seconds)} ${letters[bound] ?? bound}`
 }

@@ -20,7 +20,7 @@ export const rankCounts = [8, 16, 32, 64, 128, 256, 512, 1024]
 export interface Study {
   readonly title: string
   readonly of: (ranks: number) => RecordProgram
-  /** Blocks beside one another: which rank is an inner one. */
+  /** The number of blocks side by side, which determines an inner rank. */
   readonly across?: (ranks: number) => number
 }
 
@@ -29,7 +29,7 @@ const side = 16_384
 const down = (ranks: number) => 2 ** Math.floor(Math.log2(ranks) / 2)
 const across = (ranks: number) => ranks / down(ranks)
 
-/** About `least` · √ranks, so that the square grows as the ranks do, in equal slices of whole vectors. */
+/** About `least` · √ranks, so that the area grows with the ranks, in equal slices of whole vectors. */
 const sideOf = (least: number, ranks: number) => 4 * ranks * Math.round(least / 4 / Math.sqrt(ranks))
 
 /** The same work on more ranks. */
@@ -47,7 +47,7 @@ export const strong: readonly Study[] = [
   { title: 'ring 16384³, `interleaved`', of: () => ringProduct(side, side, side, 'interleaved') },
 ]
 
-/** As much work for each rank. */
+/** The same work for each rank. */
 export const weak: readonly Study[] = [
   {
     title: 'transpose, 268 MB a rank',
@@ -81,7 +81,7 @@ export const weak: readonly Study[] = [
 export type TransportName = Transport['name']
 const transports = [links, staged]
 
-/** Of the first, an inner and the last rank: the slowest, for each transport. */
+/** For each transport, the slowest of the first, an inner and the last rank. */
 export type Outcome = Readonly<Record<TransportName, Prediction>>
 
 export async function studied({ of, across }: Study, ranks: number): Promise<Outcome> {
@@ -96,7 +96,7 @@ export async function studied({ of, across }: Study, ranks: number): Promise<Out
   return Object.fromEntries(slowest) as Outcome
 }
 
-/** The first of equals: a difference in the last bits is none. */
+/** The first of equally slow ones: a difference in the last bits does not count. */
 export function slowestOf(predictions: readonly Prediction[]): Prediction {
   return predictions.reduce((a, b) => (b.seconds > a.seconds * (1 + 1e-9) ? b : a))
 }

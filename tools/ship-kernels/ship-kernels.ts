@@ -1,9 +1,9 @@
 // Compiles the kernels of @tandem-gpu/algorithms to PTX with nvcc, into
-// packages/backend-cuda/prebuilds/kernels.json.gz, so that a machine with a driver and no NVRTC runs them:
-// `node tools/ship-kernels/ship-kernels.ts [--nvcc PATH]`, after `npm run build`; `npm pack` and `npm
-// publish` of that package run it first. Fails without nvcc: a package without its kernels must not be
-// published by accident. Takes two minutes on two cores; what is compiled stays in
-// packages/backend-cuda/.cache, by source and by release of nvcc.
+// packages/backend-cuda/prebuilds/kernels.json.gz, so that they run on machines with a driver but without
+// NVRTC: `node tools/ship-kernels/ship-kernels.ts [--nvcc PATH]`, after `npm run build`; `npm pack` and `npm
+// publish` of that package run it first. Fails without nvcc, so that a package without its kernels is not
+// published by accident. Takes two minutes on two cores; outputs are kept in packages/backend-cuda/.cache, by
+// source and nvcc release.
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -16,7 +16,7 @@ import { architectures, type ShippedSource, shippedSources } from './shipped-sou
 const run = promisify(execFile)
 const packageFolder = fileURLToPath(new URL('../../packages/backend-cuda/', import.meta.url))
 const target = join(packageFolder, 'prebuilds/kernels.json.gz')
-/** Drivers 525 (CUDA 12.0) take PTX 8.0; nvcc writes its own newest version, which older drivers reject. */
+/** Drivers 525 (CUDA 12.0) accept PTX 8.0; nvcc writes its own newest version, which older drivers reject. */
 const ptxVersions = ['6.3', '7.0', '7.8', '8.0']
 
 await main()
@@ -75,7 +75,7 @@ function showProgress(done: number, total: number): void {
     process.stderr.write(`kernels: ${done} of ${total}\n`)
 }
 
-/** PTX that says the oldest version in which ptxas finds everything it uses. */
+/** Returns PTX that states the oldest version in which ptxas supports everything it uses. */
 async function compile(
   nvcc: string,
   path: string,
@@ -89,7 +89,7 @@ async function compile(
   for (const version of ptxVersions) {
     const lowered = ptx.replace(/^\.version .*$/m, `.version ${version}`)
     writeFileSync(output, lowered)
-    // Whether it is accepted is what is asked: no optimization.
+    // Only tests whether it is accepted, so without optimization.
     const accepted = await run(ptxas, [
       '-O0',
       '--gpu-name',

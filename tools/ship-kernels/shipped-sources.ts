@@ -14,14 +14,14 @@ import { shippedKernelKey } from '@tandem-gpu/backend-cuda'
 import { emitCuda, lower, parseWgsl } from '@tandem-gpu/wgsl'
 
 /**
- * The oldest architecture that nvcc 13 compiles for; and the one from which on kernels have asynchronous
+ * The oldest architecture for which nvcc 13 compiles, and the first in which kernels have asynchronous
  * copies. Drivers compile PTX for newer GPUs.
  */
 export const architectures = [75, 80] as const
 
 /** CUDA C++ that is shipped compiled. */
 export interface ShippedSource {
-  /** What `shippedKernels` of `cuda()` finds it by. */
+  /** The key by which `shippedKernels` of `cuda()` finds it. */
   readonly key: string
   readonly label: string
   readonly source: string
@@ -31,7 +31,7 @@ export interface ShippedSource {
 let translated: readonly ShippedSource[] | undefined
 
 /**
- * Every kernel of the algorithms, once for each architecture for which its text compiles to something else.
+ * Every kernel of the algorithms, once for each architecture for which its text compiles to different code.
  */
 export function shippedSources(): readonly ShippedSource[] {
   translated ??= translateSources()
@@ -72,7 +72,7 @@ function translateSources(): ShippedSource[] {
   const all = shippedModules().flatMap(({ label, wgsl, bounds, workgroupsPerMultiprocessor, module }) => {
     const options = { bounds, label, stoppable: 'start' as const, workgroupsPerMultiprocessor }
     const { source } = emitCuda(module, options)
-    // Older tensor cores multiply no matrices of these sizes.
+    // Older tensor cores do not support matrices of these sizes.
     const multiplies = wgsl.includes('enable chromium_experimental_subgroup_matrix')
     const copies = source.includes('async_copy(')
     const needed = multiplies ? [asynchronous] : copies ? [oldest, asynchronous] : [oldest]

@@ -14,13 +14,12 @@ declare module 'vitest' {
   }
 }
 
-/**
- * Programs of sources that no run of the tests has bundled for a day are removed, with what Node compiled of
- * them.
- */
+/** Removes programs, and their compile caches, whose sources no test run has bundled for a day. */
 export const keptMilliseconds = 86_400_000
 
-/** Modules know where they are, bundled or not: the packages find their addons and libraries. */
+/**
+ * Preserves the addresses of modules, bundled or not, so that the packages find their addons and libraries.
+ */
 const ownAddresses: Plugin = {
   name: 'own addresses',
   setup({ onLoad }) {
@@ -34,9 +33,7 @@ const ownAddresses: Plugin = {
   },
 }
 
-/**
- * Modules in place of others, by the names of these; a module that stands for another may import that one.
- */
+/** Replaces modules by others, by name; a replacement may import the module that it replaces. */
 function replacing(replacements: ReadonlyMap<string, string>): Plugin {
   return {
     name: 'replacements',
@@ -90,7 +87,7 @@ async function bundle(
   for (const { path, contents } of outputFiles) hash.update(path).update(contents)
   const all = join(root, '.cache/programs')
   removeUnused(all, keptMilliseconds)
-  // Named by its content, and complete from the start: two runs of the tests may make it at the same time.
+  // Named by its content, and complete from the start, since two test runs may create it at the same time.
   const folder = join(all, hash.digest('hex').slice(0, 16))
   if (isKept(folder)) return folder
   const unfinished = `${folder}.${process.pid}`

@@ -8,7 +8,7 @@ export interface Block {
   /** Line of the opening fence, from 1. */
   readonly line: number
   readonly language: string
-  /** What stands after the language: the path of the file that the block quotes. */
+  /** The text after the language: the path of the file that the block quotes. */
   readonly quoted: string | undefined
   readonly text: string
 }
@@ -35,14 +35,14 @@ export function blocksOf(root: string, document: string): Block[] {
   )
 }
 
-/** What `console.log` lines say that they print: the comment, up to a colon and a space. */
+/** The output that `console.log` lines announce: their comment, up to a colon and a space. */
 export function expectedLines(source: string): string[] {
   return [...source.matchAll(/^\s*console\.log\(.*\) \/\/ (.*)$/gm)].map(([, text]) =>
     text!.split(': ')[0]!.trim(),
   )
 }
 
-/** The name that a block's first line gives it, as `// kernels/axpy.wgsl` does. */
+/** The file name in a block's first line, such as `// kernels/axpy.wgsl`. */
 export function fileName({ text, language }: Block): string | undefined {
   return new RegExp(`^// (\\S+\\.${language})\\n`).exec(text)?.[1]
 }

@@ -1,11 +1,14 @@
-/** What `npm run test:long` runs. */
+/** A suite of `npm run test:long`. */
 export interface Suite {
   readonly name: string
   /** The package, and the file in its `src`. */
   readonly file: readonly [packageFolder: string, path: string]
   /** A regular expression: the tests to run, by their full names. */
   readonly tests: string
-  /** Into how many parts the tests split their cases (`testCases`); a suite of one part runs alone, after the others. */
+  /**
+   * The number of parts into which the tests divide their cases (`testCases`); a suite with one part runs
+   * alone, after the others.
+   */
   readonly parts: number
 }
 

@@ -1,8 +1,8 @@
 import { type CompiledKernels, type CompileOptions, compileAll, type DeviceGroup } from '@tandem-gpu/core'
 
 /**
- * Compiles kernels of this package as `compileAll` does. Their workgroups terminate: loops run over the
- * elements that they are given.
+ * Compiles kernels of this package as `compileAll` does, and marks them as terminating: their loops run over
+ * the elements that they are given.
  */
 export function compileTerminating<T extends Readonly<Record<string, CompileOptions | undefined>>>(
   group: DeviceGroup,

@@ -1,36 +1,37 @@
 /**
- * The choices that suit a device where the caller makes none. The only place where algorithms tell a GPU from
- * an adapter that the CPU runs, on which barriers are slow, all devices share one memory, and times say
- * nothing about hardware.
+ * The choices that suit a device if the caller makes none. Only here do algorithms distinguish a GPU from an
+ * adapter that runs on the CPU, where barriers are slow, all devices share one memory, and times do not apply
+ * to hardware.
  */
 export interface DeviceCharacter {
-  /** Workgroups exchange values through workgroup memory at little cost. */
+  /** Whether workgroups exchange values through workgroup memory at little cost. */
   readonly fastBarriers: boolean
-  /** Each adapter has memory of its own, which links connect with the others. */
+  /** Whether each adapter has its own memory, connected to the others by links. */
   readonly ownMemory: boolean
-  /** Measuring choices costs less than it gains. */
+  /** Whether measuring choices costs less than it gains. */
   readonly tunes: boolean
-  /** Runs before the clock counts. */
+  /** The number of untimed runs before the timed ones. */
   readonly warmup: number
   /** How often an iteration returns to the host to report its progress, if its duration is unknown. */
   readonly progressReports: number
-  /** Columns of B in a panel of a streamed product. */
+  /** The number of columns of B in a panel of a streamed product. */
   readonly streamWidth: number
   readonly jacobi: {
-    /** Sweeps are fused into passes over memory where they can be. */
+    /** Whether sweeps are fused into passes over memory if possible. */
     readonly fuses: boolean
     /**
-     * Cells of a block up to which a sweep that reads the neighbours' cells is faster than copies before it.
+     * The maximum number of cells in a block for which a sweep that reads the neighbours' cells is faster
+     * than one after copies.
      */
     readonly directCells: number
-    /** Rows that one invocation sweeps, of a block of so many. */
+    /** The number of rows that one invocation sweeps, in a block of `rows` rows. */
     stripRows(rows: number): number
   }
   /**
    * The rates that predictions assume: round figures for comparing device counts; do not base plans on them.
    */
   readonly assumed: AssumedRates
-  /** Sizes of the probe that measures these instead. */
+  /** Sizes of the benchmark that measures these rates instead. */
   readonly probe: { readonly side: number; readonly copyLength: number }
 }
 
@@ -39,7 +40,7 @@ export interface AssumedRates {
   readonly hostBytesPerSecond: number
   readonly hostTotalBytesPerSecond: number
   readonly peerBytesPerSecond: number
-  /** Between devices without access to each other's memory. */
+  /** The rate between devices that cannot access each other's memory. */
   readonly relayedBytesPerSecond: number
   readonly commandSeconds: number
 }
@@ -57,8 +58,8 @@ const hardware: DeviceCharacter = {
   jacobi: {
     fuses: true,
     directCells: 2_097_152,
-    // More rows reuse what is loaded, fewer keep more invocations busy. On an H200: 3 rows 4.1 TB/s, 4 rows
-    // 4.06, 8 rows 3.7, 1 row 3.6.
+    // More rows reuse loaded values; fewer rows keep more invocations busy. On an H200: 3 rows 4.1 TB/s, 4
+    // rows 4.06, 8 rows 3.7, 1 row 3.6.
     stripRows: (rows) => (rows < 512 ? 2 : 3),
   },
   assumed: {

@@ -66,7 +66,7 @@ it('timers get their turn while elements are read one after another', async () =
     rang = true
   }, 0)
   const source = () => {
-    // As long as a reference on the CPU takes for a piece.
+    // The time that a reference on the CPU takes for a piece.
     const end = performance.now() + 60
     while (performance.now() < end);
   }

@@ -74,8 +74,8 @@ const longestTurn = 50
 let turnBegan = 0
 
 /**
- * References on the CPU take seconds between two reads from a device, and elements that are generated are there at once: without a turn of the
- * event loop, no timer, no signal and no event of a page would be heard meanwhile.
+ * References on the CPU take seconds between two reads from a device, and generated elements are available at
+ * once. Without a turn of the event loop, timers, signals and page events would have to wait.
  */
 async function giveTurn(): Promise<void> {
   if (performance.now() - turnBegan < longestTurn) return
@@ -83,7 +83,10 @@ async function giveTurn(): Promise<void> {
   turnBegan = performance.now()
 }
 
-/** Reads `length` elements from flat index `offset`. The result for an array is a view of it, not a copy. Rejects as the function does. */
+/**
+ * Reads `length` elements from flat index `offset`. For an array, returns a view of it, not a copy. Rejects
+ * if the function does.
+ */
 export async function readElements<T extends ElementType>(
   source: ElementSource<T>,
   type: T,
@@ -100,7 +103,10 @@ export async function readElements<T extends ElementType>(
   return into
 }
 
-/** Fills `length` elements of host memory, from `target` on, with those from flat index `offset` on. */
+/**
+ * Fills `length` elements of host memory, starting at `target`, with the elements that start at flat index
+ * `offset`.
+ */
 export async function readIntoHost<T extends ElementType>(
   host: HostBuffer<T>,
   target: number,
@@ -109,13 +115,14 @@ export async function readIntoHost<T extends ElementType>(
   length: number,
 ): Promise<void> {
   const elements = await readElements(source, host.type, offset, length)
-  // Where the source has destroyed the group, the next call says so.
+  // If the source has destroyed the group, the next call throws.
   if (!host.destroyed) host.array.set(elements as never, target)
 }
 
 /**
- * Reproducible pseudo-random elements, of any range in any order: f32 uniform in [-1, 1) with 24 bits, i32 and u32 over all 32 bits.
- * The value at an index depends on the seed and the index alone: murmur3's finaliser over the index, keyed. Throws `validation` for another type.
+ * Reproducible pseudo-random elements, for any range in any order: f32 are uniform in [-1, 1) with 24 bits,
+ * i32 and u32 use all 32 bits. The value at an index depends only on the seed and the index: murmur3's
+ * finalizer over the index, keyed. Throws `validation` for another type.
  */
 export function generatedElements<T extends 'f32' | 'i32' | 'u32'>(type: T, seed = 1): ElementReader<T> {
   if (!['f32', 'i32', 'u32'].includes(type))

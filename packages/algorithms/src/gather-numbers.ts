@@ -2,9 +2,9 @@ import { type Device, type DeviceGroup, OwnedResources } from '@tandem-gpu/core'
 import { GatherTree } from './gather-tree.ts'
 
 /**
- * `width` numbers for each of the `devices` (by ascending ordinal), in their order, in every process.
- * `own(index)` gives those of a device of this process: each process computes its share, and all get the same
- * whole. Every process of the group makes this call.
+ * Returns `width` numbers for each of the `devices` (by ascending ordinal), in order, in every process.
+ * `own(index)` returns those of a device of this process: each process computes its share, and all receive
+ * everything. Every process of the group must call this function.
  */
 export async function gatherNumbers(
   group: DeviceGroup,

@@ -1,6 +1,6 @@
 import type { Device, DeviceGroup, HostBuffer, HostView, Recorder } from '@tandem-gpu/core'
 
-/** The parts of one process, consecutive ones, and memory of it for the parts of all. */
+/** The consecutive parts of one process, and its memory for the parts of all. */
 interface Node {
   readonly device: Device
   readonly first: number
@@ -9,9 +9,9 @@ interface Node {
 }
 
 /**
- * Brings parts of host memory, one for each of some devices, from the devices' processes to every process: up
- * a binomial tree of the processes to the first, and from there down another. A process sends and receives
- * about log2 N messages, where copies to memory of which each process has its own would be N messages per
+ * Gathers parts of host memory, one for each of some devices, from the devices' processes to every process:
+ * up a binomial tree of the processes to the first, and from there down another tree. A process sends and
+ * receives about log2 N messages; direct copies to the memory of each process would need N messages per
  * device.
  */
 export class GatherTree {
@@ -21,8 +21,8 @@ export class GatherTree {
   readonly #nodeOf: Node[] = []
 
   /**
-   * `owners`: by ascending ordinal. `width`: elements of each part. `length`: of the memory that `record`
-   * fills, a part or all of it.
+   * `owners`: by ascending ordinal. `width`: elements of each part. `length`: the length of the memory, or of
+   * a part of it, that `record` fills.
    */
   constructor(group: DeviceGroup, owners: readonly Device[], width: number, length: number, label: string) {
     this.#width = width
@@ -40,14 +40,16 @@ export class GatherTree {
   }
 
   /**
-   * Where the part of the device with this index lies in the memory of its process, for a target that begins
-   * at `offset`.
+   * The position, in the memory of its process, of the part of the device with this index, for a target that
+   * begins at `offset`.
    */
   place(index: number, offset = 0): HostView<'u32'> {
     return this.#part(this.#nodeOf[index]!, offset, index, index + 1)
   }
 
-  /** Records the way of all parts into `target`, in the order of the devices; every process records it. */
+  /**
+   * Records the gathering of all parts into `target`, in the order of the devices; every process records it.
+   */
   record(recorder: Recorder, target: HostView<'u32'>): void {
     const nodes = this.#nodes
     for (let step = 1; step < nodes.length; step *= 2)

@@ -83,14 +83,17 @@ export async function measureInTurn(
   return { seconds: median(seconds), clock, samples: seconds }
 }
 
-/** Reports that none of `total` runs is done, and returns what reports that one more is. */
+/** Reports 0 completed runs of `total`, and returns a function that reports one more completed run. */
 export function countRuns(total: number, onRun: MeasureOptions['onRun']): () => void {
   let done = 0
   onRun?.({ done, total })
   return () => onRun?.({ done: ++done, total })
 }
 
-/** Seconds of one repetition, where one run has `repetitions` of them: one call of a single program, and one call each of several. */
+/**
+ * Seconds of one repetition. With a single program, one call runs all `repetitions`; with several, each
+ * repetition calls each of them.
+ */
 export async function timeRun(
   group: DeviceGroup,
   programs: readonly Program[],

@@ -18,7 +18,7 @@ export const elementsOption = {
       (ArrayBuffer.isView(value) || 'array' in value)),
 }
 
-/** How many devices a product uses, and the rates by which that is chosen. */
+/** The number of devices that a product uses, and the rates from which it is chosen. */
 export const devicesOptions = {
   devices: {
     wanted: "a number or 'auto'",
@@ -50,8 +50,9 @@ const common: Readonly<Record<string, OptionType>> = {
 }
 
 /**
- * Throws `validation` where `group` is not a group, and where the options of the algorithm `of` are wrong, as `requireOptions` of core does. Returns
- * the options, in which the caller's functions for elements heed the caller's signal.
+ * Throws `validation` if `group` is not a group or if the options of the algorithm `of` are wrong, as
+ * `requireOptions` of core does. Returns the options, with the caller's functions for elements wrapped so
+ * that they react to the caller's signal.
  */
 export function requireArguments<O extends object>(
   group: DeviceGroup,
@@ -98,7 +99,10 @@ function requireCounts(options: object): void {
     if (given[name] !== undefined) requireCount(given[name], `The option ${name}`)
 }
 
-/** The caller's function, which may never settle: once the signal fires, a call rejects with `aborted`. `what` names it. */
+/**
+ * Wraps the caller's function, which may never settle: once the signal fires, a call rejects with `aborted`.
+ * `what` names it.
+ */
 function interruptible<A extends unknown[]>(
   callback: (...args: A) => unknown,
   signal: AbortSignal,

@@ -17,7 +17,10 @@ import { allocateSharded } from './sharded-matrix.ts'
 import { recordTranspose } from './transpose/record-transpose.ts'
 import { compileTranspose } from './transpose/transpose-kernels.ts'
 
-/** How often a rank calls its recorder: what it does not take part in must not cost it a call. */
+/**
+ * The number of calls that a rank makes to its recorder: work in which it takes no part must not cost it a
+ * call.
+ */
 async function recorded(
   rank: number,
   count: number,
@@ -92,7 +95,7 @@ it('a rank of 256 records of a matrix product what it computes and what it sends
     const c = await allocateSharded(group, 'f32', shape.m, shape.n, { zero: false })
     return (recorder) => recordShardedMatmul(recorder, () => kernels, a, b, c)
   })
-  // To and from each other rank one panel, for each of which it names the scratch memory of the panel.
+  // One panel to and from each other rank, and the name of that panel's scratch memory.
   expect(calls).toBeLessThan(3 * count + 10)
   expect(commands).toBeGreaterThanOrEqual(2 * count)
 })
@@ -109,7 +112,7 @@ it('a rank of 256 records of a streamed product what it computes, and what it se
     return (recorder) =>
       recordStreamedMatmul(recorder, group, { devices, kernels: () => kernels, shape, host, plan })
   })
-  // To and from each other rank one share, and the names of the scratch memory of the others' panels.
+  // One share to and from each other rank, and the names of the scratch memory of the others' panels.
   expect(calls).toBeLessThan(4 * count + 10)
   expect(commands).toBeGreaterThanOrEqual(2 * (count - 1) + 3)
 })
@@ -124,7 +127,7 @@ it('a rank of 256 sends and receives a few messages for the residuals of all blo
   const options = { iterations: 2, residualEvery: 2, schedule: 'overlapped' } as const
   const iteration = new JacobiIteration(field, kernels, options)
   const messages = iteration.body().plan.commands.filter(({ kind }) => kind === 'send' || kind === 'receive')
-  // Edge rows to and from two neighbours after each of two sweeps; the residuals up one tree and down
+  // Edge rows to and from two neighbours after each of two sweeps; the residuals go up one tree and down
   // another.
   expect(messages.length).toBeLessThanOrEqual(8 + 2 * Math.log2(count))
   iteration.destroy()
@@ -145,7 +148,7 @@ it('records a transpose as rank 0 of 1,024 in 1 s and 200 MB', async ({ annotate
     const program = group.record(
       (recorder) => void recordTranspose(recorder, group, { kernel, input, output }),
     )
-    // CPU time and not the clock's: other processes do not count.
+    // CPU time instead of elapsed time, so that other processes do not count.
     const seconds = (process.cpuUsage().user - user) / 1e6
     const megabytes = (process.memoryUsage().heapUsed - heap) / 1e6
     expect(program.plan.commands).toHaveLength(3 * count - 2)
@@ -153,8 +156,8 @@ it('records a transpose as rank 0 of 1,024 in 1 s and 200 MB', async ({ annotate
   }
   let { seconds, megabytes } = record()
   expect(megabytes).toBeLessThan(200)
-  // A busy machine slows a moment of it down, not each of several times; how slow a machine is by itself,
-  // nobody knows but in the long form.
+  // A busy machine slows down one attempt, but not all of several. The speed of the machine itself is known
+  // only in the long form.
   const most = process.env.TANDEM_LONG === '1' ? 1 : 20
   for (let again = 0; again < 4 && seconds >= most; again++) seconds = Math.min(seconds, record().seconds)
   expect(seconds).toBeLessThan(most)

@@ -19,7 +19,7 @@ import { transpose } from './transpose/index.ts'
 
 const rankCount = 3
 
-/** What `body` gives on every rank. */
+/** The results of `body` on every rank. */
 async function onRanks<R>(body: (group: DeviceGroup) => Promise<R>): Promise<R[]> {
   const { backends } = simulateRanks({ ranks: rankCount, seed: 5 })
   return Promise.all(
@@ -33,8 +33,8 @@ async function onRanks<R>(body: (group: DeviceGroup) => Promise<R>): Promise<R[]
 }
 
 /**
- * Elements of a source, and how many a rank asks for. On rank 1 the element at `wrongAt` is wrong when it is
- * read first.
+ * Elements of a source, and the number that a rank requests. On rank 1, the element at `wrongAt` is wrong
+ * when it is first read.
  */
 function watched(group: DeviceGroup, wrongAt: number, seed = 1) {
   const right = generatedElements('f32', seed)
@@ -53,7 +53,7 @@ function watched(group: DeviceGroup, wrongAt: number, seed = 1) {
 
 type Work = (group: DeviceGroup, input: ElementReader<'f32'>) => Promise<Verification>
 
-/** Each with an element that only rank 1 has or uses: there, the result is wrong. */
+/** In each, an element that only rank 1 has or uses, which makes the result wrong there. */
 const works: Readonly<Record<string, { wrongAt: number; work: Work }>> = {
   transpose: {
     wrongAt: 5 * 7 + 2,
@@ -103,7 +103,7 @@ describe('what is wrong on one rank', () => {
 })
 
 describe('a rank reads, to write and to verify,', () => {
-  /** Elements that each rank asks for. */
+  /** The number of elements that each rank requests. */
   const asked = (work: Work) =>
     onRanks(async (group) => {
       const { source, counted } = watched(group, Number.NaN)

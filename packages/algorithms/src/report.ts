@@ -9,7 +9,10 @@ export interface ScheduleComparison {
   readonly overlappedSeconds: number
   /** Serial time divided by overlapped time; 1 if nothing was timed. */
   readonly speedUp: number
-  /** For Jacobi: the number of sweeps to which both times refer, those of the program that the iteration repeats. */
+  /**
+   * For Jacobi: the number of sweeps in each of the two times, which is that of the program that the
+   * iteration repeats.
+   */
   readonly sweeps?: number
 }
 
@@ -42,12 +45,12 @@ export interface Report {
   /** Largest absolute difference from the reference; 0 if the check is exact and passes. */
   readonly maxError: number
   /**
-   * Duration of one run of the recorded program, or of the two of a sort over messages: the median of the
-   * samples.
+   * The duration of one run of the recorded program: the median of the samples. A sort over messages has two
+   * programs, and this is the duration of both.
    */
   readonly seconds: number
   readonly clock: 'device' | 'host'
-  /** Bytes moved or operations done in one run, whichever limits the algorithm. */
+  /** Bytes moved or operations done in one run: whichever limits the algorithm. */
   readonly bytes?: number
   readonly flops?: number
   /** `bytes`, `flops` or the elements divided by `seconds`, in `unit`; 0 if nothing was timed. */

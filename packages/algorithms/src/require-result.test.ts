@@ -19,7 +19,7 @@ const input = await allocateSharded(group, 'f32', 4, 8)
 const output = await allocateSharded(group, 'f32', 8, 4)
 const squares = await allocateSharded(group, 'f32', 4, 4)
 const kernel = await compileTranspose(group, 'f32')
-/** What a caller has who forgets to await. */
+/** The value that a caller has after forgetting to await. */
 const forgotten = Promise.resolve() as never
 
 describe('a caller who forgets to await', () => {

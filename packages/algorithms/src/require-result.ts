@@ -1,9 +1,9 @@
 import { describedValue, GpuError } from '@tandem-gpu/core'
 
 /**
- * Throws `validation` for what is not the result of another call of this package or of core, such as a
- * promise that was not awaited. `property` is one that results have; `source` says what gives them, as in
- * `what compileTranspose resolves to`.
+ * Throws `validation` for a value that is not the result of another call of this package or of core, such as
+ * a promise that was not awaited. `property` is a property that results have; `source` describes the call
+ * that returns them, as in `what compileTranspose resolves to`.
  */
 export function requireResult(value: unknown, property: string, what: string, source: string): void {
   if (typeof value === 'object' && value !== null && property in value) return

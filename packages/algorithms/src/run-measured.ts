@@ -72,7 +72,7 @@ export async function measurePrograms(
     if (!options.compareSchedules) return { schedule, measurement }
     const other = await record(schedule === 'serial' ? 'overlapped' : 'serial', keep)
     const { comparison, samples } = await comparePrograms(group, programs, other, options)
-    // The times that alternated with the other schedule's, so that a report has one time for each schedule.
+    // The samples that alternated with the other schedule's, so that a report has one time for each schedule.
     const compared = samples.get(programs)!
     return {
       schedule,
@@ -115,7 +115,7 @@ interface ComparedPrograms {
   readonly samples: ReadonlyMap<readonly Program[], readonly number[]>
 }
 
-/** Times programs, and others that differ only in their schedule; which of them come first alternates. */
+/** Times programs and others that differ only in their schedule; the order of the two alternates. */
 export async function comparePrograms(
   group: DeviceGroup,
   one: readonly Program[],

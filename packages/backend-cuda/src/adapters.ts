@@ -10,25 +10,25 @@ import {
   type NvmlDevice,
 } from './native-addon.ts'
 
-/** `0000:1b:00.0`: CUDA writes upper case, NVML an eight-digit domain. */
+/** Normalizes to the form `0000:1b:00.0`: CUDA writes upper case, NVML an eight-digit domain. */
 export function normalPciBusId(text: string): string {
   const [domain = '', bus = '', device = ''] = text.toLowerCase().split(':')
   return `${domain.slice(-4).padStart(4, '0')}:${bus}:${device}`
 }
 
 /**
- * The same devices as CUDA and NVML name them; CUDA's order and number follow CUDA_VISIBLE_DEVICES, NVML's do
- * not.
+ * The device as CUDA and NVML identify it. CUDA's order and number of devices depend on CUDA_VISIBLE_DEVICES,
+ * NVML's do not.
  */
 export interface DeviceIdentity {
   readonly pciBusId: string
-  /** As NVML writes it (`GPU-…`, or `MIG-…` for a slice of a GPU), also where NVML is missing. */
+  /** In NVML's format (`GPU-…`, or `MIG-…` for a slice of a GPU), even if NVML is missing. */
   readonly uuid: string
   /** NVML's index of the GPU, or of the GPU that holds the MIG slice. */
   readonly nvmlIndex: number | undefined
 }
 
-/** Matches by UUID, then by PCI bus id: a MIG slice has its own UUID and its GPU's bus id. */
+/** Matches devices by UUID, then by PCI bus ID: a MIG slice has its own UUID but its GPU's bus ID. */
 export function identify(
   device: Pick<NativeDevice, 'uuid' | 'pciBusId'>,
   nvml: readonly NvmlDevice[],
@@ -48,8 +48,8 @@ export interface FoundAdapters extends AdapterReport {
 }
 
 /**
- * Every CUDA device of this process. A missing driver is an `absence`, missing NVML a note; a broken
- * installation throws (`addonAbsence`).
+ * Every CUDA device of this process. A missing driver results in an `absence`, a missing NVML in a note; a
+ * broken installation throws (`addonAbsence`).
  */
 export async function findAdapters(addon: NativeAddon | Error, libraries: Libraries): Promise<FoundAdapters> {
   if (addon instanceof Error) return { adapters: [], absence: addonAbsence(addon) }
@@ -58,7 +58,7 @@ export async function findAdapters(addon: NativeAddon | Error, libraries: Librar
     probe = await addon.probe(libraries.cuda)
   } catch (error) {
     if (!isNativeError(error)) throw error
-    // Of the host: it says nothing about the driver.
+    // The host is out of memory, which does not mean that the driver is missing.
     if (error.nativeCode === 'out-of-memory') throw toGpuError(error, 'Looking for CUDA devices')
     const code = error.nativeCode === 'no-device' ? 'no-device' : 'no-driver'
     return {
@@ -96,7 +96,7 @@ export async function findAdapters(addon: NativeAddon | Error, libraries: Librar
   return { adapters, probe, ...(notes.length > 0 ? { notes } : {}) }
 }
 
-/** What an adapter has where NVML knows its GPU. */
+/** The fields of an adapter whose GPU NVML has found. */
 type Sensors = Pick<Adapter, 'nvmlIndex' | 'telemetry'>
 
 function sensorsOf(addon: NativeAddon, libraries: Libraries, { nvmlIndex, uuid }: DeviceIdentity): Sensors {
@@ -138,14 +138,14 @@ function describe(
   }
 }
 
-/** `sm_90` for compute capability 9.0. */
+/** Returns `sm_90` for compute capability 9.0. */
 function architectureOf(
   device: Pick<NativeDevice, 'computeCapabilityMajor' | 'computeCapabilityMinor'>,
 ): string {
   return `sm_${device.computeCapabilityMajor}${device.computeCapabilityMinor}`
 }
 
-/** 4 KiB of kernel parameters hold 85 bindings of the six words that `trap` passes for each. */
+/** 4 KiB of kernel parameters hold 85 bindings of the six words that `trap` passes for each binding. */
 const maxStorageBuffersPerDispatch = 80
 
 function limitsOf(device: NativeDevice): DeviceLimits {
@@ -155,7 +155,7 @@ function limitsOf(device: NativeDevice): DeviceLimits {
     maxStorageBuffersPerDispatch,
     maxUniformBindingByteLength: 65_536,
     bindingOffsetAlignment: 256,
-    // CUDA takes more in x; every backend stops here, so that a program means the same everywhere.
+    // CUDA allows more in x; all backends use the same limit, so that a program means the same everywhere.
     maxWorkgroupsPerDimension: 65_535,
     maxWorkgroupInvocations: device.maxThreadsPerBlock,
     maxWorkgroupSize: [device.maxBlockDimX, device.maxBlockDimY, device.maxBlockDimZ],
@@ -163,7 +163,7 @@ function limitsOf(device: NativeDevice): DeviceLimits {
   }
 }
 
-/** Whether the matrix instructions that translated kernels use are there. */
+/** Whether the device has the matrix instructions that translated kernels use. */
 function hasTensorCores(device: NativeDevice): boolean {
   return device.computeCapabilityMajor >= 8
 }

@@ -4,7 +4,7 @@ import type { CollectedRange } from './native-addon.ts'
 import type { PhysicalGpus } from './physical-gpus.ts'
 import { trapRecordByteLength } from './trap-record.ts'
 
-/** The distance between an epoch and its flags: GPUs write flags of their peers, never epochs. */
+/** The distance between an epoch and its flags. GPUs write flags of their peers, but never epochs. */
 const epochByteLength = 256
 
 /** Offsets of the parts of an arena on each GPU, at multiples of 256 bytes. */
@@ -20,7 +20,7 @@ interface Layout {
 
 /**
  * Memory that an executable allocates on each of its GPUs for the uniform block, trap records, time stamps,
- * synchronisation flags and messages; and page-locked host memory for copies between GPUs that cannot reach
+ * synchronization flags and messages, and page-locked host memory for copies between GPUs that cannot access
  * each other.
  */
 export class Arena {
@@ -30,14 +30,14 @@ export class Arena {
   readonly #layout: Layout
   /** By GPU. */
   readonly #addresses = new Map<number, number>()
-  /** The same of GPUs of other processes. */
+  /** The same for GPUs of other processes. */
   readonly #peers = new Map<number, number>()
   /** By command. */
   readonly #bounces = new Map<number, CudaHostAllocation>()
 
   /**
-   * `syncs`: sets of graphs that synchronise at the same time, each with `flags` flags on a GPU. `staging`:
-   * bytes for messages.
+   * `syncs`: the number of sets of graphs that synchronize at the same time, each with `flags` flags on a
+   * GPU. `staging`: bytes for messages.
    */
   static async allocate(
     physical: PhysicalGpus,
@@ -84,22 +84,22 @@ export class Arena {
     return this.#addresses.get(gpu)!
   }
 
-  /** Start of a GPU's trap records, one a command. */
+  /** The start of a GPU's trap records, one per command. */
   trapAddress(gpu: number): number {
     return this.#addresses.get(gpu)! + this.#layout.traps
   }
 
-  /** Slots 2 i and 2 i + 1 belong to command i; one more slot follows those of the commands. */
+  /** Command i has slots 2 i and 2 i + 1; one more slot follows those of the commands. */
   stampAddress(gpu: number, slot: number): number {
     return this.#addresses.get(gpu)! + this.#layout.stamps + slot * 8
   }
 
-  /** Start of the memory that messages go through. */
+  /** The start of the memory through which messages are staged. */
   stagingAddress(gpu: number): number {
     return this.#addresses.get(gpu)! + this.#layout.staging
   }
 
-  /** Four bytes: how often the GPU has begun a launch of the graphs of `slot`. */
+  /** Four bytes that count how often the GPU has begun a launch of the graphs of `slot`. */
   epochAddress(slot: number, gpu: number): number {
     const { syncs, syncByteLength } = this.#layout
     return (this.#addresses.get(gpu) ?? this.#peers.get(gpu)!) + syncs + slot * syncByteLength
@@ -109,14 +109,14 @@ export class Arena {
     return this.epochAddress(slot, gpu) + epochByteLength + flag * 4
   }
 
-  /** The arena of another process's GPU, mapped here: its flags are in the same places. */
+  /** Adds the mapped arena of another process's GPU, which has its flags at the same offsets. */
   addPeer(gpu: number, address: number): void {
     this.#peers.set(gpu, address)
   }
 
   /**
-   * Clears the flags that earlier graphs with this `slot` have left. Takes effect before whatever is queued
-   * next.
+   * Clears the flags that earlier graphs with this `slot` have set. Takes effect before any work that is
+   * queued later.
    */
   clearSync(slot: number): void {
     for (const gpu of this.#addresses.keys())
@@ -154,7 +154,7 @@ export class Arena {
     return this.#ranges((gpu) => this.stampAddress(gpu, 0), (this.#commandCount * 2 + 1) * 8, false)
   }
 
-  /** Takes effect behind what is queued. */
+  /** Takes effect after the queued work. */
   free(): void {
     for (const address of this.#addresses.values()) this.#physical.memory.free(address)
     for (const bounce of this.#bounces.values()) freeHost(this.#physical.native, bounce)

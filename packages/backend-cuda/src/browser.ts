@@ -13,8 +13,8 @@ const absence = {
 } as const
 
 /**
- * What bundlers take for browsers: a backend that finds no GPU, so that one list of backends serves Node and
- * pages.
+ * The variant that bundlers select for browsers: a backend that finds no GPU, so that the same list of
+ * backends works in Node and in pages.
  */
 export function cuda(_options: CudaOptions = {}): Backend {
   return {

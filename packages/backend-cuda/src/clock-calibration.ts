@@ -5,15 +5,15 @@ import { encodeNodes } from './graph-nodes.ts'
 import { internalKernels } from './internal-kernels.ts'
 import type { PhysicalGpus } from './physical-gpus.ts'
 
-/** Clock of GPU `gpu` minus the clock of the reference GPU, in nanoseconds. */
+/** For each GPU, its clock minus the clock of the reference GPU, in nanoseconds. */
 export type ClockOffsets = ReadonlyMap<number, number>
 
-/** Turns of the ping-pong; the quickest decides. */
+/** The number of rounds of the ping-pong; the quickest determines the result. */
 const calibrationRounds = 64
 
 /**
- * Offsets of every GPU's clock against GPU 0's. GPUs that GPU 0 cannot reach keep offset 0: their spans are
- * off by up to 0.1 ms.
+ * Measures the offset of every GPU's clock from GPU 0's. GPUs that GPU 0 cannot access keep offset 0: their
+ * spans are off by up to 0.1 ms.
  */
 export async function measureClocks(physical: PhysicalGpus): Promise<ClockOffsets> {
   const offsets = new Map<number, number>([[0, 0]])
@@ -26,7 +26,7 @@ export async function measureClocks(physical: PhysicalGpus): Promise<ClockOffset
 
 async function measureOffset(physical: PhysicalGpus, gpu: number): Promise<number> {
   const { native } = physical
-  // One flag, then the stamps, on each side.
+  // On each side: one flag, then the stamps.
   const byteLength = (2 * calibrationRounds + 1) * 8
   const sides: { gpu: number; address: number }[] = []
   const ids: number[] = []
@@ -55,15 +55,15 @@ async function measureOffset(physical: PhysicalGpus, gpu: number): Promise<numbe
   }
 }
 
-/** Time stamps as the GPUs write them: nanoseconds. */
+/** Time stamps as the GPUs write them, in nanoseconds. */
 export function stampWords(bytes: Uint8Array<ArrayBuffer>): BigUint64Array {
   return new BigUint64Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 8)
 }
 
 /**
- * The offset between two GPUs' clocks from a ping-pong: of each round, the reference GPU stamps sending and
- * arrival, the other one stamps its turn. The round with the shortest way there and back bounds the error by
- * half of it (D. Mills, RFC 5905, section 8).
+ * The offset between two GPUs' clocks from a ping-pong. In each round, the reference GPU records when it
+ * sends and when the answer arrives, and the other GPU records its turn. The round with the shortest
+ * round-trip time limits the error to half of that time (D. Mills, RFC 5905, section 8).
  */
 export function clockOffset(reference: BigUint64Array, other: BigUint64Array): number {
   let best = { roundTrip: Number.POSITIVE_INFINITY, offset: 0 }
@@ -71,7 +71,7 @@ export function clockOffset(reference: BigUint64Array, other: BigUint64Array): n
     const sent = reference[round * 2]!
     const returned = reference[round * 2 + 1]!
     const turn = other[round]!
-    // A kernel whose wait times out leaves the rest as zeros.
+    // A kernel whose wait times out leaves the remaining stamps zero.
     if (sent === 0n || returned === 0n || turn === 0n) continue
     const roundTrip = Number(returned - sent)
     if (roundTrip < best.roundTrip) best = { roundTrip, offset: Number(turn - sent) - roundTrip / 2 }
@@ -80,8 +80,8 @@ export function clockOffset(reference: BigUint64Array, other: BigUint64Array): n
 }
 
 /**
- * One span for each command of the last repetition on a GPU with stamps, on the clock of the GPU that stamped
- * the start.
+ * For each GPU with stamps, one span for each command of the last repetition, on the clock of the GPU that
+ * stamped the start.
  */
 export function spansFrom(
   plan: CudaPlan,

@@ -7,39 +7,39 @@ import { copyShape, internalKernels } from './internal-kernels.ts'
 import type { Links } from './link-copies.ts'
 import { trapRecordByteLength } from './trap-record.ts'
 
-/** Addresses of the buffers of a plan and of the arena, and ids of kernels. */
+/** The addresses of a plan's buffers and of the arena, and the IDs of kernels. */
 export interface PlanAddresses extends Links {
-  /** Whether this process has the GPU: only such GPUs get nodes. */
+  /** Whether the GPU belongs to this process: only such GPUs have nodes. */
   isHere(gpu: number): boolean
-  /** Start of a plan buffer. */
+  /** The start of a plan buffer. */
   addressOf(buffer: number): { readonly onHost: boolean; readonly address: number; readonly gpu: number }
   /** Start of the uniform block's copy on a GPU. */
   uniformAddress(gpu: number): number
-  /** Start of a GPU's trap records, one a command. */
+  /** The start of a GPU's trap records, one per command. */
   trapAddress(gpu: number): number
-  /** Id of one of the runtime's own kernels on a GPU. */
+  /** The ID of one of the runtime's own kernels on a GPU. */
   internalKernel(entry: string, gpu: number): number
-  /** Page-locked memory for a copy between GPUs that cannot reach each other. */
+  /** Page-locked memory for a copy between GPUs that cannot access each other. */
   bounceAddress(command: number): number
-  /** The word that tells kernels to leave. */
+  /** The word that signals kernels to leave. */
   leaveAddress(gpu: number): number
 }
 
 /**
- * Copies inside one GPU: from here on a kernel is quicker than the driver's copy node (H200, 1 GiB: 2,770
- * GB/s by the node, 4,260 GB/s by a kernel); below, both take a microsecond.
+ * The size from which copies within one GPU are faster as a kernel than as the driver's copy node (H200, 1
+ * GiB: 2,770 GB/s by the node, 4,260 GB/s by a kernel). Below this size, both take a microsecond.
  */
 const localKernelByteLength = 256 * 1024
 /**
- * Copies between GPUs: up to here a kernel that reads the peer starts sooner than a copy engine; above, the
- * engine is quicker.
+ * The size up to which copies between GPUs use a kernel that reads from the peer, which starts sooner than a
+ * copy engine. For larger copies the engine is faster.
  */
 export const peerKernelByteLength = 512 * 1024
 
-/** Largest distance between rows that the driver takes in a 2-D copy. */
+/** The largest row pitch that the driver accepts in a 2-D copy. */
 const maxPitch = 2 ** 31 - 1
 
-/** The nodes of one command; each follows the one before it. */
+/** The nodes of one command; each node follows the previous one. */
 export function commandNodes(
   plan: CudaPlan,
   command: CudaCommand,
@@ -114,8 +114,8 @@ export function commandNodes(
 }
 
 /**
- * Size of the page-locked memory that a command needs as a copy between GPUs that cannot reach each other; 0
- * for all other commands.
+ * The size of the page-locked memory that a command needs if it is a copy between GPUs that cannot access
+ * each other; 0 for all other commands.
  */
 export function bounceByteLength(command: CudaCommand, memory: PlanAddresses): number {
   if (command.kind !== 'copy') return 0
@@ -159,7 +159,7 @@ function copyNode(
   return { kind: 'copy', gpu, source, target, rowByteLength, rows }
 }
 
-/** The same copy by a kernel, where addresses, pitches and lengths are multiples of 16 or 4 bytes. */
+/** The same copy as a kernel, if addresses, pitches and lengths are multiples of 16 or 4 bytes. */
 function copyKernelNode(node: CopyNode, memory: PlanAddresses): KernelNode | undefined {
   const { gpu, source, target, rowByteLength, rows } = node
   const values = [
@@ -176,7 +176,7 @@ function copyKernelNode(node: CopyNode, memory: PlanAddresses): KernelNode | und
   return { ...internalNode(memory, gpu, entry, parameters), ...copyShape(units, rows) }
 }
 
-/** A node of one thread that runs one of the runtime's own kernels. */
+/** A node that runs one of the runtime's own kernels in one thread. */
 export function internalNode(
   kernels: Pick<PlanAddresses, 'internalKernel'>,
   gpu: number,
@@ -188,7 +188,7 @@ export function internalNode(
   return { kind: 'kernel', gpu, kernelId, grid: one, block: one, dynamicSharedByteLength: 0, parameters }
 }
 
-/** The region as one row where its rows are contiguous. */
+/** Merges the region into one row if its rows are contiguous. */
 function dense(region: ByteRegion): Pick<ByteRegion, 'rowByteLength' | 'rows' | 'rowByteStride'> {
   const { rowByteLength, rows, rowByteStride } = region
   if (rows > 1 && rowByteStride !== rowByteLength) return { rowByteLength, rows, rowByteStride }
@@ -225,7 +225,7 @@ function kernelParameters(
         const given = viewWordsGiven.get(parameter.bindingIndex!) ?? 0
         viewWordsGiven.set(parameter.bindingIndex!, given + 1)
         const { view } = binding
-        // The offset counts from the start of the binding.
+        // The offset is relative to the start of the binding.
         return [view.byteOffset - binding.byteOffset, view.rowByteLength, view.rows, view.rowByteStride][
           given
         ]!

@@ -1,4 +1,4 @@
-// What a command queue on CUDA does beyond its contract, which the conformance suite tests: on the fake
+// Properties of a command queue on CUDA beyond its contract, which the conformance suite tests. Uses the fake
 // driver.
 import { setTimeout } from 'node:timers/promises'
 import { type DeviceGroup, openGroup } from '@tandem-gpu/core'
@@ -35,7 +35,7 @@ function open(group: DeviceGroup, device: number, messages: QueueMessage[] = [])
 const submit = (queue: DeviceCommands, words: readonly number[], data = new Uint8Array()) =>
   queue.submit([], 1, Float64Array.from(words), data)
 
-/** Bytes of a buffer, by way of page-locked memory. */
+/** Reads the bytes of a buffer through page-locked memory. */
 async function bytesOf(queue: DeviceCommands, buffer: number, byteLength: number): Promise<Uint8Array> {
   const host = 1_000_000 + buffer
   queue.createBuffer(host, byteLength, 'host')
@@ -73,7 +73,7 @@ it('writes that overlap take effect in their order, few and many, short and long
   }
   for (let step = 0; step < 400 && used < data.length - 16_384; step++) {
     const length = 4 * (1 + random(step % 20 === 0 ? 4000 : 100))
-    // Half of them crowd into the first bytes, where short ones lie in each other.
+    // Half of them are in the first bytes, where short ones overlap.
     const at = 4 * random((step % 2 === 0 ? 65_536 - length : 512) / 4)
     for (let i = 0; i < length; i++) data[used + i] = random(256)
     words.push(write, 1, at, used, length)
@@ -142,7 +142,7 @@ it('what is destroyed with commands in flight stays until they are complete', as
     )
     queue.destroyBuffer(device)
     queue.destroyBuffer(host)
-    // Takes the blocks that were given back.
+    // Reuses the blocks that were returned.
     queue.createBuffer(30 + round, 65_536, 'host')
     queue.createBuffer(40 + round, 65_536, 'device')
     submit(queue, [clear, 40 + round, 0, 65_536])

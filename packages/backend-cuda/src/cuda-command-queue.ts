@@ -4,23 +4,23 @@ import type { Translated } from './cuda-kernel.ts'
 import type { CudaAllocation, CudaHandles } from './cuda-plan.ts'
 import type { NativeQueue, NativeQueueListener } from './native-addon.ts'
 
-/** What a parameter's number is beyond that of its binding, or of the stop word. */
+/** The offset of a parameter's number from the number of its binding, or of the stop word. */
 const behind: Readonly<Record<string, number>> = {
   'byte-length': 1,
   'workgroup-counts': 1,
   'most-workgroups': 2,
 }
 
-/** What a queue asks of its runtime. */
+/** The services that a queue uses from its runtime. */
 export interface QueueRuntime {
   readonly gpu: number
   open(timeoutSeconds: number, onMessage: NativeQueueListener): NativeQueue
   translate(source: KernelSource, form: KernelForm): Translated
   /** Machine code for the queue's device. */
   image(translated: Translated, label: string): Promise<Uint8Array<ArrayBuffer>>
-  /** A native error as a GpuError; a fault loses the devices of all runtimes. */
+  /** Returns a native error as a GpuError; a fault loses the devices of all runtimes. */
   failed(error: unknown, doing: string): unknown
-  /** Nothing of the queue is to be told any more. */
+  /** The runtime must not send the queue any more messages. */
   closed(queue: CudaCommandQueue): void
   share(buffer: { readonly address: number; readonly byteLength: number; release(): void }): CudaAllocation
 }
@@ -118,11 +118,11 @@ export class CudaCommandQueue implements CommandQueue<CudaHandles> {
     this.#closed = true
     this.#runtime.closed(this)
     const closed = this.#native.close().catch(() => {})
-    // A kernel of a lost queue may never leave: its memory goes with the group.
+    // A kernel of a lost queue may never leave, so the queue's memory is freed with the group.
     if (this.#lost === undefined) await closed
   }
 
-  /** Memory is given back, and found to be short, also where no other call follows. */
+  /** Ensures that memory is freed, and that a lack of memory is reported, even if no other call follows. */
   #flushSoon(): void {
     if (this.#flushes) return
     this.#flushes = true
@@ -132,7 +132,7 @@ export class CudaCommandQueue implements CommandQueue<CudaHandles> {
     })
   }
 
-  /** The devices are lost. */
+  /** Called when the devices are lost. */
   lose(error: GpuError): void {
     if (this.#lost !== undefined || this.#closed) return
     this.#lost = error
@@ -153,7 +153,7 @@ export class CudaCommandQueue implements CommandQueue<CudaHandles> {
     try {
       return await call()
     } catch (error) {
-      // The reason comes before what it rejects.
+      // Reports the reason for the loss rather than the resulting error.
       throw this.#lost ?? this.#runtime.failed(error, doing)
     }
   }
@@ -169,7 +169,7 @@ export class CudaCommandQueue implements CommandQueue<CudaHandles> {
           )
         : (this.#runtime.failed(error, `Queue "${label}"`) as GpuError)
     if (this.#lost !== undefined || this.#closed) return
-    // A message already: nothing of the queue is in progress.
+    // Set before the message, so that the queue is already lost when the message arrives.
     this.#lost = translated
     this.#options.onMessage({ kind: 'lost', error: translated })
   }

@@ -10,7 +10,7 @@ import { choosePlanLowering, type LoweredPlan, type Lowering } from './lowering.
 import type { PhysicalGpus } from './physical-gpus.ts'
 import { longestUnroll } from './unrolling.ts'
 
-/** What an executable is made of. */
+/** The parts from which an executable is constructed. */
 export interface ExecutableParts {
   readonly physical: PhysicalGpus
   readonly lowered: LoweredPlan
@@ -19,7 +19,7 @@ export interface ExecutableParts {
 
 export const lengthName = (repetitions: number) => `${repetitions} repetitions`
 
-/** The arena of a plan, of which `sets` sets of graphs synchronise at the same time. */
+/** Allocates the arena of a plan, of which `sets` sets of graphs synchronize at the same time. */
 export function arenaOf(
   physical: PhysicalGpus,
   { plan, lowering, gpus }: LoweredPlan,
@@ -28,7 +28,7 @@ export function arenaOf(
 ): Promise<Arena> {
   const flags =
     flagsPerRepetition(plan, (device) => physical.gpuOf(device)) * longestUnroll(plan.commands.length)
-  // A barrier has a flag for each two GPUs.
+  // A barrier needs a flag for each pair of GPUs.
   const mostFlags = Math.max(flags, gpus.length ** 2)
   const own = gpus.filter((gpu) => physical.isHere(gpu))
   return Arena.allocate(
@@ -46,19 +46,16 @@ export abstract class CudaExecutable implements Executable {
   readonly label: string
   readonly plan: CudaPlan
   readonly stoppable: boolean
-  /** Those of this process on which commands run. */
+  /** The GPUs of this process on which commands run. */
   readonly gpus: readonly number[]
   readonly arena: Arena
-  /** From how many commands follows how many repetitions a graph holds. */
+  /** The number of commands, which determines how many repetitions a graph holds. */
   commandCount: number
   protected readonly physical: PhysicalGpus
   protected readonly lowered: LoweredPlan
   protected readonly memory: PlanAddresses
   protected readonly cache: GraphCache
-  /**
-   * The contents of the uniform block on the GPUs; undefined before the first run, and after a run that
-   * failed.
-   */
+  /** The contents of the uniform block on the GPUs; undefined before the first run and after a failed run. */
   #uniformsHeld: Uint8Array<ArrayBuffer> | undefined
 
   protected constructor({ physical, lowered, arena }: ExecutableParts) {
@@ -99,12 +96,12 @@ export abstract class CudaExecutable implements Executable {
     throw new RangeError(`buffer ${buffer} of '${this.label}' belongs to another process`)
   }
 
-  /** The recorded parts of the plan that a command carries out. */
+  /** The recorded parts of the plan that a command executes. */
   recordedBy(command: number): readonly number[] {
     return [command]
   }
 
-  /** Graphs of `repetitions` repetitions. */
+  /** Graphs that hold `repetitions` repetitions. */
   graphs(repetitions: number): GraphHandles {
     return this.cache.get(lengthName(repetitions), (slot) => this.lower(repetitions, slot))
   }
@@ -116,7 +113,7 @@ export abstract class CudaExecutable implements Executable {
     return this.cache.get('profile', () => this.lowerProfile(nodesOf))
   }
 
-  /** `slot` is one of the sets of graphs that synchronise at the same time. */
+  /** `slot` selects one of the sets of graphs that synchronize at the same time. */
   protected abstract lower(repetitions: number, slot: number): GraphSet
 
   protected lowerProfile(nodesOf: (command: CudaCommand) => NodeBody[]): GraphSet {
@@ -124,20 +121,20 @@ export abstract class CudaExecutable implements Executable {
   }
 
   /**
-   * Across processes, what none of their GPUs goes beyond before all have come there: it stands before each
-   * run, so that the clock begins for all alike, and between graphs of two lengths, of which one's waits do
-   * not know what the other has done.
+   * A barrier between the GPUs of all processes; undefined in a single process. It precedes each run, so that
+   * the clock starts for all at the same time, and separates graphs of two lengths, since the waits of one do
+   * not see the signals of the other.
    */
   barrier(): GraphHandles | undefined {
     return undefined
   }
 
-  /** The same where it stands before a run alone. */
+  /** The barrier that precedes a run if nothing else needs one. */
   startLine(): GraphHandles | undefined {
     return undefined
   }
 
-  /** One time stamp on the first GPU, in the slot behind those of the commands. */
+  /** Writes one time stamp on the first GPU, in the slot after those of the commands. */
   startGraphs(): GraphHandles {
     return this.cache.get('start', () =>
       this.gpus.slice(0, 1).map((gpu) => ({
@@ -152,7 +149,8 @@ export abstract class CudaExecutable implements Executable {
   }
 
   /**
-   * Where the uniform block must be copied before a run with `wanted`; none when the GPUs hold it already.
+   * The addresses to which the uniform block must be copied before a run with `wanted`; none if the GPUs
+   * already hold it.
    */
   uniformTargets(wanted: Uint8Array<ArrayBuffer>): { gpu: number; address: number }[] {
     if (this.holds(wanted)) return []
@@ -166,8 +164,8 @@ export abstract class CudaExecutable implements Executable {
   }
 
   /**
-   * After a run that failed: it may not have copied the uniforms, nor, unless it was `ended` on purpose,
-   * launched on every GPU as often.
+   * Called after a failed run: it may not have copied the uniforms and, unless it was `ended` on purpose, may
+   * have launched a different number of times on each GPU.
    */
   recover(ended: boolean): void {
     this.#uniformsHeld = undefined
@@ -187,7 +185,7 @@ export abstract class CudaExecutable implements Executable {
     }
   }
 
-  /** Of one process: graphs in slots whose flags are cleared for them. */
+  /** Lowers the plan within one process, to graphs in slots whose flags are cleared. */
   protected lowerHere(repetitions: number, slot: number): GraphSet {
     if (this.lowered.lowering === 'one-graph') return lowerToOneGraph(this.plan, repetitions, this.memory)
     this.arena.clearSync(slot)
@@ -195,8 +193,8 @@ export abstract class CudaExecutable implements Executable {
   }
 
   /**
-   * Allocates what copies go through between GPUs that do not reach each other, and instantiates one
-   * repetition, so that an error of the driver is known before the first run.
+   * Allocates the memory for copies between GPUs that cannot access each other, and instantiates one
+   * repetition, so that driver errors are reported before the first run.
    */
   protected async readyHere(): Promise<this> {
     try {
@@ -213,7 +211,7 @@ export abstract class CudaExecutable implements Executable {
   }
 }
 
-/** Of a program in one process. */
+/** The executable of a program in one process. */
 export class LocalExecutable extends CudaExecutable {
   #launcher: { readonly id: number; readonly made: Promise<unknown> } | undefined
 
@@ -231,7 +229,7 @@ export class LocalExecutable extends CudaExecutable {
     return this.lowerHere(repetitions, slot)
   }
 
-  /** What starts one repetition from native code; made at the first call. */
+  /** A launcher that starts one repetition from native code; created at the first call. */
   launcher(): Promise<unknown> {
     if (this.#launcher === undefined) {
       const id = this.physical.nextId()

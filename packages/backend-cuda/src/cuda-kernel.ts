@@ -6,12 +6,12 @@ import type { Binding, CudaKernel as TranslatedKernel } from '@tandem-gpu/wgsl'
 export interface CudaKernel
   extends KernelHandle,
     Pick<TranslatedKernel, 'workgroupSize' | 'dynamicSharedByteLength' | 'parameters'> {
-  /** Id of the loaded function, by physical GPU. */
+  /** The ID of the loaded function, by physical GPU. */
   readonly functionIds: readonly number[]
-  /** In reflection order: `CudaParameter.bindingIndex` and trap records count in it. */
+  /** In reflection order, to which `CudaParameter.bindingIndex` and trap records refer. */
   readonly bindings: readonly Pick<Binding, 'group' | 'binding' | 'name'>[]
   readonly bounds: Bounds
-  /** Whether it leaves once it is told to. */
+  /** Whether the kernel leaves early when it is signalled to. */
   readonly isStoppable: boolean
 }
 
@@ -29,6 +29,7 @@ export type Translated = Pick<
   Partial<Pick<TranslatedKernel, 'isStoppable'>>
 
 /**
- * `form`: whether the grid is the workgroups, or the kernel reads how many there are; `direct` where absent.
+ * `form`: whether the grid is the number of workgroups (`direct`, the default), or the kernel reads that
+ * number from memory.
  */
 export type Translate = (source: KernelSource, form?: KernelForm) => Translated

@@ -8,7 +8,7 @@ export interface CudaAllocation extends Allocation {
   /** Index of the physical GPU in the group. */
   readonly gpu: number
   readonly address: number
-  /** Gives it back where it is memory of a command queue's buffer. */
+  /** Returns the memory if it belongs to a command queue's buffer. */
   readonly release?: () => void
 }
 
@@ -18,10 +18,10 @@ export interface CudaHandles extends Handles {
   readonly kernel: CudaKernel
 }
 
-/** A plan as core records it; with messages where a link has `parts`. */
+/** A plan as core records it; has messages if a link has `parts`. */
 export type RecordedPlan<C extends PlanPart = PlanCommand> = Plan<CudaHandles, C>
 
-/** A plan as it becomes graphs. */
+/** A plan in the form that is lowered to graphs. */
 export type CudaPlan = Omit<RecordedPlan, 'commands'> & { readonly commands: readonly CudaCommand[] }
 
 export type CudaCommand = PlanCommand | CudaExchange
@@ -33,7 +33,7 @@ export interface CudaExchange
   readonly messages: readonly ExchangedMessage[]
 }
 
-/** Bytes of device memory of this rank, without gaps, that go to another rank or come from it. */
+/** Contiguous bytes of this rank's device memory that are sent to another rank or received from it. */
 export interface ExchangedMessage {
   readonly kind: 'send' | 'receive'
   readonly peer: number

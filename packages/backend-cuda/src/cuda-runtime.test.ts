@@ -332,7 +332,7 @@ describe('programs', () => {
     mkdirSync(cacheDirectory, { recursive: true })
     const trace = join(cacheDirectory, 'trace')
     process.env.FAKE_TRACE = trace
-    // Four launches, of which the later two wait for earlier ones.
+    // Four launches, of which the last two wait for earlier ones.
     await runtime.run(executable, { times: 1024 })
     delete process.env.FAKE_TRACE
     const calls = readFileSync(trace, 'utf8').split('\n')
@@ -366,7 +366,7 @@ describe('programs', () => {
       { command: 1, device: 1, repetition: 3 },
       { command: 2, device: 0, repetition: 3 },
     ])
-    // The fake's clocks are 100 s apart: without calibration the second span would lie far outside its
+    // The fake's clocks are 100 s apart: without calibration, the second span would be far from its
     // neighbours.
     for (const [index, span] of spans!.entries()) {
       expect(span.endSeconds).toBeGreaterThanOrEqual(span.startSeconds)
@@ -393,7 +393,7 @@ describe('programs', () => {
         /'trapping' accesses element 7 of 'target'.*'c0' \(command 0\).*workgroup \(1, 0, 0\), invocation \(2, 0, 0\)/,
       )
     }
-    // The view that the kernel was told: 12 bytes behind the bound offset 256.
+    // The view that the kernel receives: 12 bytes after the bound offset 256.
     expect((await readU32(runtime, a)).slice(64, 68)).toEqual([12, 8, 3, 32])
   })
 })

@@ -32,11 +32,11 @@ import { launchSteps } from './unrolling.ts'
 export interface CudaRuntimeOptions {
   readonly native: NativeGroup
   readonly adapters: readonly Adapter[]
-  /** Physical GPU of each device: virtual devices of one adapter share theirs. */
+  /** The physical GPU of each device; virtual devices of one adapter share a GPU. */
   readonly gpuOfDevice: readonly number[]
   readonly compiler: KernelCompiler
   readonly translate: Translate
-  /** False denies kernels access to other devices' memory, and copies between GPUs the direct way. */
+  /** If false, kernels cannot access other devices' memory, and GPUs do not copy to each other directly. */
   readonly peerAccess: boolean
   /** How programs over several GPUs become graphs. */
   readonly lowering: Lowering
@@ -48,14 +48,15 @@ export interface CudaRuntimeOptions {
 /** All open runtimes: a fault in one of them loses the devices of all. */
 const openRuntimes = new Set<{ lose(error: GpuError): void }>()
 
-/** The handles of a runtime whose programs are `E`s. */
+/** The handles of a runtime whose executables have type `E`. */
 export interface RuntimeHandles<E extends CudaExecutable> extends CudaHandles {
   readonly executable: E
 }
 
 /**
- * Open CUDA devices: contract in core's `Runtime`. Everything the driver does happens on the group's native
- * thread, in call order. `LocalRuntime` is of one process; the runtimes of links are in `linked-runtimes.ts`.
+ * Open CUDA devices; core's `Runtime` defines the contract. All driver calls are made on the group's native
+ * thread, in call order. `LocalRuntime` serves one process; `linked-runtimes.ts` has the runtimes that span
+ * processes.
  */
 export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart = PlanCommand>
   implements Runtime<RuntimeHandles<E>, C>
@@ -76,7 +77,7 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
   protected abandoned = false
   #disposed: Promise<readonly string[]> | undefined
 
-  /** `shared` where other processes have the GPUs from number 1 on. */
+  /** `shared` is given if other processes have the GPUs from number 1 on. */
   constructor(options: CudaRuntimeOptions, shared?: SharedMemory) {
     this.options = options
     this.group = options.native
@@ -174,7 +175,7 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
         ),
       )
     } catch (error) {
-      // One GPU may have loaded it.
+      // Some GPUs may have loaded the kernel before another failed.
       for (const id of ids) this.group.unloadKernel(id)
       throw error
     }
@@ -192,7 +193,7 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
     return kernel
   }
 
-  /** Throws `unsupported` where one of the architectures is too old for what the kernel needs. */
+  /** Throws `unsupported` if one of the architectures is too old for the kernel. */
   #translate(source: KernelSource, architectures: readonly string[], form?: KernelForm): Translated {
     const translated = this.options.translate(source, form)
     const { minimumComputeCapability: minimum } = translated
@@ -225,7 +226,7 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
     return executable
   }
 
-  /** `lowering` is what the GPUs can have of what the user wants. */
+  /** `lowering` is the mode that the GPUs support, given the mode that the user requested. */
   protected abstract create(plan: RecordedPlan<C>, lowering: Lowering): Promise<E>
 
   release(executable: E): void {
@@ -233,8 +234,9 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
   }
 
   /**
-   * `seconds` is what CUDA events on the first GPU's stream measure; across processes they begin when the
-   * GPUs of all have come to the run. Profiling adds time stamps, so its rates mean nothing.
+   * `seconds` is measured by CUDA events on the first GPU's stream; across processes, the measurement begins
+   * when the GPUs of all processes have reached the run. Profiling adds time stamps, so rates of profiled
+   * runs mean nothing.
    */
   async run(executable: E, options: ExecutionOptions): Promise<ExecutionResult> {
     const { plan } = executable
@@ -280,7 +282,8 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
         }
         return this.group.run(request)
       })
-      // The error of an instantiation is clearer than the error of a run that lacks the graph.
+      // Marks a rejection as handled: an instantiation error, which is thrown below, is clearer than that of
+      // a run without a graph.
       outcome.catch(() => {})
       this.began(outcome)
       await this.guard(`Instantiating program '${plan.label}'`, () => Promise.all(ready))
@@ -301,13 +304,13 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
     }
   }
 
-  /** Work is under way that `outcome` waits for. */
+  /** Called when work has started; `outcome` settles when it ends. */
   protected began(_: Promise<unknown>): void {}
 
-  /** A run has gone well that starts again as it is, without JavaScript. */
+  /** Called after a successful run that can be repeated unchanged, without JavaScript. */
   protected ranWell(_executable: E, _times: number, _request: NativeRunRequest): void {}
 
-  /** What a run that fails with `error` rejects with. */
+  /** Returns the error with which a run that failed with `error` rejects. */
   protected failed(executable: E, error: unknown): unknown {
     executable.recover(isGpuError(error, 'aborted') || isGpuError(error, 'timeout'))
     return error
@@ -339,7 +342,7 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
     openRuntimes.delete(this)
     for (const allocation of this.#hostAllocations)
       if (kept?.has(allocation) !== true) freeHost(this.group, allocation)
-    // Errors while closing lost devices add nothing to what is known.
+    // Errors while closing lost devices add no information.
     const closing = this.group.close().catch(() => [])
     const failures = this.abandoned ? [] : await closing
     this.#allocations.clear()
@@ -353,7 +356,7 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
     return failures
   }
 
-  /** Architecture of each physical GPU of this process. */
+  /** The architecture of each physical GPU of this process. */
   #architectures(): string[] {
     const architectures: string[] = []
     for (const [device, gpu] of this.options.gpuOfDevice.entries()) {
@@ -387,7 +390,7 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
     if (this.lostError !== undefined) throw this.lostError
   }
 
-  /** Calls `body` at once, and translates what it rejects with. */
+  /** Calls `body` at once, and translates the error if it rejects. */
   protected async guard<T>(doing: string, body: () => Promise<T>): Promise<T> {
     this.#throwIfLost()
     try {
@@ -398,8 +401,8 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
   }
 
   /**
-   * Turns native errors into GpuErrors. A fault destroys the contexts of the process, so it loses every
-   * runtime; any other loss is this one's.
+   * Turns native errors into GpuErrors. A fault destroys all contexts of the process, so every runtime loses
+   * its devices; any other loss affects only this runtime.
    */
   protected translated(error: unknown, doing: string): unknown {
     const translated = toGpuError(error, doing)
@@ -421,7 +424,7 @@ function nativeRegion({ allocation, byteOffset, ...rows }: AllocationRegion<Cuda
   return { gpu: allocation.gpu, address: allocation.address + byteOffset, ...rows }
 }
 
-/** Volta and newer. */
+/** True for Volta and newer. */
 export function hasScopedMemory(architecture: string): boolean {
   return Number(architecture.slice(3)) >= 70
 }

@@ -19,9 +19,12 @@ import { packagedKernels, type ShippedKernels } from './shipped-kernels.ts'
 import { findTopology } from './topology.ts'
 
 export interface CudaOptions {
-  /** Where compiled kernels are kept between processes; false keeps none. */
+  /** Where compiled kernels are cached between processes; false disables the cache. */
   readonly kernelCache?: false | KernelCacheOptions | undefined
-  /** Fuse a·b+c into one rounding (default true). One choice holds for all kernels of the backend. */
+  /**
+   * Contract a·b+c to one operation with a single rounding. Applies to all kernels of the backend. Default
+   * true.
+   */
   readonly fmad?: boolean | undefined
   /**
    * If false, kernels cannot access the memory of other devices, including virtual ones. Use it to test the
@@ -29,21 +32,26 @@ export interface CudaOptions {
    */
   readonly peerAccess?: boolean | undefined
   /**
-   * How programs over several GPUs become CUDA graphs; default `auto`: one graph where GPUs copy megabytes to
-   * each other, else one for each GPU.
+   * How programs over several GPUs become CUDA graphs. Default `auto`: one graph if GPUs copy megabytes to
+   * each other, otherwise one graph for each GPU.
    */
   readonly lowering?: Lowering | undefined
   /**
-   * Names or paths of the NVIDIA libraries, tried in order; default: the loader's, then the usual folders.
+   * Names or paths of the NVIDIA libraries, tried in order. Default: the loader's search path, then the usual
+   * folders.
    */
   readonly libraries?: Partial<Libraries> | undefined
   /**
-   * PTX for machines without NVRTC; default: the kernels of @tandem-gpu/algorithms, packed with this package.
+   * PTX for machines without NVRTC. Default: the kernels of @tandem-gpu/algorithms, which this package
+   * includes.
    */
   readonly shippedKernels?: ShippedKernels | undefined
 }
 
-/** Every NVIDIA GPU that CUDA shows to this process. Nothing is loaded before the first call. */
+/**
+ * A backend for every NVIDIA GPU that is visible to CUDA in this process. Loads no library before the first
+ * call.
+ */
 export function cuda(options: CudaOptions = {}): Backend<Runtime> {
   return cudaBackend(options, ({ module, bounds, label, terminates, workgroupsPerMultiprocessor }, form) =>
     emitCuda(module, {
@@ -86,7 +94,7 @@ function requireCudaOptions(options: CudaOptions): void {
       )
 }
 
-/** With a translator of the caller's choice, for tests. */
+/** The backend with a given translator, for tests. */
 export function cudaBackend(options: CudaOptions, translate: Translate): Backend<Runtime> {
   requireCudaOptions(options)
   const libraries: Libraries = { ...defaultLibraries, ...options.libraries }
@@ -95,7 +103,7 @@ export function cudaBackend(options: CudaOptions, translate: Translate): Backend
     peerAccess: options.peerAccess ?? true,
     lowering: options.lowering ?? 'auto',
   } as const
-  /** Throws what is absent. */
+  /** Throws if the addon or the driver is missing. */
   const load = async (): Promise<{ addon: NativeAddon; compiler: KernelCompiler }> => {
     const addon = nativeAddon()
     const { probe, absence } = await findAdapters(addon, libraries)
@@ -111,7 +119,7 @@ export function cudaBackend(options: CudaOptions, translate: Translate): Backend
     })
     return { addon, compiler }
   }
-  /** `addressable`: other libraries may use the memory of the one GPU. */
+  /** If `addressable`, other libraries may use the memory of the one GPU. */
   const open = async (adapters: readonly Adapter[], label: string, addressable: boolean) => {
     const { addon, compiler } = await load()
     const ordinals = [...new Set(adapters.map(ordinalOf))]
@@ -151,7 +159,7 @@ export function cudaBackend(options: CudaOptions, translate: Translate): Backend
           await shared?.native.close()
           throw error
         }
-        // Its own GPU is number 0.
+        // In every process, its own GPU is number 0.
         const ranks = [...new Set([own, ...adapters].map(({ rank }) => rank!))]
         const gpuOfDevice = adapters.map(({ rank }) => ranks.indexOf(rank!))
         const { native } = shared!
@@ -223,7 +231,7 @@ export function cudaBackend(options: CudaOptions, translate: Translate): Backend
   }
 }
 
-/** Throws `unsupported`, on all processes alike, where two have one GPU, or one has several. */
+/** Throws `unsupported`, in all processes alike, if two processes share a GPU or one process has several. */
 function requireOneGpuEach(adapters: readonly Adapter[]): void {
   const rankOf = new Map<string, number>()
   const gpuOf = new Map<number, string>()
@@ -241,7 +249,7 @@ function requireOneGpuEach(adapters: readonly Adapter[]): void {
   }
 }
 
-/** Throws `unsupported`, on all processes alike, where they cannot share these GPUs' memory. */
+/** Throws `unsupported`, in all processes alike, if they cannot share the memory of these GPUs. */
 function requireShareable(adapters: readonly Adapter[], { peerAccess, lowering }: CudaOptions): void {
   if (peerAccess === false) throw new GpuError('unsupported', 'The option peerAccess of cuda is false.')
   if (lowering === 'one-graph')

@@ -3,9 +3,9 @@ import { GpuError, type GpuErrorCode } from '@tandem-gpu/core'
 /** Properties that the addon sets on its errors. */
 interface NativeErrorFields {
   /**
-   * A GpuErrorCode, where `device-lost` is a fault that destroys the contexts of the process; `cuda` where
-   * the code follows from `result`; `peer-lost` where another process cannot go on; `group-lost` where this
-   * group alone cannot.
+   * Either a GpuErrorCode, of which `device-lost` is a fault that destroys the contexts of the process; or
+   * `cuda` if the code depends on `result`; `peer-lost` if another process cannot continue; `group-lost` if
+   * only this group cannot.
    */
   readonly nativeCode: string
   readonly result: number
@@ -14,7 +14,7 @@ interface NativeErrorFields {
 const newProcess =
   'Such a fault destroys the CUDA contexts of all GPUs in this process, and CUDA cannot create new ones in it. Start a new process.'
 
-/** CUresult values that have a code of their own; all others are `driver`. */
+/** CUresult values with a specific code; all others are `driver`. */
 const codeOfResult: Readonly<Record<number, GpuErrorCode>> = {
   2: 'out-of-memory',
   100: 'no-device',

@@ -1,6 +1,6 @@
-// Every function of libcuda, NVRTC, NVML and NCCL that the addon calls fails in every way that differs, at
-// its first, a middle and its last call. The outcomes are in testdata/failures.txt, which the long form
-// writes (npm run test:long); a function that is new has no lines there, and fails the test.
+// Every function of libcuda, NVRTC, NVML and NCCL that the addon calls fails in every distinct way, at its
+// first, a middle and its last call. The outcomes are in testdata/failures.txt, which the long form writes
+// (npm run test:long); a new function has no lines there, and fails the test.
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -30,8 +30,8 @@ afterAll(() => {
 })
 
 /**
- * Results of each sort that a library has, and the codes that may come of them. A fault takes all that
- * follows with it.
+ * Results of each class for each library, and the codes that they may cause. A fault makes everything after
+ * it fail.
  */
 const driverClasses = [
   { name: 'out of memory', result: 2, codes: ['out-of-memory'] },
@@ -58,13 +58,13 @@ const ncclClasses = [
   { name: 'invalid usage', result: 5, codes: ['driver'] },
 ]
 
-/** Codes of some calls whose failure means something of its own. */
+/** Codes of some calls whose failure has a specific meaning. */
 const alsoCodes: Readonly<Record<string, readonly string[]>> = {
   cuInit: ['no-driver'],
   nvrtcVersion: ['unsupported'],
   ncclGetVersion: ['unsupported'],
 }
-/** Calls whose failure changes nothing at one place at least, and why. */
+/** Calls whose failure has no effect in at least one place, with the reason. */
 const unnoticed: Readonly<Record<string, string>> = {
   cuCtxSetCurrent: 'before something is given back, the call that gives it back tells',
   cuStreamSynchronize: 'the wait before something is freed; a fault shows at the next call',
@@ -91,7 +91,7 @@ const unnoticed: Readonly<Record<string, string>> = {
   nvmlDeviceGetNvLinkRemoteDeviceType: 'a link that counts as direct',
   nvmlDeviceGetTopologyCommonAncestor: 'links that are unknown',
 }
-/** Calls that nothing but a failure leads to: the failure, and the code that it has by itself. */
+/** Calls that only follow a failure: the failure, and the code that it has by itself. */
 const behind: Readonly<Record<string, readonly [symbol: string, result: number, code: string]>> = {
   cuGetErrorName: ['cuStreamCreateWithPriority', 999, 'driver'],
   cuGetErrorString: ['cuStreamCreateWithPriority', 999, 'driver'],
@@ -102,24 +102,24 @@ const behind: Readonly<Record<string, readonly [symbol: string, result: number, 
   nvrtcGetPTXSize: ['nvrtcCompileProgram', 5, 'driver'],
   nvrtcGetPTX: ['nvrtcCompileProgram', 5, 'driver'],
 }
-/** Functions that return a text, and so cannot fail. */
+/** Functions that return a text and therefore cannot fail. */
 const texts = ['nvrtcGetErrorString', 'nvmlErrorString', 'ncclGetErrorString', 'ncclGetLastError']
 
-/** Calls that only sharing memory with other processes leads to. */
+/** Calls that are only made to share memory with other processes. */
 const sharing = [
   ...['cuMemAlloc', 'cuMemFree', 'cuMemGetAddressRange'],
   ...['cuIpcGetMemHandle', 'cuIpcOpenMemHandle', 'cuIpcCloseMemHandle'],
 ]
 
-/** Calls of the driver that only messages between GPUs lead to. */
+/** Driver calls that are only made for messages between GPUs. */
 const capturing = ['cuStreamBeginCapture', 'cuStreamEndCapture', 'cuGraphAddChildGraphNode']
 
-/** Calls of the driver that only command queues lead to. */
+/** Driver calls that are only made for command queues. */
 const queued = ['cuMemcpyAsync', 'cuLaunchKernel']
 
 /**
- * Called until the work is done: how often depends on the machine's load, so that only the first call is the
- * same in every run.
+ * Called until the work is done: the number of calls depends on the machine's load, so only the first call is
+ * the same in every run.
  */
 const polled = new Set(['cuEventQuery', 'ncclCommGetAsyncError'])
 
@@ -127,13 +127,13 @@ const table = `${packageFolder}testdata/failures.txt`
 const long = process.env.TANDEM_LONG === '1'
 
 /**
- * GPUs 0 to 2 have links, GPU 3 has none. Where one side of a ping-pong is not launched, the other soon gives
+ * GPUs 0 to 2 have links, GPU 3 has none. If one side of a ping-pong is not launched, the other soon gives
  * up, as on GPUs.
  */
 const machineSettings = { FAKE_CUDA_DEVICES: 4, FAKE_CUDA_IPC: 'own', FAKE_CUDA_PING_PONG_SECONDS: 1 }
 
 let copies = 0
-/** An addon and a library that no test has used: faults and what is loaded stay with them. */
+/** An addon and a library that no test has used, because faults and loaded libraries persist. */
 function freshMachine(withCompiler: boolean) {
   const serial = ++copies
   const addonCopy = join(folder, `${serial}.node`)
@@ -179,7 +179,7 @@ it('reports every failure of every call as an error with a code, and frees what 
   const nccl = importTable('nccl_api.h')
   const trace = join(folder, 'trace')
   const counts = new Map<string, number>()
-  /** How often the scenario makes each of these calls where none fails. */
+  /** The number of times that the scenario makes each of these calls if none fails. */
   const count = async (
     symbols: readonly string[],
     withCompiler: boolean,
@@ -236,8 +236,8 @@ it('reports every failure of every call as an error with a code, and frees what 
       }
       for (const [turn, [place, position]] of positions.entries()) {
         for (const [sort, { name, result, codes }] of classes.entries()) {
-          // All of them take minutes: the short form takes one sort of failure for each call, which over all
-          // calls are all sorts.
+          // All of them take minutes. The short form tests one class of failure for each call; over all
+          // calls, every class is tested.
           if (!long && sort !== (index + turn) % classes.length) continue
           const row = `${symbol}, ${name}, ${place}`
           const machine = freshMachine(symbols === nvrtc)
@@ -258,7 +258,7 @@ it('reports every failure of every call as an error with a code, and frees what 
             problems.push(`${row}: nobody notices it`)
           found.push({ row, outcome: summary(noticed) })
           configureFake(machineSettings)
-          // A fault in what closes a group shows where the next one opens. Only a fault stays.
+          // A fault in a call that closes a group is reported when the next one opens. Only faults persist.
           if (name === 'fault' && noticed.length === 0) {
             const later = await scenario(machine)
             if (!later.some(({ code }) => code === 'device-lost'))

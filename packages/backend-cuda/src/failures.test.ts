@@ -1,4 +1,4 @@
-// What a failure leaves behind: nothing in flight, nothing leaked, and programs that run again.
+// The state after a failure: nothing is in flight, nothing has leaked, and programs run again.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -29,7 +29,7 @@ async function open(indices: readonly number[], lowering: Lowering): Promise<Loc
   return runtime
 }
 
-/** On each of two GPUs a word that grows by a uniform of its own; the second follows the first. */
+/** On each of two GPUs, a word that is incremented by a separate uniform; the second follows the first. */
 async function countingProgram(runtime: LocalRuntime) {
   const kernel = await runtime.compile(testKernelSource('add'))
   const a = await runtime.allocate(0, 16, { label: 'a', zero: true })
@@ -177,7 +177,7 @@ it('unloads a kernel from every GPU with the last object and program that use it
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
   const options = { libraries: fakeLibraries(), kernelCache: { directory } }
   const group = await openGroup({ backends: [cudaBackend(options, translateTestKernel)], devices: 2 })
-  // Kernels of the front end are not what runs; their label names a test kernel.
+  // Kernels of the front end are not executed; their label names a test kernel.
   const compile = (source: string) =>
     group.compile({ label: 'add', wgsl: `@compute @workgroup_size(1) fn main() {} // ${source}` })
   const noRoom = () => failure(compile('another'))

@@ -2,27 +2,27 @@ import { encodeNodes } from './graph-nodes.ts'
 import type { GraphSet } from './lower-plan.ts'
 import type { PhysicalGpus } from './physical-gpus.ts'
 
-/** How many sets of graphs stay instantiated. A run needs at most five. */
+/** The number of sets of graphs that stay instantiated. A run needs at most five. */
 export const keptGraphSets = 8
 
 /** Graphs that start together. */
 export interface GraphHandles {
   readonly ids: readonly number[]
-  /** Rejects when the driver refuses a graph. */
+  /** Rejects if the driver rejects a graph. */
   readonly ready: Promise<void>
-  /** Below `keptGraphSets`, and of no other set that is kept. */
+  /** Less than `keptGraphSets`, and different from the slots of all other cached sets. */
   readonly slot: number
 }
 
 /**
- * The instantiated graphs of one program. Beyond `keptGraphSets` sets, the least recently used one is
- * destroyed.
+ * The instantiated graphs of one program. If there are more than `keptGraphSets` sets, the least recently
+ * used one is destroyed.
  */
 export class GraphCache {
   readonly #physical: PhysicalGpus
-  /** The least recently used first. */
+  /** In order of use, the least recently used first. */
   readonly #sets = new Map<string, GraphHandles>()
-  /** How many sets have been destroyed. */
+  /** The number of sets that have been destroyed. */
   destroyed = 0
   readonly #freeSlots = Array.from({ length: keptGraphSets }, (_, slot) => slot)
 
@@ -31,8 +31,8 @@ export class GraphCache {
   }
 
   /**
-   * The set of that name; `lower` makes it at the first call. Instantiation is queued: a run may be queued
-   * right behind.
+   * Returns the set with that name; `lower` creates it at the first call. Instantiation is queued, so a run
+   * may be queued immediately after.
    */
   get(name: string, lower: (slot: number) => GraphSet): GraphHandles {
     const known = this.#sets.get(name)
@@ -47,20 +47,21 @@ export class GraphCache {
     const handles = { ...this.#instantiate(lower(slot)), slot }
     this.#freeSlots.pop()
     this.#sets.set(name, handles)
-    // A part of a set is of no use. The next call tries again, when there may be memory.
+    // An incomplete set is useless. The next call tries again; memory may be available by then.
     handles.ready.catch(() => {
       if (this.#sets.get(name) === handles) this.#destroy(name)
     })
     return handles
   }
 
-  /** Destroys a set, where it is there. */
+  /** Destroys a set, if it exists. */
   drop(name: string): void {
     if (this.#sets.has(name)) this.#destroy(name)
   }
 
   /**
-   * After a failed run: graphs that wait for one another may have started unequally often, and start afresh.
+   * Called after a failed run: graphs that wait for each other may have started a different number of times,
+   * so they are created again.
    */
   forgetSynchronised(): void {
     for (const [name, { ids }] of [...this.#sets]) if (ids.length > 1) this.#destroy(name)

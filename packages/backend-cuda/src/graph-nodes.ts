@@ -8,7 +8,7 @@ export type GraphNode = NodeBody & { readonly after: readonly number[] }
 export type NodeBody = KernelNode | CopyNode | FillNode | MessagesNode
 
 interface NodeBase {
-  /** Index of the physical GPU in the group. */
+  /** The index of the physical GPU in the group. */
   readonly gpu: number
 }
 
@@ -18,7 +18,7 @@ export interface KernelNode extends NodeBase {
   readonly grid: readonly [x: number, y: number, z: number]
   readonly block: readonly [x: number, y: number, z: number]
   readonly dynamicSharedByteLength: number
-  /** Eight bytes each: addresses and integers. */
+  /** Addresses and integers of eight bytes each. */
   readonly parameters: readonly number[]
 }
 
@@ -58,7 +58,7 @@ export interface MessagesNode extends NodeBase {
   }[]
 }
 
-/** The addon's form of a graph. */
+/** Encodes a graph for the addon. */
 export function encodeNodes(nodes: readonly GraphNode[]): Float64Array<ArrayBuffer> {
   const words: number[] = [nodes.length]
   for (const node of nodes) {

@@ -158,7 +158,7 @@ describe.skipIf(absence !== undefined)(`real CUDA devices${reason}`, () => {
           [kernel],
           [1],
         ),
-        // A stencil's shape: both GPUs compute from both buffers of the repetition before.
+        // The pattern of a stencil: both GPUs compute from both buffers of the previous repetition.
         plan(
           [
             a,

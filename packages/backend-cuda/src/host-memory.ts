@@ -3,8 +3,8 @@ import type { HostAllocation } from '@tandem-gpu/core/backend'
 import type { NativeGroup } from './native-addon.ts'
 
 /**
- * Host memory, page-locked on the group's native thread, or locked still for one of its size that was freed:
- * unlocking waits for the GPU.
+ * Host memory that is page-locked on the group's native thread, or reused, still locked, from freed memory of
+ * the same size: unlocking waits for the GPU.
  */
 export interface CudaHostAllocation extends HostAllocation {
   readonly locked: Promise<void>
@@ -13,8 +13,8 @@ export interface CudaHostAllocation extends HostAllocation {
 }
 
 /**
- * Above this, host memory is an ordinary ArrayBuffer: Node 20 makes no external ones above 4 GiB, and its
- * allocator gives it pages of its own.
+ * Above this size, host memory is an ordinary ArrayBuffer: Node 20 creates no external ones above 4 GiB, and
+ * its allocator uses separate pages for such sizes.
  */
 const largestMappedByteLength = 2 ** 30
 
@@ -42,18 +42,18 @@ export function allocateHost(
     address = locking.address
     return locking.locked
   })
-  // Whoever uses the memory awaits `locked`.
+  // Users of the memory await `locked`.
   locked.catch(() => {})
   return { arrayBuffer, locked, mapped: mapping !== undefined, address }
 }
 
 /**
- * Detaches the ArrayBuffer at once; its pages go, or are for the next who asks for their size, when what is
- * queued so far is done.
+ * Detaches the ArrayBuffer at once. When the work queued so far is done, its pages are released, or reused
+ * for the next allocation of the same size.
  */
 export function freeHost(native: NativeGroup, { arrayBuffer, mapped, address }: CudaHostAllocation): void {
-  // The pages must stay until unlocked: a mapped buffer's do, an ordinary one's move to an array that only
-  // the native job holds. The caller may have detached it.
+  // The pages must stay until they are unlocked. Those of a mapped buffer do; those of an ordinary buffer are
+  // transferred to an array that only the native job holds. The caller may have detached it.
   const moves = !mapped && arrayBuffer.byteLength > 0
   const held = moves ? structuredClone(arrayBuffer, { transfer: [arrayBuffer] }) : arrayBuffer
   void native.unlockHost(address, held, mapped).catch(() => {})

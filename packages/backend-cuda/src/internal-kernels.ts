@@ -1,53 +1,53 @@
 /**
- * Kernels that the runtime itself needs, as PTX that every supported driver takes, so that they need no
+ * Kernels that the runtime itself needs, as PTX that every supported driver accepts, so that they need no
  * NVRTC. Parameters are eight bytes each.
  */
 
-/** Stamps and copies: PTX 6.0 for sm_60 and newer. */
+/** Kernels that stamp and copy: PTX 6.0 for sm_60 and newer. */
 export const internalKernels = {
-  /** (slot): the GPU's nanosecond clock. */
+  /** (slot): writes the GPU's clock in nanoseconds. */
   stamp: 'tandem_stamp',
   /**
    * (role, own flag, peer's flag, stamps, rounds): a ping-pong between two GPUs, each of which writes its
    * clock at every turn.
    */
   pingPong: 'tandem_ping_pong',
-  /** (source, source pitch, target, target pitch, units in a row, rows), units of 16 bytes. */
+  /** (source, source pitch, target, target pitch, units in a row, rows), in units of 16 bytes. */
   copy16: 'tandem_copy16',
-  /** The same with units of 4 bytes. */
+  /** The same in units of 4 bytes. */
   copy4: 'tandem_copy4',
   /**
-   * (list): a workgroup for each entry of three words, target, source and bytes to copy, a multiple of 4;
-   * sources and the list are in page-locked memory.
+   * (list): one workgroup for each entry of three words: target, source, and the number of bytes to copy, a
+   * multiple of 4. The sources and the list are in page-locked memory.
    */
   scatter: 'tandem_scatter',
 } as const
 
-/** Synchronisation between GPUs: PTX 6.0 for sm_70 and newer, which have scoped memory operations. */
+/** Kernels that synchronize GPUs: PTX 6.0 for sm_70 and newer, which have scoped memory operations. */
 export const syncKernels = {
   /** (epoch): counts a GPU's launches of one set of graphs. */
   begin: 'tandem_begin',
   /**
    * (epoch, stop word, signal count, wait count, lags, signal flag…, wait flag…): writes the epoch into flags
-   * on other GPUs, behind everything before it; then waits until each wait flag holds the epoch, or the one
-   * before where the flag's bit of `lags` is set.
+   * on other GPUs after all preceding work; then waits until each wait flag holds the epoch, or the previous
+   * epoch if the flag's bit of `lags` is set.
    */
   sync: 'tandem_sync',
 } as const
 
-/** Flags of each sort that one synchronisation node handles. */
+/** The maximum number of signal flags, and of wait flags, in one synchronization node. */
 export const flagsPerNode = 8
 /**
- * A launch that fails raises the stop word; waits look at it, and at the clock, every so many polls: it lies
- * in host memory.
+ * A launch that fails sets the stop word. Waits check it and the clock only once per this many polls, since
+ * it is in host memory.
  */
 const pollsPerStopCheck = 4096
-/** A wait that lasts so long raises the stop word itself: the driver does not run the GPUs side by side. */
+/** A wait that takes this long sets the stop word itself: the driver does not run the GPUs concurrently. */
 export const longestWaitSeconds = 30
 
 const threads = 256
 
-/** Grid and block of a copy kernel. */
+/** The grid and block of a copy kernel. */
 export function copyShape(
   unitsPerRow: number,
   rows: number,
@@ -177,7 +177,7 @@ done:`,
 const flagIndices = Array.from({ length: flagsPerNode }, (_, index) => index)
 const flagParameters = ['&signal', '&wait'].flatMap((sort) => flagIndices.map((index) => `${sort}${index}`))
 
-/** Kernels that synchronise GPUs: PTX 6.0 for sm_70, which has scoped memory operations. */
+/** Kernels that synchronize GPUs: PTX 6.0 for sm_70, which has scoped memory operations. */
 const syncEntries = (waitSeconds: number): Record<string, string> => ({
   [syncKernels.begin]: entry(
     ['&epoch'],
@@ -240,8 +240,8 @@ passed${index}:
 })
 
 /**
- * A kernel's parameters and body. Each parameter is in a register of its name; `&` marks an address of global
- * memory.
+ * A kernel's parameters and body. Each parameter is in a register of the same name; `&` marks an address in
+ * global memory.
  */
 function entry(parameters: readonly string[], body: string): string {
   const names = parameters.map((parameter) => parameter.replace('&', ''))
@@ -260,8 +260,8 @@ ${loads.join('\n')}
 }
 
 /**
- * PTX that holds one of the runtime's kernels alone: the driver compiles nothing else. `waitSeconds`: see
- * `longestWaitSeconds`.
+ * PTX that contains only one of the runtime's kernels, so that the driver compiles nothing else.
+ * `waitSeconds`: see `longestWaitSeconds`.
  */
 export function kernelPtx(name: string, waitSeconds = longestWaitSeconds): string {
   const internal = (internalEntries as Record<string, string>)[name]

@@ -7,11 +7,11 @@ import { makeFolder, readRegularFile } from '@tandem-gpu/core/native'
 
 export interface KernelCacheOptions {
   /**
-   * Default: `~/.cache/tandem/kernels`; environment variables are the caller's business. What lies there runs
-   * on the GPU, so a folder that is another user's, or that others may write to, is not used.
+   * Default: `~/.cache/tandem/kernels`; environment variables are left to the caller. Files in this folder
+   * run on the GPU, so a folder that another user owns or can write to is not used.
    */
   readonly directory?: string | undefined
-  /** Default 256 MiB. The least recently used entries go first. */
+  /** Default 256 MiB. The least recently used entries are removed first. */
   readonly maxByteLength?: number | undefined
 }
 
@@ -20,12 +20,12 @@ const suffix = '.cubin'
 const digestByteLength = 32
 /** Temporary files of interrupted processes are removed after an hour. */
 const staleMilliseconds = 3_600_000
-/** Eviction leaves this part of the limit, so that it is rare. */
+/** Eviction reduces the folder to this fraction of the limit, so that it is rare. */
 const keptShare = 0.9
 
 /**
- * Compiled kernels on disk, shared by concurrent processes. Entries appear by rename, carry a digest of their
- * contents, and a damaged one is a miss. A failure of the disk is never an error: the kernel is compiled
+ * Compiled kernels on disk, shared by concurrent processes. Entries are created by renaming and contain a
+ * digest of their contents; a damaged entry is a miss. Disk failures are never errors: the kernel is compiled
  * again.
  */
 export class KernelCache {
@@ -33,7 +33,7 @@ export class KernelCache {
   readonly #maxByteLength: number
   #usable: Promise<boolean> | undefined
   /**
-   * Size of the folder when this process last read it, and of what it has added since; undefined before it
+   * The size of the folder when this process last read it, plus what it has added since; undefined before it
    * has read the folder.
    */
   #byteLength: number | undefined
@@ -54,8 +54,8 @@ export class KernelCache {
     const path = this.#path(key)
     try {
       if (!(await this.#isUsable())) return undefined
-      // Small files: reading them here takes less than the thread pool's turns, which a library's start would
-      // wait for.
+      // These files are small: a synchronous read takes less time than a turn of the thread pool, for which a
+      // library's start would have to wait.
       const file = readRegularFile(path, this.#maxByteLength)
       if (file === undefined) return undefined
       const contents = new Uint8Array(file.subarray(digestByteLength))
@@ -120,20 +120,23 @@ export class KernelCache {
   }
 }
 
-/** Makes the folder for this user alone. False where there is one already that others own or may write to. */
+/**
+ * Creates the folder, accessible only to this user. Returns false if there already is one that others own or
+ * can write to.
+ */
 async function makePrivateFolder(directory: string): Promise<boolean> {
   makeFolder(directory, 0o700)
   const { uid, mode } = await stat(directory)
   return uid === process.getuid?.() && (mode & 0o022) === 0
 }
 
-/** For the eviction. A folder that is only read does without. */
+/** Marks the entry as recently used, for the eviction. Does nothing in a read-only folder. */
 function markUsed(path: string): void {
   const now = new Date()
   try {
     utimesSync(path, now, now)
   } catch {
-    // The entry is as good.
+    // The entry is still usable.
   }
 }
 

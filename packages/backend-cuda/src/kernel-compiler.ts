@@ -10,20 +10,24 @@ export interface KernelCompilerOptions {
   readonly addon: NativeAddon
   readonly nvrtc: readonly string[]
   readonly driverVersion: number
-  /** Fuse a·b+c into one rounding. */
+  /** Contract a·b+c to one operation with a single rounding. */
   readonly fmad: boolean
   readonly cache: KernelCache | undefined
   readonly shippedKernels: ShippedKernels | undefined
 }
 
-/** Changes when the same source would compile to something else for a reason that the key does not hold. */
+/**
+ * Change this if the same source would compile to different code for a reason that the key does not contain.
+ */
 const cacheFormat = '1'
-/** Newest virtual architecture that every NVRTC since 11.1 knows: for GPUs newer than the NVRTC at hand. */
+/**
+ * The newest virtual architecture that every NVRTC since 11.1 supports, for GPUs newer than the available
+ * NVRTC.
+ */
 const fallbackArchitecture = 'compute_80'
 
 /**
- * CUDA C++ → machine code for one architecture, through the disk cache, NVRTC, or PTX shipped with the
- * package.
+ * CUDA C++ → machine code for one architecture, from the disk cache, NVRTC, or PTX shipped with the package.
  */
 export class KernelCompiler {
   readonly #options: KernelCompilerOptions
@@ -36,16 +40,16 @@ export class KernelCompiler {
   }
 
   /**
-   * Loads NVRTC, by whose version cached kernels are known: the first kernel need not wait for that. Failures
-   * are those of `compile`.
+   * Loads NVRTC, whose version is part of the keys of cached kernels, so that the first kernel need not wait
+   * for it. `compile` reports failures.
    */
   prepare(): void {
     this.#nvrtcVersion().catch(() => {})
   }
 
   /**
-   * Rejects with `compilation` (line of the WGSL where the log tells it) or `unsupported`. `label` names the
-   * kernel.
+   * Rejects with `compilation` (with the WGSL line if the log contains it) or `unsupported`. `label` names
+   * the kernel.
    */
   async compile(
     kernel: Pick<CudaKernel, 'source' | 'lineMap'>,
@@ -83,7 +87,7 @@ export class KernelCompiler {
       '--std=c++17',
       '-default-device',
       `--fmad=${this.#options.fmad ? 'true' : 'false'}`,
-      // Without declarations that kernels do not use: textures, and the runtime's functions and types. The
+      // Omits declarations that kernels do not use: textures, and the runtime's functions and types. The
       // machine code is the same.
       ...(knowsMinimal ? ['-minimal'] : []),
     ]
@@ -130,8 +134,8 @@ export class KernelCompiler {
 }
 
 /**
- * What NVRTC's log calls the CUDA source. Not the label: NVRTC takes a name that begins with '-' for an
- * option.
+ * The name of the CUDA source in NVRTC's log. It is not the label, because NVRTC treats a name that begins
+ * with '-' as an option.
  */
 const programName = 'translated.cu'
 const logLine = /^(.*?)\((\d+)\): (?:catastrophic )?error(?: #\d+)?: (.*)$/m
@@ -141,8 +145,8 @@ function compilationError(log: string, kernel: Pick<CudaKernel, 'lineMap'>, labe
   const match = logLine.exec(log)
   const file = match?.[1] ?? ''
   const reported = Number(match?.[2])
-  // `#line` makes the log speak of WGSL lines already; lines of the CUDA source itself go through the line
-  // map.
+  // Because of `#line`, the log already refers to WGSL lines; lines of the CUDA source itself are mapped with
+  // the line map.
   const line = match === null ? undefined : file === programName ? kernel.lineMap[reported - 1] : reported
   const where = line === undefined ? '' : ` at line ${line}`
   return new GpuError(

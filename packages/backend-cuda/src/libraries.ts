@@ -1,6 +1,6 @@
 /**
- * Names and paths of the NVIDIA libraries: names for the loader, then the folders where installers put
- * libraries that the loader does not find.
+ * Names and paths of the NVIDIA libraries: first names for the loader, then the folders in which installers
+ * put libraries that the loader does not find.
  */
 export interface Libraries {
   readonly cuda: readonly string[]

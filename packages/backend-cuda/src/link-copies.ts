@@ -1,20 +1,21 @@
 import type { Plan } from '@tandem-gpu/core'
 import type { Handles, PlanCommand } from '@tandem-gpu/core/backend'
 
-/** Which GPUs the devices are, and which of them reach each other. */
+/** Which physical GPUs the devices are on, and which GPUs can access each other. */
 export interface Links {
-  /** Physical GPU of a device ordinal. */
+  /** The physical GPU of a device ordinal. */
   gpuOf(device: number): number
-  /** May the first GPU reach the other's memory? */
+  /** Whether the first GPU can access the other's memory. */
   reachable(reader: number, owner: number): boolean
 }
 
 /**
- * The plan with large copies from GPU to GPU driven by the sender, those of one sender to one receiver one
- * after another in recorded order, and different pairs side by side. On 4 H200s, all to all, GB/s into each
- * GPU: 387 in this order; 353 where a sender serves one receiver after another; 217 where the receivers drive
- * their copies, which then read over the links. The added edges point forward, so the order stays valid.
- * Copies of at most `byteLength` bytes stay as they are: they run as kernels, or too shortly to matter.
+ * Returns the plan with large copies between GPUs driven by the sender. Copies from one sender to one
+ * receiver run one after another in recorded order; different pairs run concurrently. On 4 H200s, all to all,
+ * the rate into each GPU is 387 GB/s in this order; 353 if a sender serves one receiver after another; 217 if
+ * the receivers drive their copies, which then read over the links. The added edges point forward, so the
+ * order stays valid. Copies of at most `byteLength` bytes are unchanged: they run as kernels, or are too
+ * short to matter.
  */
 export function sendLinkCopies<H extends Handles>(plan: Plan<H>, links: Links, byteLength: number): Plan<H> {
   const first = new Map<string, number>()
@@ -29,7 +30,7 @@ export function sendLinkCopies<H extends Handles>(plan: Plan<H>, links: Links, b
     return { ...command, device: link.sender, after: withIndex(command.after, previous) }
   })
   if (sent.every((command, index) => command === plan.commands[index])) return plan
-  // The next repetition's first copy over a link follows this repetition's last.
+  // The next repetition's first copy over a link follows this repetition's last one.
   const across = new Map([...first].map(([pair, index]) => [index, last.get(pair)!]))
   const commands = sent.map((command): PlanCommand => {
     const previous = across.get(command.index)
@@ -39,13 +40,13 @@ export function sendLinkCopies<H extends Handles>(plan: Plan<H>, links: Links, b
   return { ...plan, commands }
 }
 
-/** Does one copy of the plan move more than `byteLength` bytes between GPUs? */
+/** Whether a copy of the plan moves more than `byteLength` bytes between GPUs. */
 export function hasLinkCopies(plan: Plan, links: Links, byteLength: number): boolean {
   return plan.commands.some((command) => linkOf(plan, command, links, byteLength) !== undefined)
 }
 
 /**
- * The device that sends a large copy to another GPU and a name for the two GPUs; undefined for all other
+ * The device that sends a large copy to another GPU, and a name for the pair of GPUs; undefined for all other
  * commands.
  */
 function linkOf(

@@ -17,21 +17,24 @@ import { launchSteps, longestUnroll } from './unrolling.ts'
 interface LastRun {
   readonly times: number
   readonly run: Pick<NativeRunRequest, 'before' | 'steps'>
-  /** `GraphCache.destroyed` by then. */
+  /** The value of `GraphCache.destroyed` at that time. */
   readonly destroyed: number
   launcher?: unknown
 }
 
-/** A run needs three at most; with those that start and synchronise a run they fill no cache. */
+/**
+ * A run needs at most three lengths. Together with the graphs that start and synchronize a run, these do not
+ * fill a cache.
+ */
 const agreedLengths = keptGraphSets - 3
 
-/** Two words: one that is sent, and one for what arrives. */
+/** Two words, 256 bytes apart: one that is sent, and one that is received. */
 const meetingByteLength = 512
 
-/** Of a program over several processes, whose graphs are made by agreement. */
+/** The executable of a program over several processes, which agree on the graphs they create. */
 export abstract class LinkedExecutable extends CudaExecutable {
   protected readonly processes: LinkedProcesses
-  /** The lengths of which all processes have graphs, in the order in which these were made. */
+  /** The lengths for which all processes have graphs, in order of creation. */
   #agreed: readonly (number | 'profile')[] = []
   #last: LastRun | undefined
 
@@ -41,20 +44,20 @@ export abstract class LinkedExecutable extends CudaExecutable {
   }
 
   /**
-   * Makes what a run needs of the other processes, and the graphs of its lengths. All processes call it
-   * before each run; it rejects alike on all.
+   * Exchanges what a run needs from the other processes, and creates the graphs of its lengths. All processes
+   * call it before each run; it rejects in all of them or in none.
    */
   async connect(run: Pick<ExecutionOptions, 'times' | 'profile'>): Promise<void> {
     if (await this.meet()) await this.#agreeOnGraphs(run)
   }
 
-  /** What the processes must know of each other; false where they need no graphs. */
+  /** Exchanges what the processes must know about each other; returns false if they need no graphs. */
   protected abstract meet(): Promise<boolean>
 
   /**
-   * The processes speak about new lengths alone: those that all have change here and nowhere else, so that
-   * all have the same. (A run that native code repeats, on some of the processes, comes by here on the
-   * others.)
+   * The processes communicate only about new lengths. The list of common lengths changes only here, so all
+   * processes have the same list. (A run that native code repeats on some of the processes passes through
+   * here on the others.)
    */
   async #agreeOnGraphs({
     times,
@@ -66,7 +69,7 @@ export abstract class LinkedExecutable extends CudaExecutable {
     if (profile) lengths.push('profile')
     const fresh = lengths.filter((length) => !this.#agreed.includes(length))
     if (fresh.length === 0) return
-    // The oldest go first, before the cache of a process would have to choose.
+    // Drops the oldest lengths before the cache of a process would have to evict one itself.
     const others = this.#agreed.filter((length) => !lengths.includes(length))
     const gone = others.slice(0, Math.max(0, others.length + lengths.length - agreedLengths))
     for (const length of gone) this.#drop(length)
@@ -90,15 +93,15 @@ export abstract class LinkedExecutable extends CudaExecutable {
     this.cache.drop(length === 'profile' ? length : lengthName(length))
   }
 
-  /** A run of `times` repetitions has gone well, with the uniforms that the GPUs hold. */
+  /** Called after a successful run of `times` repetitions with the uniforms that the GPUs hold. */
   ranWell(times: number, run: Pick<NativeRunRequest, 'before' | 'steps'>): void {
     if (this.#last?.times !== times || this.#last.destroyed !== this.cache.destroyed)
       this.#last = { times, run, destroyed: this.cache.destroyed }
   }
 
   /**
-   * What starts the last run again; undefined where one of `times` repetitions with these uniforms would
-   * differ, or one of its graphs is gone.
+   * A launcher that repeats the last run; undefined if a run of `times` repetitions with these uniforms would
+   * differ, or if one of its graphs has been destroyed.
    */
   runLauncher(times: number, uniforms: Uint8Array<ArrayBuffer>): unknown {
     const last = this.#last
@@ -120,7 +123,7 @@ export abstract class LinkedExecutable extends CudaExecutable {
   }
 }
 
-/** Of a whole plan, whose processes map each other's memory. */
+/** The executable of a whole plan whose processes map each other's memory. */
 export class SharedExecutable extends LinkedExecutable {
   readonly #shared: SharedMemory
   #mapped: PlanConnection | undefined
@@ -132,8 +135,8 @@ export class SharedExecutable extends LinkedExecutable {
     recorded: RecordedPlan,
   ): Promise<SharedExecutable> {
     const lowered = lowerShared(recorded, physical)
-    // Flags are never cleared, which all would have to wait for: each length has flags of its own, and so
-    // have profiling and the barrier.
+    // Flags are never cleared, since all processes would have to wait for that. Instead, each length has
+    // separate flags, as have profiling and the barrier.
     const arena = await arenaOf(physical, lowered, longestUnroll(lowered.plan.commands.length) + 2)
     return new SharedExecutable({ physical, lowered, arena }, shared)
   }
@@ -150,7 +153,8 @@ export class SharedExecutable extends LinkedExecutable {
   protected override async meet(): Promise<boolean> {
     if (this.plan.commands.length === 0) return false
     this.#mapped ??= await PlanConnection.open(this.plan, this.physical, this.#shared, this.arena)
-    // Nothing of the program runs on any GPU: each clears its own flags, and none begins before all have.
+    // Nothing of the program is running on any GPU. Each process clears its own flags, and none starts before
+    // all have done so.
     if (this.#interrupted)
       await agree(this.processes, `Clearing the flags of program '${this.label}'`, () =>
         this.arena.clearAllSyncs(),
@@ -159,7 +163,10 @@ export class SharedExecutable extends LinkedExecutable {
     return true
   }
 
-  /** All processes know that a run has been ended, whose GPUs may have launched unequally often. */
+  /**
+   * Called when all processes know that a run has been ended, after which their GPUs may have launched a
+   * different number of times.
+   */
   interrupted(): void {
     this.#interrupted = true
     this.forgetLast()
@@ -195,14 +202,14 @@ export class SharedExecutable extends LinkedExecutable {
   }
 }
 
-/** Of one process's part of a program, with the messages in it. */
+/** The executable of one process's part of a program, with the messages in it. */
 export class ConnectedExecutable extends LinkedExecutable {
   readonly #recorded: PlanOfExchanges['recorded'] | undefined
-  /** The position in the staging memory of the messages by which ranks synchronise. */
+  /** The offset in the staging memory of the messages with which ranks synchronize. */
   readonly #meetingByteOffset: number
-  /** The processes have agreed on lengths. */
+  /** Whether the processes have agreed on lengths. */
   #connected = false
-  /** The ranks whose plans have messages, and this one's place among them. */
+  /** The ranks whose plans have messages, and the index of this rank among them. */
   #meeting: { readonly ranks: readonly number[]; readonly own: number } | undefined
 
   static async create(
@@ -240,7 +247,7 @@ export class ConnectedExecutable extends LinkedExecutable {
     return this.#recorded?.[command] ?? super.recordedBy(command)
   }
 
-  /** Graphs have as many repetitions as the longest plan of all allows. */
+  /** Graphs have as many repetitions as the longest plan allows. */
   protected override async meet(): Promise<boolean> {
     if (this.#connected) return true
     const said = await agree(this.processes, `Connecting program '${this.label}'`, async () => ({
@@ -260,8 +267,8 @@ export class ConnectedExecutable extends LinkedExecutable {
   }
 
   /**
-   * In round k each tells the one 2^k places on what it knows (Hensgen, Finkel and Manber, Two algorithms for
-   * barrier synchronization, 1988).
+   * In round k, each rank sends a message to the rank 2^k positions ahead (Hensgen, Finkel and Manber, Two
+   * algorithms for barrier synchronization, 1988).
    */
   override startLine(): GraphHandles | undefined {
     if (this.#meeting === undefined) return undefined

@@ -16,7 +16,7 @@ import type { Lowering } from './lowering.ts'
 import type { NativeRunRequest } from './native-addon.ts'
 import type { SharedMemory } from './shared-memory.ts'
 
-/** Devices of one process that reach those of others by themselves. */
+/** Devices of one process that access those of other processes directly. */
 abstract class CudaLinkedRuntime<E extends LinkedExecutable, C extends PlanPart>
   extends CudaRuntime<E, C>
   implements LinkedRuntime<RuntimeHandles<E>, C>
@@ -47,7 +47,8 @@ abstract class CudaLinkedRuntime<E extends LinkedExecutable, C extends PlanPart>
   }
 
   /**
-   * A trap is found when all is done. After another failure the processes may have launched unequally often.
+   * A trap is found after all work is done. After any other failure, the processes may have launched a
+   * different number of times.
    */
   protected override failed(executable: E, error: unknown): unknown {
     super.failed(executable, error)
@@ -59,8 +60,8 @@ abstract class CudaLinkedRuntime<E extends LinkedExecutable, C extends PlanPart>
 }
 
 /**
- * Where every process maps the memory of all: its own GPU is number 0, and numbers from 1 on are those of the
- * others.
+ * The runtime in which every process maps the memory of all: GPU 0 is the process's own, and higher numbers
+ * are those of the others.
  */
 export class SharedRuntime
   extends CudaLinkedRuntime<SharedExecutable, PlanCommand>
@@ -85,14 +86,14 @@ export class SharedRuntime
     this.freedMemory.beginRun()
   }
 
-  /** A time limit ends what runs on all GPUs, and `interrupted` tells all processes of it. */
+  /** A time limit ends the work on all GPUs, and `interrupted` informs all processes. */
   protected override failed(executable: SharedExecutable, error: unknown): unknown {
     const translated = super.failed(executable, error)
     return isGpuError(error, 'timeout') ? error : translated
   }
 }
 
-/** Where the one GPU of each process exchanges messages with those of the others. */
+/** The runtime in which the one GPU of each process exchanges messages with those of the others. */
 export class ConnectedRuntime extends CudaLinkedRuntime<ConnectedExecutable, PlanPart> {
   readonly #processes: LinkedProcesses
 

@@ -7,7 +7,7 @@ import type { RecordedPlan } from './cuda-plan.ts'
 import { CudaRuntime, type RuntimeHandles } from './cuda-runtime.ts'
 import type { Lowering } from './lowering.ts'
 
-/** What waking a thread adds to a longer run is little. */
+/** In longer runs, the cost of waking a thread is negligible. */
 const awakeMilliseconds = 50
 
 /** Devices of one process. */
@@ -25,8 +25,8 @@ export class LocalRuntime extends CudaRuntime<LocalExecutable> {
   }
 
   /**
-   * What runs over processes knows how many share the cores, and does it itself. This one sees only to which
-   * cores it is bound.
+   * Only this runtime keeps the thread awake: runtimes over several processes know how many share the cores
+   * and do it themselves. This one only sees to which cores it is bound.
    */
   protected override began(outcome: Promise<unknown>): void {
     keepAwake(outcome, awakeMilliseconds, availableParallelism(), () => this.group.yieldCore())
@@ -36,7 +36,7 @@ export class LocalRuntime extends CudaRuntime<LocalExecutable> {
     executable: LocalExecutable,
     uniformBlock = executable.plan.uniformBlock,
   ): Promise<unknown> {
-    // Records of traps are read after each run.
+    // Trap records are read after each run, which a launcher cannot do.
     if (executable.arena.trapRanges().length > 0 || executable.plan.commands.length === 0) return undefined
     return this.guard(`Instantiating program '${executable.label}'`, async () => {
       const uniformTargets = executable.uniformTargets(uniformBlock)

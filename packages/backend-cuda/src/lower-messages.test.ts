@@ -17,7 +17,7 @@ interface Part {
   readonly peer?: number
 }
 
-/** Buffers 0 and 1 are of the device, buffer 2 of the host. */
+/** Buffers 0 and 1 are on the device, buffer 2 is on the host. */
 function lower(parts: readonly Part[], schedule: RecordedPlan['schedule'] = 'overlapped'): PlanOfExchanges {
   const commands = parts.map(
     ({ kind, region, after = [], afterPrevious = [], peer = 1 }, index): PlanPart => {
@@ -55,7 +55,7 @@ describe('exchanges', () => {
       { kind: 'send', region: dense(0), after: [0], afterPrevious: [2] },
       { kind: 'receive', region: dense(1) },
       { kind: 'fill', region: dense(1), after: [2] },
-      // Waits for what comes after the first message of the exchange before it.
+      // Waits for work after the first message of the previous exchange.
       { kind: 'send', region: dense(1), after: [3] },
     ])
     expect(shown({ plan, recorded, stagingByteLength: 0 })).toEqual([
@@ -82,7 +82,7 @@ describe('exchanges', () => {
   })
 
   it('end before a kernel, so that no kernel runs beside an exchange that waits for what other ranks send behind theirs', () => {
-    // As residuals are spread after a sweep, with halos exchanged behind each sweep.
+    // The pattern of residuals that are distributed after a sweep, with halos exchanged after each sweep.
     const { plan, recorded } = lower([
       { kind: 'send', region: dense(2) },
       { kind: 'receive', region: dense(0) },
@@ -96,7 +96,7 @@ describe('exchanges', () => {
       'send 3+0, receive 0+0 (0; 4)',
       'send 1+0 (1; )',
       'dispatch (1; )',
-      // The receiving alone could join what is sent before the kernel.
+      // Only the receive could join the message that is sent before the kernel.
       'receive 1+0, send 0+0 (2,3; )',
     ])
     expect(recorded).toEqual([[0], [0, 1], [2], [3], [4, 5]])
@@ -129,7 +129,7 @@ describe('exchanges', () => {
       'copy (0; 2)',
       'send 3+0, receive 3+256, send 3+512 (0,1; 2,3)',
       'download (0,2; )',
-      // What is sent may change as soon as it is copied.
+      // The source of a message may change as soon as it has been copied.
       'fill (1; )',
     ])
     expect(lowered.stagingByteLength).toBe(768)
@@ -234,7 +234,7 @@ function filled(matrix: number): number[] {
   return Array.from({ length: rows * columns }, (_, index) => matrix * 100 + index)
 }
 
-/** What becomes of random programs: 'right', 'wrong', or 'stuck' where nothing can happen any more. */
+/** The outcome of a random program: 'right', 'wrong', or 'stuck' if nothing can proceed any more. */
 async function outcome(seed: number, change: (lowered: PlanOfExchanges) => PlanOfExchanges): Promise<string> {
   const random = seededRandom(seed)
   const commands = randomCommands(random)
@@ -294,7 +294,8 @@ describe(`${seeds} random programs over ${rankCount} ranks, in any order that th
 })
 
 /**
- * Each rank's second exchange takes the messages of its first one, and whatever waited for that waits for it.
+ * Each rank's second exchange includes the messages of its first one, and everything that waited for the
+ * first waits for the second.
  */
 function uniteTwo({ plan, ...rest }: PlanOfExchanges): PlanOfExchanges {
   const [first, second] = plan.commands.filter((command) => command.kind === 'exchange')

@@ -7,16 +7,16 @@ import {
 } from '@tandem-gpu/core/backend'
 import type { CudaCommand, CudaPlan, ExchangedMessage, RecordedPlan } from './cuda-plan.ts'
 
-/** A plan without messages but with exchanges. */
+/** A plan whose messages have been replaced by exchanges. */
 export interface PlanOfExchanges {
   readonly plan: CudaPlan
-  /** Device memory that messages go through: one more buffer, behind those of the plan. */
+  /** The device memory through which messages are staged: one more buffer, after those of the plan. */
   readonly stagingByteLength: number
-  /** For each command, the indices of the recorded parts that it carries out. */
+  /** For each command, the indices of the recorded parts that it executes. */
   readonly recorded: readonly (readonly number[])[]
 }
 
-/** A message without bytes carries order, and NCCL may do nothing for no bytes. */
+/** A message without bytes only orders commands, but NCCL may do nothing for zero bytes. */
 const tokenByteLength = 4
 const stagingAlignment = 256
 
@@ -32,24 +32,28 @@ interface Place {
   readonly buffer: number
   readonly byteOffset: number
   readonly byteLength: number
-  /** Where the bytes are copied from or to; absent where they lie in dense device memory anyway. */
+  /** The memory that is copied from or to; absent if it is already dense device memory. */
   readonly copied?: ByteRegion
 }
 
 /**
- * Unites messages into exchanges, which follow one another in recorded order. A message joins the exchange before it unless
- * - it waits for what was recorded behind the first message of the exchange,
- * - a command in between waits for the exchange, and would wait for this message too,
- * - a kernel is dispatched in between: what is received behind it was usually computed behind it, so that the exchange would last until then, and hold
- *   multiprocessors beside the kernel,
- * - or the exchange sends to its receiver, or receives from its sender, already: NCCL begins the second message in one direction between two ranks
- *   once the first ones of the group in all directions are complete.
+ * Merges messages into exchanges, which follow one another in recorded order. A message joins the previous
+ * exchange unless
+ * - it waits for work that was recorded after the first message of the exchange,
+ * - a command in between waits for the exchange, and would have to wait for this message too,
+ * - a kernel is dispatched in between: what is sent after the kernel was usually computed by it, so the
+ *   exchange would last until then, and occupy multiprocessors while the kernel runs,
+ * - or the exchange already sends to its receiver, or receives from its sender: NCCL begins the second
+ *   message in one direction between two ranks only when the first messages of the group in all directions
+ *   are complete.
  *
- * Rows with gaps and host memory go through dense device memory.
+ * Rows with gaps and host memory are staged in dense device memory.
  *
- * This does not stop: take the earliest message, by repetition and position in the recording of all ranks, that is not complete. On both of its ranks the
- * exchanges before its own have earlier messages alone, and what its exchange waits for was recorded before the first message of that exchange, hence
- * waits for exchanges before it alone. So both exchanges have begun, and of an exchange that has begun every message makes progress with its other side.
+ * This cannot deadlock. Consider the earliest message, by repetition and position in the recording of all
+ * ranks, that is not complete. On both of its ranks, previous exchanges contain only earlier messages, and
+ * everything that its exchange waits for was recorded before the first message of that exchange, hence waits
+ * only for previous exchanges. So both exchanges have begun, and in an exchange that has begun, every message
+ * makes progress with its other side.
  */
 export function lowerMessages(plan: RecordedPlan<PlanPart>): PlanOfExchanges {
   const { commands: parts, buffers } = plan
@@ -63,12 +67,12 @@ export function lowerMessages(plan: RecordedPlan<PlanPart>): PlanOfExchanges {
   ): number => steps.push({ command, recorded, after: [...after], afterPrevious: [] }) - 1
   const places = parts.map((part) => (isMessage(part) ? placeOf(part) : undefined))
   const groups = groupMessages(parts)
-  /** The step of each exchange, by its first message, and of the copy before each message that has one. */
+  /** The step of each exchange, by its first message; and of the copy before each message that needs one. */
   const exchanges = new Map<number, number>()
   const packs = new Map<number, number>()
-  /** The copies before the last exchange that has any. */
+  /** The copies before the last exchange that needs any. */
   let lastPacks: readonly number[] = []
-  /** The step of each part that others wait for, and the one that waits for others. */
+  /** For each part, the step that other parts wait for, and the step that waits for others. */
   const doneAt: number[] = []
   const startsAt: number[] = []
 
@@ -141,14 +145,14 @@ export function lowerMessages(plan: RecordedPlan<PlanPart>): PlanOfExchanges {
     return buffers[buffer]?.kind === 'host'
   }
 
-  /** One step for messages that make progress together, behind the copies of what they send. */
+  /** Adds one step for messages that make progress together, after the copies of what they send. */
   function addExchange(group: readonly number[]): number {
     const before: number[] = []
     for (const index of group) {
       const { copied, ...place } = places[index]!
       const message = parts[index] as PlanMessage
       if (message.kind !== 'send' || copied === undefined) continue
-      // One exchange's after another's, so that the first exchange begins early.
+      // The copies of one exchange follow those of another, so that the first exchange begins early.
       const pack = add(copyOf(message, copied, staged(place, copied)), [index], lastPacks)
       packs.set(index, pack)
       before.push(pack)
@@ -171,7 +175,7 @@ export function lowerMessages(plan: RecordedPlan<PlanPart>): PlanOfExchanges {
   }
 }
 
-/** The messages of each exchange, by message. */
+/** For each message, the messages of its exchange. */
 function groupMessages(parts: readonly PlanPart[]): Map<number, readonly number[]> {
   const groups = new Map<number, number[]>()
   let open: number[] = []
@@ -193,7 +197,7 @@ function sameDirection(a: PlanMessage, b: PlanMessage): boolean {
   return a.kind === b.kind && a.peer === b.peer
 }
 
-/** The rows of `region`, without gaps, at a place in the staging memory. */
+/** The rows of `region` without gaps, at an offset in the staging memory. */
 function staged({ buffer, byteOffset }: Place, { rows, rowByteLength }: ByteRegion): ByteRegion {
   return { buffer, byteOffset, rows, rowByteLength, rowByteStride: rowByteLength }
 }

@@ -10,12 +10,12 @@ import { type GraphSet, lowerToOneGraph } from './lower-plan.ts'
 import { dispatch, plan, region } from './testing/plan-text.ts'
 import { launchSteps, unroll } from './unrolling.ts'
 
-/** Ids of the runtime's kernels, by entry. */
+/** IDs of the runtime's kernels, by entry. */
 const entries = [...Object.values(internalKernels), ...Object.values(syncKernels)]
 const kernelId = (entry: string) => 1000 + entries.indexOf(entry as never)
 const syncId = kernelId(syncKernels.sync)
 
-/** Every device is a GPU of its own; buffer i starts at (i + 1) · 2^20. */
+/** Every device is a separate GPU; buffer i starts at (i + 1) · 2^20. */
 function memoryOf(program: RecordedPlan, reachable = true): PlanAddresses {
   return {
     gpuOf: (device) => device,
@@ -60,7 +60,7 @@ const kernel = {
   isStoppable: true,
 } as CudaKernel
 
-/** Each GPU computes its half from both halves of the repetition before. */
+/** Each GPU computes its half from both halves of the previous repetition. */
 function stencil(): RecordedPlan {
   const part = (index: number) => region(index, 0, 64)
   return plan(
@@ -81,7 +81,7 @@ const signalsOf = (node: GraphNode) =>
   node.kind === 'kernel' ? node.parameters.slice(5, 5 + node.parameters[2]!) : []
 const waitsOf = (node: GraphNode) =>
   node.kind === 'kernel' ? node.parameters.slice(13, 13 + node.parameters[3]!) : []
-/** Flags that a node raises: a kernel, or the copy engine. Buffers lie behind all flags. */
+/** The flags that a node sets, whether it is a kernel or a copy. All buffers are after the flags. */
 const raisedBy = (node: GraphNode) =>
   isSync(node)
     ? signalsOf(node)
@@ -95,7 +95,7 @@ describe('one graph for each GPU', () => {
     const graphs = lowerPerGpu(program, 4, memoryOf(program), sync)
     expect(graphs.map(({ mainGpu }) => mainGpu)).toEqual([0, 1])
     for (const { nodes } of graphs) {
-      // begin, the first wait, eight steps; a synchronisation after each step.
+      // begin, the first wait, eight steps; a synchronization after each step.
       expect(nodes).toHaveLength(1 + 1 + 8 + 8)
       expect(nodes.every((node) => node.kind === 'kernel' && node.after.length <= 2)).toBe(true)
       const steady = nodes.filter(isSync).slice(1, -1)
@@ -129,7 +129,7 @@ describe('one graph for each GPU', () => {
   })
 
   it('starts no wait before the signals of commands recorded earlier on its GPU', () => {
-    // Signals of commands that nothing else orders: 0 and 1 on GPU 0, for 2 and 3 on GPU 1; 4 waits for both.
+    // Signals of unordered commands: 0 and 1 on GPU 0, for 2 and 3 on GPU 1; 4 waits for both.
     const part = (index: number) => region(index, 0, 64)
     const program = plan(
       [buffer(0), buffer(0), buffer(1), buffer(1), buffer(0)],
@@ -154,8 +154,8 @@ describe('one graph for each GPU', () => {
   })
 
   it('starts early waits before the signals of commands recorded after the awaited one', () => {
-    // GPU 1 gives a value; a long command of GPU 0 follows, whose end GPU 1 awaits; the last command needs
-    // the value alone.
+    // GPU 1 produces a value. A long command of GPU 0 follows, for whose end GPU 1 waits; the last command
+    // needs only the value.
     const part = (index: number) => region(index, 0, 64)
     const program = plan(
       [buffer(1), buffer(0), buffer(1), buffer(0)],
@@ -236,7 +236,7 @@ describe('one graph for each GPU', () => {
   })
 })
 
-/** What random programs come to when nodes follow nothing but the begin of their graph. */
+/** The outcomes of random programs if loose nodes only follow the beginning of their graph. */
 function outcomes(isLoose: (node: GraphNode) => boolean): Set<string> {
   const found = new Set<string>()
   for (let seed = 1; seed <= 60; seed++) {
@@ -262,8 +262,8 @@ function randomBelow(seed: number): (below: number) => number {
 }
 
 /**
- * Commands of three GPUs, of which each waits for some earlier ones and for some of the repetition before;
- * copy engines carry out some.
+ * Commands of three GPUs, each of which waits for some earlier ones and for some of the previous repetition;
+ * copy engines execute some.
  */
 function randomProgram(random: (below: number) => number) {
   const count = 4 + random(9)
@@ -300,9 +300,9 @@ function engineNodes(byEngine: ReadonlySet<number>) {
 }
 
 /**
- * What comes of a launch of the graphs where each GPU has some queues, which hold its nodes in any order that
- * its edges allow: the first node of a queue keeps the others waiting. `disorder`: a command of this launch
- * has begun before one that it waits for was done.
+ * The outcome of a launch if each GPU has some queues, which contain its nodes in any order that its edges
+ * allow: the first node of a queue delays the others. `disorder`: a command of this launch has begun before
+ * one for which it waits was done.
  */
 function launched(
   graphs: GraphSet,

@@ -5,9 +5,9 @@ import { flagsPerNode, syncKernels } from './internal-kernels.ts'
 import type { GraphSet } from './lower-plan.ts'
 import { type UnrolledCommand, unroll } from './unrolling.ts'
 
-/** Memory that the graphs of one set synchronise with. All of it starts as zeros. */
+/** Memory with which the graphs of one set synchronize. Initially all zeros. */
 export interface SyncMemory {
-  /** Four bytes: how often the GPU has begun a launch of this set. */
+  /** Four bytes that count how often the GPU has begun a launch of this set. */
   epochAddress(gpu: number): number
   /** Four bytes in the memory of the GPU that waits. */
   flagAddress(gpu: number, slot: number): number
@@ -15,14 +15,15 @@ export interface SyncMemory {
 }
 
 export interface PerGpuOptions {
-  /** Default: the command's own. */
+  /** Default: the command's own nodes. */
   nodesOf?: ((command: CudaCommand) => readonly NodeBody[]) | undefined
   /** Whether GPUs copy megabytes to each other. Default: false. */
   largeCopies?: boolean | undefined
 }
 
 /**
- * Flags that a set of graphs with one repetition needs on each GPU; a longer one needs so many times more.
+ * The number of flags that a set of graphs with one repetition needs on each GPU; with more repetitions,
+ * multiply by their number.
  */
 export function flagsPerRepetition(plan: CudaPlan, gpuOf: (device: number) => number): number {
   const items = unroll(plan.commands, 1)
@@ -33,24 +34,24 @@ export function flagsPerRepetition(plan: CudaPlan, gpuOf: (device: number) => nu
 }
 
 /**
- * `repetitions` of a plan as one graph for each physical GPU. An edge between GPUs is a signal kernel behind
- * the one command, which writes the launch's number into a flag in the other GPU's memory, and a wait kernel
- * before the other command, which spins on it: about 2 µs, against 6 µs for an edge inside one graph over
- * several GPUs.
+ * `repetitions` of a plan as one graph for each physical GPU. An edge between GPUs consists of a signal
+ * kernel after the first command, which writes the launch's number into a flag in the other GPU's memory, and
+ * a wait kernel before the second command, which spins on the flag. This takes about 2 µs, compared with 6 µs
+ * for an edge inside one graph over several GPUs.
  *
- * No deadlock: a wait starts only after every signal of its GPU for a command recorded before the one that it
- * awaits. Take, of all unfinished waits, the one whose awaited command was recorded first. Whatever that
- * command waits for itself was recorded earlier still, so it needs no unfinished wait; and no wait of its GPU
- * stands before it in a hardware queue, since the waits for later commands come after its signal. Stream
- * order holds the launches of one GPU apart. The same holds for GPUs of several processes, each with a GPU of
- * its own, that launch the same plan equally often.
+ * There is no deadlock: a wait starts only after every signal of its GPU for a command recorded before the
+ * one that it awaits. Of all unfinished waits, consider the one whose awaited command was recorded first.
+ * Everything that this command waits for was recorded even earlier, so it needs no unfinished wait; and no
+ * wait of its GPU precedes it in a hardware queue, since the waits for later commands come after its signal.
+ * Stream order separates the launches of one GPU. The same holds for GPUs of several processes, each with its
+ * own GPU, that launch the same plan equally often.
  *
- * Where commands are short, waits start after all earlier signals, so that one node can signal and wait. With
- * `largeCopies` they start as soon as the rule allows: a long command whose end is signalled then holds up no
- * transfer that was recorded after it. And the copy engine itself raises the flag behind its copy, with a
- * copy of the launch's number: a kernel would wait for room on a GPU that a long one fills. Not so in
- * programs that copy from or to the host as well: on 4 H200s a streamed product took 1 to 5 per cent longer
- * with such flags.
+ * By default, for short commands, waits start after all earlier signals, so that one node can signal and
+ * wait. With `largeCopies`, waits start as soon as the rule allows, so that a long command that signals its
+ * end does not delay transfers that were recorded after it. In that mode the copy engine also sets the flag
+ * after its copy, by copying the launch's number: a kernel would have to wait for free multiprocessors on a
+ * GPU that a long kernel fills. Programs that also copy from or to the host do not use such flags: on 4
+ * H200s, a streamed product took 1 to 5 per cent longer with them.
  */
 export function lowerPerGpu(
   plan: CudaPlan,
@@ -75,7 +76,7 @@ export function lowerPerGpu(
     const gpu = gpuOfItem[position]!
     const graph = graphs.get(gpu)
     if (graph === undefined) {
-      // Another process makes the graph of that GPU, with the same flags.
+      // Another process creates the graph of that GPU, with the same flags.
       last.push(-1)
       continue
     }
@@ -84,7 +85,7 @@ export function lowerPerGpu(
       commands.filter((earlier) => gpuOfItem[earlier] !== gpu)
     const flagsOf = (commands: readonly number[], lag: 0 | 1): AwaitedFlag[] =>
       elsewhere(commands).map((earlier) => ({ slot: slots.get(flagKey(earlier, gpu))!, lag }))
-    // The previous launch on the same GPU has completed before this one begins.
+    // The previous launch on the same GPU is complete before this one begins.
     const awaited = [...flagsOf(item.after, 0), ...flagsOf(item.afterPreviousLaunch, 1)]
     const before = largeCopies ? Math.max(0, ...elsewhere(item.after)) : position
     let waits = awaited.length === 0 ? after : [...after, ...graph.wait(awaited, before)]
@@ -131,7 +132,7 @@ function flagKey(position: number, toGpu: number): string {
   return `${position} ${toGpu}`
 }
 
-/** One flag for each command that another GPU waits for, and each such GPU. */
+/** Assigns one flag for each command and each GPU that waits for it. */
 function assignFlags(items: readonly UnrolledCommand[], gpuOfItem: readonly number[]): Map<string, number> {
   const slots = new Map<string, number>()
   for (const [position, { after, afterPreviousLaunch }] of items.entries()) {
@@ -151,11 +152,11 @@ class GpuGraph {
   readonly #memory: PlanAddresses
   readonly #sync: SyncMemory
   readonly #begin: number
-  /** Nodes that signal, and the positions of their commands, in order. */
+  /** The nodes that signal, and the positions of their commands, in order. */
   readonly #signals: { readonly node: number; readonly position: number }[] = []
-  /** For each node, a number n such that the first n signals come before it, itself included. */
+  /** For each node, a number n such that the first n signals precede it or are the node itself. */
   readonly #behind: number[] = []
-  /** The last signal, where it is a kernel, which waits may still join. */
+  /** The last signal if it is a kernel, to which waits may still be added. */
   #open:
     | {
         readonly node: number
@@ -176,7 +177,7 @@ class GpuGraph {
     return this.#push({ ...body, after: after.length === 0 ? [this.#begin] : after })
   }
 
-  /** Raises flags behind node `after`, the last of the command at `position`. */
+  /** Sets flags after node `after`, the last node of the command at `position`. */
   signal(
     targets: readonly { readonly to: number; readonly slot: number }[],
     after: number,
@@ -189,7 +190,7 @@ class GpuGraph {
     }
   }
 
-  /** The same by copies of the launch's number, which cannot wait. */
+  /** The same with copies of the launch's number, to which waits cannot be added. */
   signalByEngine(
     targets: readonly { readonly to: number; readonly slot: number }[],
     after: number,
@@ -206,13 +207,13 @@ class GpuGraph {
   }
 
   /**
-   * Nodes after which all of `awaited` are raised. They come after every signal of commands before position
-   * `before`.
+   * Returns nodes after which all of `awaited` are set. These nodes follow every signal of commands before
+   * position `before`.
    */
   wait(awaited: readonly AwaitedFlag[], before: number): number[] {
     const after = this.#latestSignals(before)
-    // One node that signals and then waits, instead of two in a row: a microsecond less. It also takes the
-    // waits of later commands.
+    // One node that signals and then waits takes a microsecond less than two nodes in a row. Waits of later
+    // commands can also be added to it.
     const open = this.#open
     if (open !== undefined && after.length === 1 && after[0] === open.node) {
       const joined = [...open.awaited, ...awaited]
@@ -227,8 +228,8 @@ class GpuGraph {
   }
 
   /**
-   * The fewest signals of commands before a position, counted from the last one, behind which all such
-   * signals lie.
+   * The smallest set of signals, found from the last one backwards, that follows every signal of commands
+   * before a position.
    */
   #latestSignals(before: number): number[] {
     const latest: number[] = []
@@ -244,7 +245,7 @@ class GpuGraph {
 
   #addSignal(signal: GraphNode, position: number): number {
     const node = this.#push(signal)
-    // The signal itself counts where all before it come before it.
+    // If all previous signals precede the new one, it counts as well.
     if (this.#behind[node] === this.#signals.length) this.#behind[node] = this.#signals.length + 1
     this.#signals.push({ node, position })
     return node

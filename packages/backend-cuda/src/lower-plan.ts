@@ -4,12 +4,12 @@ import type { GraphNode, NodeBody } from './graph-nodes.ts'
 import { internalKernels } from './internal-kernels.ts'
 import { unroll } from './unrolling.ts'
 
-/** Graphs that start together, each launched on its GPU. */
+/** Graphs that start together, each on its GPU. */
 export type GraphSet = readonly { readonly mainGpu: number; readonly nodes: readonly GraphNode[] }[]
 
 /**
- * `repetitions` of a plan as ONE graph over all its GPUs: edges between GPUs are the driver's (6 µs each on
- * H200). The nodes of each command follow one another.
+ * `repetitions` of a plan as ONE graph over all its GPUs. The driver implements the edges between GPUs (6 µs
+ * each on H200). The nodes of each command follow one another.
  */
 export function lowerToOneGraph(
   plan: CudaPlan,
@@ -31,7 +31,7 @@ export function lowerToOneGraph(
   return [{ mainGpu: nodes[0]?.gpu ?? 0, nodes }]
 }
 
-/** The nodes of a command with a stamp before and after it: slots 2 i and 2 i + 1 of its GPU. */
+/** The nodes of a command, with a stamp before and after them in slots 2 i and 2 i + 1 of its GPU. */
 export function stampedNodes(
   plan: CudaPlan,
   command: CudaCommand,

@@ -4,9 +4,9 @@ import { hasLinkCopies, type Links, sendLinkCopies } from './link-copies.ts'
 
 /**
  * How a program over several GPUs becomes CUDA graphs. `one-graph`: the driver orders commands on different
- * GPUs. `graph-per-gpu`: kernels that signal and wait order them, where all GPUs of a program reach one
- * another and no copy stays on the host. `auto`: the driver where GPUs copy megabytes to each other, else the
- * kernels.
+ * GPUs. `graph-per-gpu`: kernels that signal and wait order them; this needs GPUs that can all access each
+ * other, and no copies within host memory. `auto`: `one-graph` if GPUs copy megabytes to each other,
+ * otherwise `graph-per-gpu`.
  */
 export type Lowering = 'auto' | 'one-graph' | 'graph-per-gpu'
 
@@ -16,21 +16,21 @@ export interface LoweredPlan {
   readonly lowering: Exclude<Lowering, 'auto'>
   /** Whether GPUs copy megabytes to each other. */
   readonly largeCopies: boolean
-  /** Physical GPUs that the plan's commands run on. */
+  /** The physical GPUs on which the plan's commands run. */
   readonly gpus: readonly number[]
 }
 
 /**
- * Size of a copy between GPUs from which on an edge by the driver (6 µs) costs less than the work that
- * waiting kernels delay.
+ * The size of a copy between GPUs from which on a driver edge (6 µs) costs less than the delay that waiting
+ * kernels cause.
  */
 const drivenByteLength = 2 ** 20
 
 /**
- * Chooses what `auto` leaves open. Waiting kernels suit short commands. Behind a large copy they do harm: a
- * wait starts only after all earlier signals of its GPU, those of copies under way included, and a signal
- * cannot start on a GPU that a long kernel fills. On 4 H200s the transpose of 32768² by copies took 6 ms with
- * them, 2.3 ms in one graph.
+ * Resolves `auto`. Waiting kernels suit short commands. After a large copy they are harmful: a wait starts
+ * only after all earlier signals of its GPU, including those of copies in progress, and a signal cannot start
+ * on a GPU that a long kernel fills. On 4 H200s, the transpose of 32768² by copies took 6 ms with them, and
+ * 2.3 ms in one graph.
  */
 export function choosePlanLowering(recorded: RecordedPlan, wanted: Lowering, links: Links): LoweredPlan {
   const gpus = gpusOf(recorded, links)
@@ -43,13 +43,13 @@ export function choosePlanLowering(recorded: RecordedPlan, wanted: Lowering, lin
     copiesOnHost(recorded) ||
     (wanted === 'auto' && largeCopies)
   if (!driven) return { plan: recorded, lowering: 'graph-per-gpu', largeCopies, gpus }
-  // A copy that its sender drives waits for its receiver, and only the driver orders that without holding up
+  // A copy that its sender drives must wait for its receiver; only the driver orders that without blocking
   // either GPU.
   const plan = sendLinkCopies(recorded, links, peerKernelByteLength)
   return { plan, lowering: 'one-graph', largeCopies, gpus: gpusOf(plan, links) }
 }
 
-/** A whole plan of several processes: no graph spans processes. */
+/** Lowers a whole plan of several processes to one graph per GPU, since no graph spans processes. */
 export function lowerShared(recorded: RecordedPlan, links: Links): LoweredPlan {
   const largeCopies = hasLinkCopies(recorded, links, drivenByteLength)
   const plan = largeCopies ? sendLinkCopies(recorded, links, peerKernelByteLength) : recorded
@@ -61,9 +61,9 @@ export function gpusOf(plan: CudaPlan, links: Pick<Links, 'gpuOf'>): number[] {
 }
 
 /**
- * Does a copy go from host memory to host memory? The driver carries those out itself, one after another over
- * all contexts, and a kernel that waits holds them up: on 2 H200s such a program, lowered to one graph for
- * each GPU, never ended.
+ * Whether a copy goes from host memory to host memory. The driver executes such copies itself, one after
+ * another for all contexts, and a kernel that waits blocks them: on 2 H200s, such a program, lowered to one
+ * graph for each GPU, never ended.
  */
 function copiesOnHost({ commands, buffers }: RecordedPlan): boolean {
   return commands.some(

@@ -1,5 +1,5 @@
-// Messages between GPUs of several ranks, by a fake NCCL. The ranks are in one process here;
-// @tandem-gpu/backend-mpi tests processes.
+// Messages between GPUs of several ranks, with a fake NCCL. Here, all ranks are in one process;
+// @tandem-gpu/backend-mpi tests several processes.
 import { isGpuError } from '@tandem-gpu/core'
 import type { Handles, LinkedRuntime, PlanPart } from '@tandem-gpu/core/backend'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -33,7 +33,7 @@ async function reasons(gpuOf: readonly (readonly number[])[], optionsOf?: (rank:
   )
 }
 
-/** Longer than what the fake NCCL holds between a sender and a receiver. */
+/** Longer than the fake NCCL's buffer between a sender and a receiver. */
 const rowWords = 500
 const rowByteLength = rowWords * 4
 const rows = 6
@@ -161,7 +161,7 @@ it.each([
   async (_, version, mixing) => {
     for (const name of ['NCCL_NVLS_ENABLE', 'NCCL_GRAPH_MIXING_SUPPORT']) delete process.env[name]
     configureFake({ FAKE_CUDA_DEVICES: 3, FAKE_NCCL_VERSION: version })
-    // Lists of their own make it load again.
+    // Separate lists make it load again.
     const libraries = { ...fakeLibraries(), nccl: [`/none/${version}`, ...fakeLibraries().nccl] }
     runtimesOf(await openConnectedRuntimes([[0], [1]], () => ({ libraries })))
     expect(process.env.NCCL_NVLS_ENABLE).toBe('0')
@@ -221,7 +221,7 @@ describe('messages between GPUs are refused on all ranks', () => {
 
   it('where NCCL is too old', async () => {
     configureFake({ FAKE_CUDA_DEVICES: 3, FAKE_NCCL_VERSION: 21602 })
-    // Lists of their own make it load again.
+    // Separate lists make it load again.
     const libraries = { ...fakeLibraries(), nccl: ['/none/old', ...fakeLibraries().nccl] }
     const refusal = expect.stringMatching(
       /NCCL at .* is version 2\.16\.2, but this package needs 2\.18\.0 or newer\. Install NVIDIA's package /,

@@ -33,7 +33,7 @@ async function absence(libraries: Libraries): Promise<string> {
   return shown(`\`${absence?.code}\`: ${[absence?.reason, absence?.remedy].filter(Boolean).join(' ')}`)
 }
 
-/** Lists of their own make the addon load, and judge, the driver again. */
+/** Separate lists make the addon load and check the driver again. */
 const again = (name: string): Libraries => ({ ...present, cuda: [`/none/${name}`, ...present.cuda] })
 
 async function rows(): Promise<string[][]> {

@@ -8,11 +8,11 @@ import { type AddonPackage, addonFailure, addonLoader } from '@tandem-gpu/core/n
 export interface NativeAddon {
   probe(cuda: readonly string[]): Promise<NativeProbe>
   /**
-   * `ordinals` are distinct CUDA devices; index i of the group's `gpu` arguments is `ordinals[i]`.
-   * `shareable`: other processes may map the memory of the group's one GPU.
+   * `ordinals` are distinct CUDA devices; the `gpu` arguments of the group are indices into it. `shareable`:
+   * other processes may map the memory of the group's one GPU.
    */
   openGroup(cuda: readonly string[], ordinals: readonly number[], shareable?: boolean): Promise<NativeGroup>
-  /** 22803 for NCCL 2.28.3. Rejects with `unsupported` where NCCL does not load, or is too old. */
+  /** 22803 for NCCL 2.28.3. Rejects with `unsupported` if NCCL cannot be loaded or is too old. */
   ncclVersion(nccl: readonly string[]): Promise<number>
   /** A name for `joinRanks`. */
   ncclUniqueId(nccl: readonly string[]): Promise<Uint8Array>
@@ -71,13 +71,13 @@ export interface NvmlDevice {
 export interface NvmlLinks {
   /** The device at the other end, unless that is a switch. */
   readonly remotePciBusIds: readonly string[]
-  /** How many lead to an NVSwitch. */
+  /** The number of links to an NVSwitch. */
   readonly toSwitch: number
 }
 
 /**
- * Calls are carried out in the order they are made, one after another, on the group's own thread. Addresses
- * are exact as numbers.
+ * Calls are executed one after another on the group's own thread, in the order in which they are made.
+ * Addresses are exact as numbers.
  */
 export interface NativeGroup {
   /** Reader × owner, row-major. */
@@ -85,41 +85,41 @@ export interface NativeGroup {
   allocate(gpu: number, byteLength: number, zero: boolean): Promise<number>
   free(address: number): void
   zero(gpu: number, address: number, byteLength: number): Promise<void>
-  /** Resolves when all that is queued before is done. */
+  /** Resolves when all previously queued work is done. */
   drain(): Promise<void>
-  /** Of a shareable group: names its memory to other processes. */
+  /** Only for a shareable group: returns a handle with which other processes can map the memory. */
   exportMemory(address: number): Promise<{ handle: Uint8Array; byteOffset: number }>
-  /** The address of what another process names with `handle`, until `closeMemory`. */
+  /** The address of the memory to which another process's `handle` refers; valid until `closeMemory`. */
   importMemory(gpu: number, handle: Uint8Array): Promise<number>
   closeMemory(address: number): void
   /**
-   * Of a shareable group: an external value that holds a TandemDeviceMemory (core's
-   * native/tandem_device_memory.h). What gets it may keep handles in the GPU's context, which stays until the
-   * process ends.
+   * Only for a shareable group: an external value that holds a TandemDeviceMemory (core's
+   * native/tandem_device_memory.h). The receiver may keep handles in the GPU's context, which exists until
+   * the process ends.
    */
   deviceMemory(address: number, byteLength: number): Promise<unknown>
   /**
-   * Lets the graphs of a group of one GPU exchange messages with those of other ranks, each of which calls it
-   * with the same name. Waits for all.
+   * Enables the graphs of a group of one GPU to exchange messages with those of other ranks, each of which
+   * calls this with the same name. Waits for all ranks.
    */
   joinRanks(nccl: readonly string[], name: Uint8Array, rank: number, count: number): Promise<void>
   /** Takes effect at once: kernels that wait for another process end, and runs reject. */
   breakOff(): void
-  /** Lets other threads go first that wait for this core. */
+  /** Yields this core to other threads that wait for it. */
   yieldCore(): void
   /**
-   * A page-locked word at the same address on every GPU; not zero where kernels that wait for other GPUs are
-   * to leave.
+   * A page-locked word at the same address on every GPU; nonzero if kernels that wait for other GPUs must
+   * leave.
    */
   readonly stopAddress: number
-  /** Words in the memory of each GPU; not zero where its kernels that look at them are to leave. */
+  /** Words in the memory of each GPU; nonzero if the kernels that check them must leave. */
   readonly leaveAddresses: readonly number[]
-  /** Undefined in runtimes that allow no memory of an addon's own in an ArrayBuffer, such as Electron. */
+  /** Undefined in runtimes that do not allow an addon's memory in an ArrayBuffer, such as Electron. */
   mapHost(byteLength: number): { arrayBuffer: ArrayBuffer; address: number; locked: boolean } | undefined
   lockHost(arrayBuffer: ArrayBuffer): { address: number; locked: Promise<void> }
-  /** `arrayBuffer` is kept until then; `detach` empties a mapped one at once. */
+  /** Keeps `arrayBuffer` until the memory is unlocked; `detach` detaches a mapped one at once. */
   unlockHost(address: number, arrayBuffer: ArrayBuffer, detach: boolean): Promise<void>
-  /** Kernel and graph ids are the caller's choice, unused so far. */
+  /** The caller chooses kernel and graph IDs, which must not have been used before. */
   loadKernel(
     id: number,
     gpu: number,
@@ -131,17 +131,18 @@ export interface NativeGroup {
   createGraph(id: number, mainGpu: number, words: Float64Array<ArrayBuffer>): Promise<void>
   destroyGraph(id: number): void
   run(request: NativeRunRequest): Promise<NativeRunOutcome>
+  /** A launcher that starts such a run from native code: an external value that holds a TandemLauncher. */
+  createRunLauncher(before: NativeRunRequest['before'], steps: NativeRunRequest['steps']): unknown
   /**
    * An external value that holds a TandemLauncher (core's native/tandem_launcher.h), which starts these
-   * graphs together. Ids as for graphs.
+   * graphs together. IDs as for graphs.
    */
-  /** What starts such a run from native code: an external value that holds a TandemLauncher. */
-  createRunLauncher(before: NativeRunRequest['before'], steps: NativeRunRequest['steps']): unknown
   createLauncher(id: number, graphs: readonly number[]): Promise<unknown>
   destroyLauncher(id: number): void
   /**
-   * A command queue on a GPU (core's `CommandQueue`), with an id that no other has had. `internalKernels` are
-   * the ids of `copy16`, `scatter` and `stamp` there. `timeoutSeconds` is 0 for no limit.
+   * Opens a command queue on a GPU (core's `CommandQueue`), with an ID that has not been used before.
+   * `internalKernels` are the IDs of `copy16`, `scatter` and `stamp` there. A `timeoutSeconds` of 0 means no
+   * limit.
    */
   openQueue(
     id: number,
@@ -152,11 +153,11 @@ export interface NativeGroup {
   ): NativeQueue
   write(region: NativeRegion, bytes: Uint8Array<ArrayBuffer>): Promise<void>
   read(region: NativeRegion, into: Uint8Array<ArrayBuffer>): Promise<void>
-  /** From now on nothing waits for what is queued, not even the end of the process. */
+  /** After this call nothing waits for queued work, not even the end of the process. */
   abandon(): void
   /**
-   * Waits for what is queued, frees everything and ends the thread; resolves with a sentence for each call
-   * that fails to give something back.
+   * Waits for queued work, frees everything and ends the thread. Resolves with a sentence for each call that
+   * fails to free something.
    */
   close(): Promise<string[]>
 }
@@ -171,12 +172,12 @@ export type NativeQueueListener = (
   result: number,
 ) => void
 
-/** Methods are those of core's `CommandQueue`; what is not said here, is said there. */
+/** The methods are those of core's `CommandQueue`, which also documents what is not documented here. */
 export interface NativeQueue {
   loadKernel(kernel: number, description: NativeQueueKernel): Promise<void>
   /**
-   * `host`: in page-locked memory, which `mappedRange` gives. Buffers are created, adopted and destroyed with
-   * the next call of another kind, or with `flush`.
+   * `host`: whether the buffer is in page-locked memory, which `mappedRange` returns. Buffers are created,
+   * adopted and destroyed with the next call of another kind, or with `flush`.
    */
   createBuffer(buffer: number, byteLength: number, host: boolean): void
   adoptBuffer(buffer: number, address: number, byteLength: number): void
@@ -199,15 +200,15 @@ export interface NativeQueueKernel {
   readonly block: readonly [number, number, number]
   readonly dynamicSharedByteLength: number
   /**
-   * For each parameter the position of its binding, twice, and 1 more where it is the binding's length in
-   * place of its address; twice `bindings` for the address of the queue's stop word, 1 more for that of the
-   * numbers of workgroups, and 2 more for the largest number allowed.
+   * For each parameter, twice the position of its binding, plus 1 if it is the binding's length instead of
+   * its address. Twice `bindings` stands for the address of the queue's stop word, 1 more for the address of
+   * the workgroup counts, and 2 more for the maximum count.
    */
   readonly parameters: readonly number[]
   readonly bindings: number
 }
 
-/** Memory of a GPU; the host's side of a transfer is dense, row after row. */
+/** Memory of a GPU; the host's side of a transfer is dense and row-major. */
 export interface NativeRegion {
   readonly gpu: number
   readonly address: number
@@ -226,19 +227,19 @@ export interface CollectedRange {
 }
 
 export interface NativeRunRequest {
-  /** Graphs that start together once, before the clock does. */
+  /** Graphs that start together once, before the clock starts. */
   readonly before: readonly number[]
-  /** Graphs of one step start together, `count` times in a row; steps follow one another. */
+  /** The graphs of one step start together, `count` times in a row; steps follow one another. */
   readonly steps: readonly { readonly graphs: readonly number[]; readonly count: number }[]
-  /** Where `uniforms` is copied before the first launch; it must not change until then. */
+  /** The addresses to which `uniforms` is copied before the first launch; it must not change until then. */
   readonly uniformTargets: readonly { readonly gpu: number; readonly address: number }[]
   readonly uniforms?: Uint8Array<ArrayBuffer>
   readonly collect: readonly CollectedRange[]
   /** One word; 1 ends the run after the launches in flight, 2 also tells their kernels to leave. */
   readonly abortWord: Int32Array<ArrayBuffer>
   /**
-   * So long after the first launch the kernels are told to leave, and the run rejects with `timeout` once
-   * they have.
+   * The time after the first launch at which the kernels are signalled to leave; once they have left, the run
+   * rejects with `timeout`.
    */
   readonly limitSeconds?: number | undefined
 }
@@ -255,12 +256,12 @@ const cudaPackage: AddonPackage = {
   backend: 'cuda()',
 }
 
-/** The addon, or why it does not load here. Loads at the first call; never throws. */
+/** The addon, or the reason why it does not load here. Loads at the first call; never throws. */
 export const nativeAddon = addonLoader<NativeAddon>(cudaPackage)
 
 /**
- * What it means that the addon does not load. Throws `unsupported` for a broken installation: a group that
- * asked for CUDA must not go on without it unnoticed.
+ * Returns the absence of the backend if the addon does not load. Throws `unsupported` for a broken
+ * installation: a group that requested CUDA must not silently continue without it.
  */
 export function addonAbsence(error: Error, platform?: string): Absence {
   const { kind, reason, remedy } = addonFailure(cudaPackage, error, platform)

@@ -2,18 +2,19 @@ import { kernelPtx } from './internal-kernels.ts'
 import type { NativeGroup } from './native-addon.ts'
 import type { SharedMemory } from './shared-memory.ts'
 
-/** Other processes may be stopped or start late: their end raises the stop word. */
+/** Other processes may be stopped or start late; if one ends, the stop word is set. */
 const longestWaitForProcesses = 24 * 3600
 
 /**
- * The physical GPUs of a runtime: which device is on which, what they reach, and the runtime's own kernels on
- * them. Where memory is shared with other processes, numbers from `count` on are those processes' GPUs.
+ * The physical GPUs of a runtime: the devices on each, which GPUs can access each other, and the runtime's
+ * own kernels on them. If memory is shared with other processes, numbers from `count` on are those processes'
+ * GPUs.
  */
 export class PhysicalGpus {
   readonly native: NativeGroup
-  /** Where device memory comes from, and goes. */
+  /** Allocates and frees device memory. */
   readonly memory: Pick<NativeGroup, 'allocate' | 'free'>
-  /** GPUs of this process, which have the lowest numbers. */
+  /** The number of GPUs of this process, which have the lowest numbers. */
   readonly count: number
   readonly shared: SharedMemory | undefined
   readonly #gpuOfDevice: readonly number[]
@@ -24,7 +25,7 @@ export class PhysicalGpus {
   #lastId = 0
 
   /**
-   * Virtual devices of one adapter share their GPU. False for `peerAccess` keeps GPUs from each other's
+   * Virtual devices of one adapter share their GPU. If `peerAccess` is false, GPUs do not access each other's
    * memory.
    */
   constructor(
@@ -46,32 +47,32 @@ export class PhysicalGpus {
     return this.#gpuOfDevice[device]!
   }
 
-  /** Whether this process has the GPU. */
+  /** Whether the GPU belongs to this process. */
   isHere(gpu: number): boolean {
     return gpu < this.count
   }
 
-  /** May one GPU read and write the other's memory? */
+  /** Whether one GPU can read and write the other's memory. */
   reachable(reader: number, owner: number): boolean {
     if (this.shared !== undefined) return true
     return reader === owner || (this.#peerAccess && this.#peers[reader * this.count + owner]!)
   }
 
   /**
-   * May kernels of one device access the other's memory? Not virtual devices of one GPU either, without
-   * `peerAccess`.
+   * Whether kernels of one device can access the other's memory. Without `peerAccess`, not even virtual
+   * devices of one GPU can.
    */
   canAccessPeer(reader: number, owner: number): boolean {
     return reader === owner || (this.#peerAccess && this.reachable(this.gpuOf(reader), this.gpuOf(owner)))
   }
 
-  /** An id that no kernel or graph has had. */
+  /** An ID that no kernel or graph has used. */
   nextId(): number {
     this.#lastId += 1
     return this.#lastId
   }
 
-  /** Id of one of the runtime's own kernels, whose loading is queued at the first call. */
+  /** The ID of one of the runtime's own kernels, which is loaded at the first call (queued). */
   internalKernel(entry: string, gpu: number): number {
     const key = `${entry} ${gpu}`
     const known = this.#kernelIds.get(key)
@@ -81,7 +82,7 @@ export class PhysicalGpus {
     const image = new TextEncoder().encode(
       kernelPtx(entry, this.shared && longestWaitForProcesses),
     ) as Uint8Array<ArrayBuffer>
-    // A failure shows again, with its reason, where the kernel is used; the next use tries again.
+    // The failure is reported, with its reason, where the kernel is used; the next use tries again.
     this.native.loadKernel(id, gpu, image, entry, 0).catch(() => this.#kernelIds.delete(key))
     return id
   }

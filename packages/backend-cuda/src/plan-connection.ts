@@ -5,13 +5,13 @@ import type { CudaPlan } from './cuda-plan.ts'
 import type { PhysicalGpus } from './physical-gpus.ts'
 import { agree, type MemoryName, type SharedMemory } from './shared-memory.ts'
 
-/** What a process tells the others of its part of a whole plan. */
+/** The information that a process sends to the others about its part of a whole plan. */
 interface Offer {
-  /** Of what all must have recorded alike. */
+  /** A digest of everything that all processes must have recorded alike. */
   readonly digest: string
-  /** By number of the plan's buffer. */
+  /** Memory names by the number of the plan's buffer. */
   readonly buffers: readonly (readonly [buffer: number, name: MemoryName])[]
-  /** With a device of the GPU; absent where the process has no command. */
+  /** With a device of the GPU; absent if the process has no commands. */
   readonly arena?: readonly [device: number, name: MemoryName]
 }
 
@@ -21,7 +21,7 @@ export class PlanConnection {
   readonly #names: MemoryName[] = []
   readonly #addresses = new Map<number, number>()
 
-  /** Called by all processes, in the same order; rejects alike on all. */
+  /** Called by all processes, in the same order; rejects in all of them or in none. */
   static async open(
     plan: CudaPlan,
     physical: PhysicalGpus,
@@ -60,7 +60,7 @@ export class PlanConnection {
     this.#names.length = 0
   }
 
-  /** Maps what commands of this process's GPUs touch, and where they signal. */
+  /** Maps the memory that commands of this process's GPUs access, and the flags that they set. */
   async #map(plan: CudaPlan, physical: PhysicalGpus, arena: Arena, offers: readonly Offer[]): Promise<void> {
     const open = async (name: MemoryName) => {
       const address = await this.#shared.open(name)
@@ -73,7 +73,7 @@ export class PlanConnection {
       if (command.kind === 'dispatch') {
         for (const binding of command.bindings) if (binding.kind === 'storage') touched.add(binding.buffer)
       } else if (command.kind === 'fill') touched.add(command.target.buffer)
-      // Plans over memory that is shared have no messages.
+      // Plans over shared memory have no messages.
       else if (command.kind !== 'exchange')
         for (const { buffer } of [command.source, command.target]) touched.add(buffer)
     }
@@ -104,7 +104,7 @@ async function offerOf(
   return { digest: digestOf(plan), buffers, arena: [device, flags] }
 }
 
-/** Labels may differ, handles do. */
+/** Handles are included, labels are not, since they may differ. */
 function digestOf({ schedule, buffers, commands, uniformBlock }: CudaPlan): string {
   const hash = createHash('sha256').update(schedule).update(uniformBlock)
   for (const buffer of buffers) {

@@ -3,13 +3,13 @@ import { allOrNone, type FreedMemory, type LinkedProcesses } from '@tandem-gpu/c
 import { toGpuError } from './driver-error.ts'
 import type { NativeGroup } from './native-addon.ts'
 
-/** Names device memory to other processes of the machine. */
+/** A name by which other processes of the machine can map device memory. */
 export interface MemoryName {
   readonly handle: string
   readonly byteOffset: number
 }
 
-/** The GPU whose contexts map what other processes share: a process that shares has one. */
+/** The GPU whose contexts map memory of other processes; a process that shares memory has only one GPU. */
 const ownGpu = 0
 
 interface Resting {
@@ -28,9 +28,9 @@ export class SharedMemory implements FreedMemory {
   readonly processes: LinkedProcesses
   /** By handle, which the driver opens once per process. */
   readonly #mapped = new Map<string, Mapped>()
-  /** Unmappings that the group's thread has yet to be told of. */
+  /** Unmappings that have not yet reached the group's thread. */
   readonly #closing = new Set<Promise<unknown>>()
-  /** The handles of this process's memory that others have been given, by its address. */
+  /** The handles of this process's memory that others have received, by its address. */
   readonly #handles = new Map<number, string>()
   /** Freed memory that others may still map, with the run before which it was freed. */
   #resting: Resting[] = []
@@ -42,16 +42,19 @@ export class SharedMemory implements FreedMemory {
     void processes.broken.then(() => native.breakOff())
   }
 
-  /** As the group's. What rests may be missing: all processes together give it back (`FreedMemory`). */
+  /**
+   * Like the group's `allocate`. Memory may be short because of freed memory that others still map; all
+   * processes release it together (`FreedMemory`).
+   */
   allocate(gpu: number, byteLength: number, zero: boolean): Promise<number> {
     return this.native.allocate(gpu, byteLength, zero)
   }
 
   /**
-   * Frees memory that other processes may still map, later. They unmap it at the same point of the program as
-   * this one lets go of it, so all have done so when the run after that has ended, on which all agree. It is
-   * freed when the third run begins, not the second, because one run may count twice: where native code was
-   * to start it, the ranks turned out to differ, and JavaScript begins it again.
+   * Frees memory that other processes may still map, but not at once. They unmap it at the same point of the
+   * program at which this process frees it, so all have done so when the next run has ended, since all agree
+   * on that run. The memory is freed when the third run begins, not the second, because one run may count
+   * twice: if native code was to start it but the ranks turn out to differ, JavaScript starts it again.
    */
   free(address: number): void {
     this.#resting.push({ address, run: this.#runs })
@@ -63,7 +66,7 @@ export class SharedMemory implements FreedMemory {
     this.#freeResting(({ run }) => run <= lastRun)
   }
 
-  /** What programs have let go of is unmapped when the group's thread has come to the end of its queue. */
+  /** The memory that programs have freed is unmapped when the group's thread has emptied its queue. */
   async letGo(): Promise<string> {
     await Promise.allSettled(this.#closing)
     await this.native.drain()
@@ -93,7 +96,10 @@ export class SharedMemory implements FreedMemory {
     return { handle: name, byteOffset }
   }
 
-  /** The address of another process's memory here, until it is closed as often as opened. */
+  /**
+   * The address of another process's memory in this process; valid until it is closed as often as it was
+   * opened.
+   */
   async open({ handle, byteOffset }: MemoryName): Promise<number> {
     let mapped = this.#mapped.get(handle)
     if (mapped === undefined) {
@@ -122,9 +128,9 @@ export class SharedMemory implements FreedMemory {
 }
 
 /**
- * What `work` gives on each process, by rank; where it fails on one, rejects on all. `doing` names the work.
- * Work that itself waits for the other processes comes with `giveUp`, which makes it end: called where it has
- * failed on another.
+ * The results of `work` on each process, by rank; if it fails on one, rejects on all. `doing` names the work.
+ * If the work itself waits for the other processes, `giveUp` must end it: it is called if the work has failed
+ * on another process.
  */
 export async function agree<T>(
   processes: LinkedProcesses,
@@ -142,7 +148,7 @@ export async function agree<T>(
 }
 
 /**
- * Maps a word of each other process and reads it: the driver may refuse, and a container may hide the
+ * Maps and reads a word of each other process, because the driver may refuse, and a container may hide the
  * processes from each other.
  */
 export async function tryShared(shared: SharedMemory): Promise<void> {

@@ -5,20 +5,23 @@ import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 
 /**
- * PTX of kernels compiled ahead of time, by `shippedKernelKey` of their CUDA source. Used where NVRTC is
+ * PTX of kernels compiled ahead of time, by `shippedKernelKey` of their CUDA source. Used if NVRTC is
  * missing.
  */
 export type ShippedKernels = (key: string) => string | undefined
 
-/** The architecture from which on the same text compiles to other code: sm_80 has asynchronous copies. */
+/** The architecture from which on the same text compiles to different code: sm_80 has asynchronous copies. */
 const laterArchitecture = 80
 
-/** Names a translated kernel: the SHA-256 of its CUDA C++, and `@80` where the PTX is for sm_80 and later. */
+/**
+ * The key of a translated kernel: the SHA-256 of its CUDA C++, with `@80` appended if the PTX is for sm_80
+ * and later.
+ */
 export function shippedKernelKey(source: string, later = false): string {
   return createHash('sha256').update(source).digest('hex') + (later ? `@${laterArchitecture}` : '')
 }
 
-/** The PTX for a GPU of `architecture`, `sm_90` for instance. */
+/** The PTX for a GPU of `architecture`, for example `sm_90`. */
 export function shippedPtx(
   kernels: ShippedKernels | undefined,
   source: string,
@@ -31,7 +34,7 @@ export function shippedPtx(
 
 let packaged: Readonly<Record<string, string>> | undefined
 
-/** The kernels that tools/ship-kernels put into this package; none in a clone where it has not run. */
+/** The kernels that tools/ship-kernels puts into this package; none in a clone in which it has not run. */
 export const packagedKernels: ShippedKernels = (key) => {
   packaged ??= readPackaged()
   return packaged[key]
@@ -40,7 +43,7 @@ export const packagedKernels: ShippedKernels = (key) => {
 function readPackaged(): Readonly<Record<string, string>> {
   let file: Buffer
   try {
-    // Not `new URL('…', import.meta.url)`, which bundlers follow: a clone and a test package have no such
+    // Bundlers would follow `new URL('…', import.meta.url)`, but a clone or a test package does not have this
     // file.
     file = readFileSync(join(dirname(fileURLToPath(import.meta.url)), '../prebuilds/kernels.json.gz'))
   } catch {

@@ -8,8 +8,8 @@ import type { NativeAddon, NvmlLinks } from './native-addon.ts'
 const ancestorNode = 40
 
 /**
- * How every pair of devices is linked. Peer access comes from CUDA; NVLinks and the PCI tree from NVML,
- * `unknown` without it.
+ * How every pair of devices is linked. Peer access is reported by CUDA; NVLinks and the PCI tree by NVML, and
+ * are `unknown` without it.
  */
 export async function findTopology(addon: NativeAddon | Error, libraries: Libraries): Promise<Topology> {
   const { adapters, probe } = await findAdapters(addon, libraries)
@@ -31,7 +31,9 @@ export async function findTopology(addon: NativeAddon | Error, libraries: Librar
   return { adapters, links }
 }
 
-/** Direct links to the owner, or what both have into the NVSwitch fabric that joins them. */
+/**
+ * The number of direct links to the owner, or of links that both have to the NVSwitch fabric that joins them.
+ */
 function linksBetween(reader: NvmlLinks | undefined, owner: NvmlLinks | undefined, to: Adapter): number {
   if (reader === undefined || owner === undefined) return 0
   const direct = reader.remotePciBusIds.filter((id) => normalPciBusId(id) === to.pciBusId).length
@@ -58,7 +60,7 @@ async function pciKind(
   return level <= ancestorNode ? 'pcie' : 'system'
 }
 
-/** What NVML answers; undefined where the call fails. */
+/** NVML's result; undefined if the call fails. */
 async function answerOf<Answer>(call: Promise<Answer>): Promise<Answer | undefined> {
   try {
     return await call

@@ -2,8 +2,8 @@ import { GpuError } from '@tandem-gpu/core'
 import type { CudaPlan } from './cuda-plan.ts'
 
 /**
- * Sixteen words a command: flag, binding in reflection order, element index (low, high), workgroup id, local
- * id.
+ * Sixteen words per command: flag, binding in reflection order, element index (low, high), workgroup ID,
+ * local ID.
  */
 export const trapRecordByteLength = 64
 

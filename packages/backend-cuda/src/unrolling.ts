@@ -12,7 +12,7 @@ export interface LaunchStep {
   readonly launches: number
 }
 
-/** Most repetitions that one graph holds. */
+/** The maximum number of repetitions that one graph holds. */
 export function longestUnroll(commandCount: number): number {
   return Math.max(1, Math.floor(commandsPerGraph / Math.max(1, commandCount)))
 }
@@ -40,8 +40,8 @@ export interface UnrolledCommand {
   /** Positions in the unrolled list. */
   readonly after: readonly number[]
   /**
-   * Positions, in the list's LAST repetition, of what must precede this across launches; only in repetition
-   * 0.
+   * Positions, in the list's LAST repetition, of the commands that must precede this one across launches;
+   * only in repetition 0.
    */
   readonly afterPreviousLaunch: readonly number[]
 }

@@ -22,7 +22,7 @@ export const tools = {
   yarn: join(own, '@yarnpkg/cli-dist/bin/yarn.js'),
 } as const
 
-/** What a project of the README installs, by name. */
+/** The packages that a project of the README installs, by name. */
 export const installed = [
   '@tandem-gpu/core',
   '@tandem-gpu/backend-cuda',
@@ -60,8 +60,8 @@ export function programs(): Program[] {
 }
 
 /**
- * A folder with a package.json, an .npmrc for the local registry and the programs as JavaScript. Removed
- * after the test.
+ * Creates a folder with a package.json, an .npmrc for the local registry and the programs as JavaScript. It
+ * is removed after the test.
  */
 export function newProject(name: string, npmrc: string, { keep = false } = {}): string {
   const folder = mkdtempSync(join(tmpdir(), `tandem-${name}-`))
@@ -79,14 +79,11 @@ export function newProject(name: string, npmrc: string, { keep = false } = {}): 
 export interface RunOptions {
   readonly cwd: string
   readonly env?: NodeJS.ProcessEnv
-  /** This Node is the first `node` of the PATH. */
+  /** The Node that becomes the first `node` of the PATH. */
   readonly node?: string
 }
 
-/**
- * Runs a program and returns what it prints on standard output; fails the test with everything it prints
- * where it fails.
- */
+/** Runs a program and returns its standard output; if it fails, fails the test with all of its output. */
 export async function mustRun(
   program: string,
   args: readonly string[],
@@ -102,7 +99,7 @@ export function tryRun(
   args: readonly string[],
   { cwd, env, node = tools.node24 }: RunOptions,
 ): Promise<Outcome> {
-  // npm scripts and nx set variables that would steer the package managers of the project.
+  // npm scripts and nx set variables that would affect the project's package managers.
   const inherited = Object.entries(process.env).filter(
     ([key]) => !/^(npm_|NX_|VITEST|FORCE_COLOR$|NODE_ENV$|NODE_PATH$)/i.test(key),
   )

@@ -1,6 +1,6 @@
 // `npm run test:electron`, in Electron: CUDA on the fake driver, with page-locked memory. Electron allows no
-// external ArrayBuffers, so that uploads and downloads go through ordinary ones. Never run where no Electron
-// can be downloaded.
+// external ArrayBuffers, so uploads and downloads use ordinary ones. Never runs if Electron cannot be
+// downloaded.
 import { cuda } from '@tandem-gpu/backend-cuda'
 import { openGroup } from '@tandem-gpu/core'
 import { fakeLibraries } from '../../../packages/backend-cuda/dist/testing/fake-driver.js'

@@ -8,14 +8,17 @@ import { runServer } from 'verdaccio'
 export interface LocalRegistry {
   /** `http://127.0.0.1:PORT/`. */
   readonly url: string
-  /** The line of an .npmrc with which npm publishes to it: anybody may, and npm wants a token in any case. */
+  /**
+   * The line of an .npmrc with which npm publishes to this registry: anybody may publish, but npm always
+   * requires a token.
+   */
   readonly authLine: string
   close(): Promise<void>
 }
 
 /**
- * A registry on this machine (verdaccio) with a fresh storage folder: it holds what is published to it, and
- * passes other packages on from `upstream`. @tandem-gpu/* is never asked for upstream.
+ * Starts a registry on this machine (verdaccio) with an empty storage folder: it stores the packages
+ * published to it, and forwards requests for other packages to `upstream`, except for @tandem-gpu/*.
  */
 export async function startLocalRegistry(upstream: string): Promise<LocalRegistry> {
   const folder = await mkdtemp(join(tmpdir(), 'tandem-registry-'))

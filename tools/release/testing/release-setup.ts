@@ -17,22 +17,19 @@ declare module 'vitest' {
 /** A release made from a clean clone, and published to a registry on this machine. */
 export interface DryRun {
   readonly registry: string
-  /** The lines of an .npmrc with which a package manager installs from it. */
+  /** The lines of an .npmrc with which a package manager installs from the registry. */
   readonly npmrc: string
   /**
-   * A home for the package managers, empty when the release is made: Yarn's metadata names the registry that
-   * a package came from, which another run's is not.
+   * A home folder for the package managers, empty when the release is created: Yarn's metadata contains the
+   * registry of each package, which differs between runs.
    */
   readonly home: string
   readonly clone: string
   readonly tarballs: string
   readonly version: string
-  /** What it took, in order. */
+  /** The steps of the release, in order. */
   readonly steps: readonly { readonly name: string; readonly seconds: number }[]
-  /**
-   * Requests to the registry that npm's configuration named while the release was published: there must be
-   * none.
-   */
+  /** Requests during publishing to the registry that npm's configuration names: there must be none. */
   readonly strayRequests: readonly string[]
 }
 
@@ -68,7 +65,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   step('npm run release:version', 'npm', ['run', '--silent', 'release:version'])
   step('npm run build', 'npm', ['run', '--silent', 'build'])
   step('npm run build:arm64', 'npm', ['run', '--silent', 'build:arm64'])
-  // What nvcc compiled before, by source and release of nvcc, where there is any.
+  // Earlier outputs of nvcc, by source and nvcc release, if there are any.
   const compiled = join(root, 'packages/backend-cuda/.cache/ptx')
   if (existsSync(compiled))
     cpSync(compiled, join(clone, 'packages/backend-cuda/.cache/ptx'), { recursive: true })
@@ -80,7 +77,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const upstream = spawnSync('npm', ['config', 'get', 'registry'], { cwd: tmpdir(), encoding: 'utf8' })
   const registry = await startLocalRegistry(upstream.stdout.trim())
   const stray = await startStrayRegistry()
-  // The configuration of a maintainer whose scope has a registry of its own: a publish must not go there.
+  // The configuration of a maintainer whose scope has its own registry, to which a publish must not go.
   const publisherConfig = join(folder, 'publisher.npmrc')
   writeFileSync(
     publisherConfig,
@@ -99,7 +96,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     rmSync(folder, { recursive: true, force: true })
   }
 
-  /** The registry answers in this process, so that nothing may block it. */
+  /** The registry runs in this process, so nothing may block it. */
   async function stepAsync(name: string, args: readonly string[]): Promise<void> {
     const begin = performance.now()
     const { runAsync } = await import('./run-async.ts')
@@ -113,7 +110,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
 }
 
-/** A release needs compilers that not every machine has; there is nothing to test without them. */
+/** A release needs compilers that not every machine has; without them there is nothing to test. */
 function requireTools(): void {
   const starts = (tool: string) => spawnSync(tool, ['--version'], { stdio: 'ignore' }).error === undefined
   const missing = [

@@ -3,11 +3,11 @@ import { type SpawnOptions, spawn } from 'node:child_process'
 export interface Outcome {
   readonly status: number | null
   readonly stdout: string
-  /** Both streams, as they came. */
+  /** Both streams, in the order of their output. */
   readonly output: string
 }
 
-/** Runs a program to its end without blocking this process, in which the local registry answers. */
+/** Runs a program to its end without blocking this process, in which the local registry runs. */
 export function runAsync(program: string, args: readonly string[], options: SpawnOptions): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] })

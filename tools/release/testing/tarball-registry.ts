@@ -15,9 +15,9 @@ export interface TarballRegistry {
 }
 
 /**
- * A registry on this machine that serves these tarballs and nothing else, for `npm test`: tarballs that
- * depend on each other install by name only. A release publishes to verdaccio instead (local-registry.ts),
- * which brings hundreds of packages of its own.
+ * Starts a registry on this machine that serves only these tarballs, for `npm test`: tarballs that depend on
+ * each other can only be installed by name. A release publishes to verdaccio instead (local-registry.ts),
+ * which needs hundreds of packages itself.
  */
 export async function serveTarballs(tarballs: Iterable<string>): Promise<TarballRegistry> {
   const answers = new Map<string, { readonly type: string; readonly body: Buffer }>()

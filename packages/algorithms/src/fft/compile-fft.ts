@@ -21,7 +21,7 @@ import {
 /** A step with its kernel. */
 export interface CompiledStep extends FftStep {
   readonly kernel: Kernel
-  /** Its factors in the memory of each device, by ordinal. */
+  /** The step's table of factors in the memory of each device, by ordinal. */
   readonly tables: readonly BufferView<'f32'>[]
 }
 
@@ -37,7 +37,7 @@ export interface CompiledFft {
   destroy(): void
 }
 
-/** Compiles the kernels of a plan, and brings their tables of factors to every device. */
+/** Compiles the kernels of a plan, and uploads their tables of factors to every device. */
 export async function compileFft(group: DeviceGroup, plan: FftPlan): Promise<CompiledFft> {
   requireGroup(group)
   requireResult(plan, 'passes', 'The plan of compileFft', 'a value that planFft returned')
@@ -73,7 +73,10 @@ export async function compileFft(group: DeviceGroup, plan: FftPlan): Promise<Com
   }
 }
 
-/** Plans and compiles. Where kernels of these lengths cannot be compiled, those for any length do, which may ship compiled; a note says so. */
+/**
+ * Plans and compiles. If kernels for these lengths cannot be compiled, uses the generic kernels, which may be
+ * shipped compiled, and adds a note.
+ */
 export async function compileAnywhere(
   group: DeviceGroup,
   options: Omit<FftPlanOptions, 'limits'>,
@@ -90,7 +93,10 @@ export async function compileAnywhere(
   }
 }
 
-/** The tables one after another, equal ones once, in f32. A step without one gets a value, since a binding needs one. */
+/**
+ * Concatenates the tables in f32, equal ones once. A step without a table gets one value, since a binding
+ * cannot be empty.
+ */
 function joined(tables: readonly (readonly number[])[]): {
   readonly values: Float32Array<ArrayBuffer>
   readonly starts: readonly { readonly start: number; readonly length: number }[]

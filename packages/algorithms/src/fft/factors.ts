@@ -1,10 +1,10 @@
-/** The radices of stages, and how a length is a product of them. */
+/** The radices of stages, and the factorization of lengths into them. */
 export const radices = [1, 2, 3, 4, 5, 7, 8, 16] as const
 export type Radix = (typeof radices)[number] | 6 | 9 | 10 | 12 | 15 | 20 | 25 | 27 | 32
 
 /**
- * The radices of a length's stages, first to last: few and large ones, as equal as possible among the powers
- * of two, then 7, 5 and 3. Undefined where a prime factor is above 7.
+ * The radices of a length's stages, first to last: few and large ones, with the powers of two as equal as
+ * possible, then 7, 5 and 3. Undefined if the length has a prime factor above 7.
  */
 export function radicesOf(length: number): readonly Radix[] | undefined {
   let rest = length
@@ -26,11 +26,11 @@ export function radicesOf(length: number): readonly Radix[] | undefined {
 }
 
 /**
- * The radices of a line in one kernel, each at most 32, in as few stages as measured fastest on an H200.
- * Powers of two have radices up to 32 where lines are columns of 512 values and more (1.2 to 1.3 times as
- * fast as up to 16) or contiguous and of 2^13 and more (1.4 times), and else up to 16: 1024 as 16 · 16 · 4
- * (1.12 times as fast as 16 · 8 · 8). Other primes go in pairs and triples: 1000 as 10 · 10 · 10 (1.6 times
- * as fast as 8 · 5 · 5 · 5), 1536 as 16 · 16 · 6 (1.13), 6561 as 27 · 27 · 9 (2.3).
+ * The radices of a line in one kernel, each at most 32, in the number of stages that measured fastest on an
+ * H200. Powers of two use radices up to 32 if the lines are columns of at least 512 values (1.2 to 1.3 times
+ * as fast as up to 16) or contiguous with at least 2^13 values (1.4 times), otherwise up to 16: 1024 as 16 ·
+ * 16 · 4 (1.12 times as fast as 16 · 8 · 8). Other primes are combined in pairs and triples: 1000 as 10 · 10
+ * · 10 (1.6 times as fast as 8 · 5 · 5 · 5), 1536 as 16 · 16 · 6 (1.13), 6561 as 27 · 27 · 9 (2.3).
  */
 export function lineRadicesOf(length: number, contiguous: boolean): readonly Radix[] | undefined {
   const plain = radicesOf(length)
@@ -41,7 +41,7 @@ export function lineRadicesOf(length: number, contiguous: boolean): readonly Rad
   const composed = (tens: number): number[] => {
     const bits = twos - tens
     const triples = equalPowers(3, threes, threes > 6 ? 3 : 2)
-    // A single remaining 3 forms one stage with the 2 or 4 that remains after the stages of 16.
+    // A single remaining 3 is merged into one stage with the 2 or 4 that remains after the stages of 16.
     const joined = triples.at(-1) === 3 && [1, 2].includes(bits % 4)
     const powers = joined
       ? [...Array<number>(Math.floor(bits / 4)).fill(16), 3 * 2 ** (bits % 4)]
@@ -68,8 +68,8 @@ function exponentOf(length: number, prime: number): number {
 }
 
 /**
- * 2^bits in stages of at most 2^most: two as equal as possible; three and more the largest first, or around
- * the smallest where they hold 32 values.
+ * 2^bits in stages of at most 2^most: two stages as equal as possible; three or more with the smallest last,
+ * or second if stages have up to 32 values.
  */
 function powersOfTwo(bits: number, most: number): readonly Radix[] {
   const stages = Math.ceil(bits / most)
@@ -87,7 +87,7 @@ function equalPowers(base: number, exponent: number, most: number): number[] {
 }
 
 /**
- * The length at which a convolution of lines of `length` with a chirp takes the least work: at least 2 ·
+ * The length for which a convolution of lines of `length` with a chirp needs the least work: at least 2 ·
  * length − 1, with factors up to 7.
  */
 export function paddedLength(length: number): number {
@@ -102,7 +102,7 @@ export function paddedLength(length: number): number {
 }
 
 /**
- * Two factors of `length`, each at most `most`, as equal as possible, the smaller one first; undefined where
+ * Two factors of `length`, each at most `most`, as equal as possible, the smaller one first; undefined if
  * there are none.
  */
 export function squareSides(length: number, most: number): readonly [number, number] | undefined {

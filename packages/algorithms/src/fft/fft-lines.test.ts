@@ -6,7 +6,7 @@ import { allowedError } from './verify-fft.ts'
 
 const lengths = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, i) => first + i)
 
-/** Products of 2, 3, 5 and 7, primes and their neighbours above 128. */
+/** Products of 2, 3, 5 and 7, and primes and their neighbours, above 128. */
 const larger = [
   144, 175, 211, 243, 251, 255, 256, 257, 343, 384, 500, 509, 512, 625, 720, 1000, 1001, 1021, 1024,
 ]
@@ -22,7 +22,7 @@ describeOnBackends('lines', (backend) => {
     }
   })
 
-  // A CPU adapter takes seconds to compile a kernel with barriers: it gets one of each kind.
+  // A CPU adapter takes seconds to compile a kernel with barriers, so it runs only one case of each kind.
   const all = backend.name !== 'webgpu'
   it('of any length, each in one kernel', { timeout: 300_000 }, async () => {
     const group = await backend.group(1)
@@ -85,7 +85,7 @@ describeOnBackends('lines', (backend) => {
           { shape: [1024, 3], axes: [0], real: true },
           { shape: [1024, 3], axes: [0], real: true, direction: 'inverse' as const },
           { shape: [2, 1024], axes: [1], real: true, direction: 'inverse' as const },
-          // Numbers that lie one after another are in pairs where there is an even number of them.
+          // Contiguous real numbers are paired only if their number is even; 1125 is odd.
           { shape: [2, 1125], axes: [1], real: true },
           { shape: [2, 1125], axes: [1], real: true, direction: 'inverse' as const },
         ]

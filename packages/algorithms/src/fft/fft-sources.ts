@@ -4,8 +4,8 @@ import { genericSources } from './generic-kernels.ts'
 import { type FftLimits, planFft } from './plan-fft.ts'
 
 /**
- * What NVIDIA's GPUs of compute capability 8 and above have at least. With more, the kernels of these lengths
- * are the same.
+ * The minimum limits of NVIDIA GPUs of compute capability 8 and above. Higher limits result in the same
+ * kernels for these lengths.
  */
 const shippedLimits: FftLimits = {
   lines: true,
@@ -13,13 +13,13 @@ const shippedLimits: FftLimits = {
   workgroupInvocations: 1024,
 }
 
-/** Lengths of lines, and of columns, that are shipped compiled. */
+/** Lengths of lines and columns whose kernels are shipped compiled. */
 const lineLengths = [32, 64, 128, 256, 512, 1024, 2048, 4096]
 const columnLengths = [64, 128, 256, 512, 1024]
 
 /**
- * Kernels for tests and for compilation ahead of time: those for any length, and those of common lengths that
- * suit `limits`.
+ * Kernels for tests and for ahead-of-time compilation: the generic ones, and those of common lengths that fit
+ * `limits`.
  */
 export function fftSources(limits: FftLimits = shippedLimits): CompileOptions[] {
   const shapes = [

@@ -19,12 +19,12 @@ export interface FftStep {
   readonly source: CompileOptions
   /** The factors that the kernel reads: complex numbers, real part first. */
   readonly table: readonly number[]
-  /** Values of a line that it reads and writes, of these kinds. */
+  /** The number of values of a line that the kernel reads and writes, and their kinds. */
   readonly inputLength: number
   readonly outputLength: number
   readonly from: FftLineKind
   readonly to: FftLineKind
-  /** Real and imaginary parts change places as it reads, and as it writes. */
+  /** Whether the kernel exchanges real and imaginary parts as it reads, and as it writes. */
   readonly exchangesInput: boolean
   readonly exchangesOutput: boolean
   readonly work: FftStepWork
@@ -33,13 +33,13 @@ export interface FftStep {
 /** How the lines of a step are divided. */
 export type FftStepWork =
   | { readonly kind: 'line'; readonly shape: LineKernelShape }
-  /** The columns of a square of `columns` × `rows`, each column having `rows` values; or its rows. */
+  /** The columns of a square of `columns` × `rows`, with `rows` values in each column; or its rows. */
   | {
       readonly kind: 'square'
       readonly shape: LineKernelShape
       readonly side: 'columns' | 'rows'
       readonly other: number
-      /** Whether the values of a column, once transformed, are neighbours in memory. */
+      /** Whether the transformed values of a column are adjacent in memory. */
       readonly turns: boolean
     }
   | { readonly kind: 'stage'; readonly radix: number; readonly before: number }
@@ -47,8 +47,8 @@ export type FftStepWork =
   | { readonly kind: 'convert' }
 
 /**
- * The steps of a pass, in order. Where a line lies is for each to be asked: the first reads the pass's input,
- * the last writes its output.
+ * The steps of a pass, in order. The layout of lines is chosen for each step, since the first reads the
+ * pass's input and the last writes its output.
  */
 export function stepsOf(plan: FftPlan, pass: FftPass): FftStep[] {
   const { method, from, to } = pass
@@ -66,7 +66,7 @@ export function stepsOf(plan: FftPlan, pass: FftPass): FftStep[] {
   }))
 }
 
-/** Steps from real numbers to half a spectrum, or back, of lines whose numbers are in pairs. */
+/** Steps from real numbers to half a spectrum, or back, for lines whose numbers are paired. */
 function packedSteps(
   plan: FftPlan,
   { length, half }: PackedMethod,
@@ -92,14 +92,14 @@ function anySteps(
 ): FftStep[] {
   if (method.kind === 'line') return [lineStep(plan, method, place, from, to)]
   const steps = complexSteps(plan, method, place, from, to)
-  // Squares read and write real numbers themselves.
+  // The kernels of squares read and write real numbers without a conversion step.
   const kinds = method.kind === 'square' ? ['complex', 'real'] : ['complex']
   if (!kinds.includes(from)) steps.unshift(convertStep(method.length, from, 'complex'))
   if (!kinds.includes(to)) steps.push(convertStep(method.length, 'complex', to))
   return steps
 }
 
-/** Where neighbouring values of a pass are: its input's and its output's. */
+/** Which values are adjacent in memory, in a pass's input and in its output. */
 interface PassPlace {
   readonly input: LinePlace
   readonly output: LinePlace
@@ -108,7 +108,7 @@ interface PassPlace {
 function placeOf({ shape }: FftPlan, { axis, transposes }: FftPass): PassPlace {
   const input = isContiguous(shape, axis) ? 'lines' : 'columns'
   if (!transposes) return { input, output: input }
-  // The first two axes change places: neighbours stay neighbours where there is a third.
+  // The first two axes are exchanged. If there is a third axis, the adjacent values stay the same.
   const planar = shape.slice(2).every((length) => length === 1)
   if (!planar) return { input, output: input }
   return axis === 0
@@ -116,7 +116,7 @@ function placeOf({ shape }: FftPlan, { axis, transposes }: FftPass): PassPlace {
     : { input: 'lines', output: axis === 1 ? 'columns' : 'lines' }
 }
 
-/** Values of a line of one kind, of which the whole transform has `length`. */
+/** The number of values in a line of one kind whose whole transform has `length` values. */
 export const lengthOf = (length: number, kind: FftLineKind) =>
   kind === 'half' ? Math.floor(length / 2) + 1 : length
 
@@ -165,8 +165,8 @@ function complexSteps(
   if (method.kind === 'stages') return stageSteps(method)
   const { length } = method
   if (method.kind === 'square') {
-    // Where the lines become those of the output, the first side moves them there: its values are read, and
-    // stored, as neighbours.
+    // If the input has columns and the output lines, the first side transposes: it reads and stores adjacent
+    // values.
     const turns = place.input === 'columns' && place.output === 'lines'
     return (['columns', 'rows'] as const).map((side) => {
       const one = method[side]

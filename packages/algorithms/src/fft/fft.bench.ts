@@ -1,7 +1,7 @@
 import { bench } from '../testing-bench.ts'
 import { fft } from './fft.ts'
 
-/** Lines of these lengths, as many as make 2^20 values, and cubes. */
+/** Lines of these lengths, 2^20 values in all, and cubes. */
 await bench({ sizes: [64, 256, 1000, 1009, 1024, 4096, 65_536] }, async (group, { sizes, ...measuring }) => {
   const results = []
   for (const length of sizes)

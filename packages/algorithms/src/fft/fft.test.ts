@@ -99,7 +99,7 @@ describeOnBackends('fft', (backend) => {
       flops: Math.round(5 * 120 * Math.log2(120)),
     })
     expect(report.passes.map(({ axis }) => axis)).toEqual([1, 0])
-    // The inverse gives the input back.
+    // The inverse restores the input.
     const back = new Float32Array(2 * 120)
     expect(
       (await fft(group, { ...options, direction: 'inverse', input: output, output: back })).verified,
@@ -183,7 +183,7 @@ describeOnBackends('fft', (backend) => {
   it('takes kernels for any length where those of its lengths cannot be compiled', async () => {
     const group = await backend.group(2)
     const refused: string[] = []
-    // As on a machine without NVRTC, which has the kernels that ship.
+    // A machine without NVRTC, which has only the kernels that are shipped.
     const withoutCompiler = {
       devices: group.devices,
       queue: group.queue,

@@ -19,22 +19,25 @@ import { verifyFft } from './verify-fft.ts'
 /** Options of `fft`. */
 export interface FftOptions extends AlgorithmOptions, GeneratedInputOptions, Omit<FftPlanOptions, 'limits'> {
   /**
-   * Numbers of the array in row-major order, a complex one as two. Default: reproducible pseudo-random
-   * numbers.
+   * The numbers of the array in row-major order; a complex number is two consecutive ones. Default:
+   * reproducible pseudo-random numbers.
    */
   readonly input?: ElementSource<'f32'> | undefined
-  /** Likewise, of the report's `outputShape`. */
+  /** Receives the result in the same form, with the report's `outputShape`. */
   readonly output?: ElementSink<'f32'> | undefined
 }
 
 /** The report of `fft`. */
 export interface FftReport extends Report {
   readonly algorithm: 'fft'
-  /** The length of each axis, `axis0` being the first: of the real array, where one side is real. */
+  /**
+   * The length of each axis, starting with `axis0`. If one side of the transform is real, the shape of the
+   * real array.
+   */
   readonly shape: Readonly<Record<string, number>>
   readonly axes: readonly number[]
   readonly direction: FftDirection
-  /** Whether the input (forward) or the output (inverse) are real numbers. */
+  /** Whether the input (forward) or the output (inverse) is real. */
   readonly real: boolean
   readonly norm: FftNorm
   readonly order: FftOrder
@@ -56,10 +59,10 @@ const optionTypes = {
 } as const
 
 /**
- * Fourier transform of an array along any of its axes, over all devices of the group, each of which has a
+ * Fourier transform of an array along any of its axes, on all devices of the group, each of which holds a
  * slice of the first axis. `flops` counts 5 · n · log2(N) operations for n complex values in lines (or
- * squares, or blocks) of N, and half as many where one side is real, rounded. Relative errors are about 10^-7
- * in the L2 norm. The result has the same bits on any number of devices.
+ * squares, or blocks) of N values; half as many, rounded, if one side is real. The relative error in the L2
+ * norm is about 10^-7. The result has the same bits on any number of devices.
  */
 export async function fft(group: DeviceGroup, given: FftOptions): Promise<FftReport> {
   const options = requireArguments(group, 'fft', given, optionTypes, ['shape'])

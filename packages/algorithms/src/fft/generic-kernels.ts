@@ -16,7 +16,7 @@ import storeHalf from './store-half.part.wgsl.ts'
 import storeReal from './store-real.part.wgsl.ts'
 import unpack from './unpack.part.wgsl.ts'
 
-/** Invocations of a workgroup of these kernels. */
+/** The workgroup size of these kernels. */
 export const genericInvocations = 64
 
 /** One stage, for lines of any length. */
@@ -29,7 +29,8 @@ export function stageSource(radix: Radix): CompileOptions {
 }
 
 /**
- * Products of lines with a table: what Bluestein's algorithm does before, between and after its transforms.
+ * Products of lines with a table, for the steps of Bluestein's algorithm before, between and after its
+ * transforms.
  */
 export function chirpSource(): CompileOptions {
   return { label: 'fft chirp', wgsl: [complex, chirp].join('\n') }
@@ -38,7 +39,7 @@ export function chirpSource(): CompileOptions {
 const loads = { complex: loadComplex, real: loadReal, half: loadHalf }
 const stores = { complex: storeComplex, real: storeReal, half: storeHalf }
 
-/** From real numbers or half a spectrum to complex numbers, or back. */
+/** Converts real numbers or half a spectrum to complex numbers, or back. */
 export function convertSource(from: FftLineKind, to: FftLineKind): CompileOptions {
   const anyLength = (text: string) =>
     text
@@ -51,14 +52,14 @@ export function convertSource(from: FftLineKind, to: FftLineKind): CompileOption
   }
 }
 
-/** The step before or after the transform of real numbers in pairs: from half a spectrum, or to it. */
+/** The step before or after the transform of paired real numbers: from half a spectrum, or to it. */
 export function packedSource(direction: 'pack' | 'unpack'): CompileOptions {
   const body = direction === 'pack' ? pack : unpack
   const wgsl = [complex, packed.replace('NAME', direction).replace('BODY', body.trim())].join('\n')
   return { label: `fft ${direction} real numbers`, wgsl }
 }
 
-/** The kernels that take lines of any length: compiled ahead of time, they run everywhere. */
+/** The kernels for lines of any length. Compiled ahead of time, they run everywhere. */
 export function genericSources(): CompileOptions[] {
   return [
     ...radices.map(stageSource),

@@ -34,37 +34,37 @@ import storeReal from './store-real.part.wgsl.ts'
 import { lineRadices, lineStarts, lineTable, lowBits } from './twiddles.ts'
 
 /**
- * Which of neighbouring invocations' values are neighbours in memory: those of one line, or those of
+ * Which values that neighbouring invocations access are adjacent in memory: those of one line, or those of
  * neighbouring lines.
  */
 export type LinePlace = 'lines' | 'columns'
 
-/** All that the text of a kernel follows from. */
+/** Everything that determines the source of a kernel. */
 export interface LineKernelShape {
   readonly method: LineMethod
   readonly input: LinePlace
   readonly output: LinePlace
   readonly from: FftLineKind
   readonly to: FftLineKind
-  /** The length of the line of which this kernel makes the columns of the square. */
+  /** The length of the whole line if this kernel transforms the columns of its square. */
   readonly square?: number | undefined
   /** Lines per workgroup, and invocations per line. */
   readonly lines: number
   readonly threads: number
   /**
-   * Values go through workgroup memory as pairs, or first their real parts and then the imaginary ones, in
-   * half of the memory.
+   * Whether values go through workgroup memory as pairs, or as real parts first and imaginary parts after
+   * them, which needs half the memory.
    */
   readonly exchange: 'pairs' | 'halves'
 }
 
 /**
- * Invocations of a workgroup that are enough; of convolutions, whose registers leave room for fewer
- * workgroups.
+ * The sufficient workgroup size in invocations; smaller for convolutions, whose registers leave room for
+ * fewer workgroups.
  */
 const enoughInvocations = 256
 const enoughConvolving = 128
-/** Columns that make 128 bytes. */
+/** The number of columns that span 128 bytes. */
 const goodColumns = 16
 
 /** The kernel for a method on devices of these limits. Only the speed depends on the choice. */
@@ -84,8 +84,8 @@ export function chooseLineKernel(
       exchange === 'pairs' ? 8 : 4,
     )
   const exchanges = ['pairs', 'halves'] as const
-  // Strided axes take as many columns as make whole pieces of memory, contiguous ones as many lines as make a
-  // workgroup.
+  // On strided axes, a workgroup transforms enough columns for full memory transactions; on contiguous axes,
+  // enough lines to fill a workgroup.
   if (strided) {
     for (let lines = points <= 128 ? 2 * goodColumns : goodColumns; lines >= fewestColumns; lines /= 2)
       for (const exchange of exchanges) {
@@ -109,7 +109,7 @@ export function chooseLineKernel(
   )
 }
 
-/** Workgroup memory of a group of columns: two groups and more share a multiprocessor. */
+/** The maximum workgroup memory of a group of columns, so that at least two groups share a multiprocessor. */
 const mostColumnBytes = 81_920
 
 const loads = { complex: loadComplex, real: loadReal, half: loadHalf }
@@ -128,7 +128,7 @@ export function lineSource(shape: LineKernelShape): CompileOptions {
     const begin = stage < middle ? 0 : middle
     const before = radices.slice(begin, stage).reduce<number>((product, one) => product * one, 1)
     const butterflies = points / radix
-    // Before the last stage, invocations change to the neighbours of the output.
+    // Before the last stage, invocations change to the adjacency of the output.
     const place = stage === last && stage > 0 ? output : input
     return {
       radix,
@@ -191,8 +191,8 @@ export function lineSource(shape: LineKernelShape): CompileOptions {
   for (let stage = 1; stage <= last; stage++) {
     const { radix, count, butterflies } = stages[stage]!
     if (stage === middle) {
-      // The way back begins with the radix that the way there ends with, so that its values are where they
-      // are needed.
+      // The inverse transform begins with the radix with which the forward transform ends, so its values are
+      // already where they are needed.
       body.push(template('  var x_s = x_p;\n', stage), compute(stage))
       continue
     }
@@ -235,8 +235,9 @@ export function lineSource(shape: LineKernelShape): CompileOptions {
   const step = (place: LinePlace, side: string) => (place === 'lines' ? '1u' : `params.${side}_step`)
   return {
     label: lineLabel(shape),
-    // Every index follows from the numbers of lines, groups and values, which the host gives. Checks take
-    // registers (of chirp 2039: 108 in place of 73), so that fewer workgroups share a multiprocessor.
+    // Every index is derived from the numbers of lines, groups and values, which the host sets. Bounds checks
+    // would need more registers (108 instead of 73 for the chirp of 2039), so fewer workgroups would share a
+    // multiprocessor.
     bounds: 'unchecked',
     wgsl: [
       complex,
@@ -262,8 +263,8 @@ interface Stage {
 }
 
 /**
- * Rows to add to each line of a tile, so that neighbouring lines begin in banks that are as far apart as 16
- * places allow.
+ * The number of rows to add to each line of a tile, so that neighbouring lines begin in banks that are as far
+ * apart as possible among 16.
  */
 function shiftingRows(rows: number, pitch: number, lines: number): number {
   const wanted = Math.max(1, Math.floor(16 / lines))

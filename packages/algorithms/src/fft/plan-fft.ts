@@ -6,17 +6,20 @@ import { lineRadicesOf, paddedLength, type Radix, radicesOf, squareSides } from 
 export type FftDirection = 'forward' | 'inverse'
 
 /**
- * The factor of the result: `backward` 1/n of the inverse, `forward` 1/n of the forward transform, `ortho`
- * 1/√n of both.
+ * The scaling of the result: `backward` by 1/n for the inverse transform, `forward` by 1/n for the forward
+ * transform, `ortho` by 1/√n for both.
  */
 export type FftNorm = 'backward' | 'ortho' | 'forward'
 
-/** `transposed`: the first two axes of the result change places, which spares an exchange between devices. */
+/** `transposed`: the first two axes of the result are exchanged, which saves an exchange between devices. */
 export type FftOrder = 'natural' | 'transposed'
 
-/** What a plan may use of the devices that run it. */
+/** The device limits that a plan respects. */
 export interface FftLimits {
-  /** False: nothing goes through workgroup memory, and every kernel takes lines of any length. */
+  /**
+   * If false, nothing goes through workgroup memory, and all kernels are the generic ones for lines of any
+   * length.
+   */
   readonly lines: boolean
   readonly workgroupMemoryByteLength: number
   readonly workgroupInvocations: number
@@ -24,13 +27,16 @@ export interface FftLimits {
 
 /** Options of `planFft`. */
 export interface FftPlanOptions {
-  /** Of the array: of the real one, where one side of the transform is real. The last axis is contiguous. */
+  /**
+   * The shape of the array, or of the real array if one side of the transform is real. The last axis is
+   * contiguous.
+   */
   readonly shape: readonly number[]
   /** The axes to transform; negative ones count from the end. Default: all. */
   readonly axes?: readonly number[] | undefined
   /**
-   * True: from real numbers (forward) or to real numbers (inverse). The other side is the first half of the
-   * spectrum, with N/2 + 1 values along the last axis that `axes` names. Default false.
+   * Whether the transform is from real numbers (forward) or to real numbers (inverse). The other side is the
+   * first half of the spectrum, with ⌊N/2⌋ + 1 values along the last axis that `axes` names. Default false.
    */
   readonly real?: boolean | undefined
   /** Default `forward`. */
@@ -42,19 +48,20 @@ export interface FftPlanOptions {
   readonly limits: FftLimits
 }
 
-/** Lines of one length in workgroup memory, in one kernel. */
+/** A line is transformed in workgroup memory, in one kernel. */
 export interface LineMethod {
   readonly kind: 'line'
   readonly length: number
   /**
-   * Values of all stages: the length, or that of the convolution with a chirp, which has the stages twice.
+   * The number of values in all stages: the length of the line, or of the convolution with a chirp, which
+   * runs the stages twice.
    */
   readonly points: number
   readonly radices: readonly Radix[]
   readonly convolves: boolean
 }
 
-/** A long line as a square: its columns, then its rows, each in one kernel. */
+/** A long line is transformed as a square: its columns, then its rows, each in one kernel. */
 export interface SquareMethod {
   readonly kind: 'square'
   readonly length: number
@@ -62,14 +69,14 @@ export interface SquareMethod {
   readonly rows: LineMethod
 }
 
-/** A dispatch for each stage, through memory. */
+/** One dispatch for each stage, with values in global memory between stages. */
 export interface StagesMethod {
   readonly kind: 'stages'
   readonly length: number
   readonly radices: readonly Radix[]
 }
 
-/** A convolution with a chirp through memory. */
+/** A convolution with a chirp, with values in global memory between stages. */
 export interface ChirpMethod {
   readonly kind: 'chirp'
   readonly length: number
@@ -77,27 +84,30 @@ export interface ChirpMethod {
   readonly stages: StagesMethod
 }
 
-/** Real numbers in pairs, which are complex numbers of lines that are half as long. */
+/** Real numbers are paired, which makes complex lines of half the length. */
 export interface PackedMethod {
   readonly kind: 'packed'
-  /** Of the real numbers, which is even. */
+  /** The number of real numbers, which is even. */
   readonly length: number
   readonly half: ComplexMethod
 }
 
-/** Methods of complex numbers. */
+/** Methods for complex numbers. */
 export type ComplexMethod = LineMethod | SquareMethod | StagesMethod | ChirpMethod
 
 export type FftMethod = ComplexMethod | PackedMethod
 
-/** Along one axis, all lines of the array. */
+/** The transform of all lines along one axis of the array. */
 export interface FftPass {
   readonly axis: number
   readonly method: FftMethod
-  /** What a line is before and after: complex numbers, real ones, or the first half of a spectrum. */
+  /**
+   * The values of a line before and after the pass: complex numbers, real numbers, or the first half of a
+   * spectrum.
+   */
   readonly from: FftLineKind
   readonly to: FftLineKind
-  /** Whether it stores its lines where the first two axes have changed places. */
+  /** Whether it exchanges the first two axes when it stores its lines. */
   readonly transposes: boolean
 }
 
@@ -106,7 +116,7 @@ export type FftLineKind = 'complex' | 'real' | 'half'
 /** How an array is transformed: pure data, the same for any number of devices. */
 export interface FftPlan {
   readonly inputShape: readonly number[]
-  /** Where the order is transposed, with the first two axes changed. */
+  /** If `order` is `transposed`, with the first two axes exchanged. */
   readonly outputShape: readonly number[]
   /** Whether the input and the output are arrays of real numbers. */
   readonly realInput: boolean
@@ -116,32 +126,32 @@ export interface FftPlan {
   readonly direction: FftDirection
   readonly norm: FftNorm
   readonly order: FftOrder
-  /** What every value of the result is multiplied by. */
+  /** The factor by which every value of the result is multiplied. */
   readonly scale: number
-  /** In the order in which they run. */
+  /** In execution order. */
   readonly passes: readonly FftPass[]
   readonly limits: FftLimits
 }
 
 /**
- * Lines of more values than this take two passes where the axis is not contiguous: fewer neighbouring columns
- * would fit, and memory is read in shorter pieces.
+ * If the axis is not contiguous, longer lines take two passes: in one pass, fewer neighbouring columns would
+ * fit, and memory accesses would be shorter.
  */
 const longestColumn = 1024
 
 /**
- * Longer lines than this take two passes: a workgroup would have room for nothing but their values, in
- * halves, and no other workgroup would run at the same time.
+ * Longer lines take two passes: even with `halves`, their values would fill the memory of a workgroup, and no
+ * other workgroup would run concurrently.
  */
 const longestLine = 16_384
 
-/** Columns of a group have at least this many neighbours: 64 bytes. */
+/** A group has at least this many neighbouring columns, which span 64 bytes. */
 export const fewestColumns = 8
 
-/** Values that an invocation holds at a time, where no radix is greater. */
+/** The number of values that an invocation holds at a time, unless a radix is greater. */
 const mostValues = 16
 
-/** What the devices of a group allow, all of them. `lines` is false where barriers are slow. */
+/** The limits that all devices of a group support. `lines` is false if barriers are slow on them. */
 export function fftLimits(devices: readonly Device[]): FftLimits {
   return {
     lines: devices.every(({ info }) => characterOf(info).fastBarriers),
@@ -150,7 +160,7 @@ export function fftLimits(devices: readonly Device[]): FftLimits {
   }
 }
 
-/** Plans a transform. Throws `validation` for shapes, axes and combinations that there are not. */
+/** Plans a transform. Throws `validation` for invalid shapes, axes and combinations. */
 export function planFft(options: FftPlanOptions): FftPlan {
   const { direction = 'forward', norm = 'backward', order = 'natural', real = false, limits } = options
   const shape = requireShape(options.shape)
@@ -173,7 +183,7 @@ export function planFft(options: FftPlanOptions): FftPlan {
     const transposes = order === 'transposed' && index === axes.length - 1
     return {
       axis,
-      // Arrays without values have plans too.
+      // Arrays without values also have plans.
       method: axisMethod(shape, axis, isReal && !transposes, limits),
       from: !isReal ? 'complex' : forward ? 'real' : 'half',
       to: !isReal ? 'complex' : forward ? 'half' : 'real',
@@ -199,7 +209,7 @@ export function planFft(options: FftPlanOptions): FftPlan {
   }
 }
 
-/** The shapes of a transform's two sides, and which of them is real. Throws as `planFft` does. */
+/** The shapes of a transform's input and output, and which of them is real. Throws as `planFft` does. */
 export function fftShapes(
   options: Omit<FftPlanOptions, 'limits'>,
 ): Pick<FftPlan, 'inputShape' | 'outputShape' | 'realInput' | 'realOutput'> {
@@ -209,9 +219,9 @@ export function fftShapes(
 }
 
 /**
- * The order of the passes. The real axis is the first of a forward transform and the last of an inverse one;
- * the others go from the last axis to the first, but where the real axis comes last, the first axis comes
- * first: the array then moves between devices at one end.
+ * The order of the passes. The real axis is the first of a forward transform and the last of an inverse one.
+ * The other axes follow from the last to the first; but if the real axis comes last, the first axis comes
+ * first, so that the array moves between devices at one end.
  */
 function sequenceOf(
   axes: readonly number[],
@@ -231,8 +241,8 @@ export function isContiguous(shape: readonly number[], axis: number): boolean {
 }
 
 /**
- * `packs`: whether the lines are real numbers on one side, which are in pairs where they lie one after
- * another.
+ * `packs`: whether the lines are real on one side and can be paired, which also requires contiguous lines of
+ * even length.
  */
 function axisMethod(shape: readonly number[], axis: number, packs: boolean, limits: FftLimits): FftMethod {
   const length = Math.max(1, shape[axis]!)
@@ -266,7 +276,7 @@ const lineMethod = (length: number, radices: readonly Radix[]): LineMethod => ({
   convolves: false,
 })
 
-/** The sides of the square that a long line is, as kernels that take columns. */
+/** The sides of the square for a long line, if kernels for columns support them. */
 function squareOf(length: number, limits: FftLimits): readonly [LineMethod, LineMethod] | undefined {
   const sides = squareSides(length, longestColumn)
   if (sides === undefined) return undefined
@@ -276,7 +286,7 @@ function squareOf(length: number, limits: FftLimits): readonly [LineMethod, Line
   return [lineMethod(first!.side, first!.radices), lineMethod(second!.side, second!.radices)]
 }
 
-/** Whether a kernel takes the lines: one at a time, or as many neighbouring columns as it needs at least. */
+/** Whether a kernel supports the lines: one at a time, or the minimum number of neighbouring columns. */
 function fitsLine(
   points: number,
   radices: readonly Radix[],
@@ -292,8 +302,8 @@ function fitsLine(
 }
 
 /**
- * Bytes of workgroup memory: with each value in `byteLength` bytes, a row for each butterfly of the first
- * stage, and a place free behind each row.
+ * Bytes of workgroup memory if each value occupies `byteLength` bytes: one row for each butterfly of the
+ * first stage, with one element of padding after each row.
  */
 export function tileByteLength(
   points: number,
@@ -305,9 +315,9 @@ export function tileByteLength(
 }
 
 /**
- * Invocations of a line: so that the stages leave as few as possible without work, and each holds at most 16
- * values, or one butterfly. Among equals `few` takes the least and `many` the largest number. Undefined where
- * more than `most` are needed.
+ * The number of invocations for a line, such that the stages leave as few as possible idle and each
+ * invocation holds at most 16 values or one butterfly. Among equally good numbers, `few` selects the smallest
+ * and `many` the largest. Undefined if more than `most` are needed.
  */
 export function lineThreads(
   points: number,

@@ -1,6 +1,6 @@
 import type { FftMethod, FftPlan } from './plan-fft.ts'
 
-/** A plan as text: the arrays, and a line for each pass. */
+/** Returns a plan as text: the arrays, and a line for each pass. */
 export function printFftPlan(plan: FftPlan): string {
   const side = (shape: readonly number[], real: boolean) =>
     `${shape.join(' × ')} ${real ? 'real' : 'complex'}`

@@ -20,7 +20,7 @@ const parts: Readonly<Partial<Record<Radix, string>>> = {
   16: radix16,
 }
 
-/** The radices that are made of two others, and those of the written parts that use one. */
+/** The radices that are composed of two others; the rest are written by hand. */
 const composed: Readonly<Partial<Record<Radix, readonly [Radix, Radix]>>> = {
   6: [2, 3],
   9: [3, 3],
@@ -33,7 +33,7 @@ const composed: Readonly<Partial<Record<Radix, readonly [Radix, Radix]>>> = {
   32: [16, 2],
 }
 
-/** The small transforms of these radices, as functions `dft_R` of WGSL. */
+/** The small transforms of these radices, as WGSL functions `dft_R`. */
 export function radixParts(radices: readonly Radix[]): string[] {
   const texts = new Map<Radix, string>()
   const add = (radix: Radix) => {
@@ -47,9 +47,9 @@ export function radixParts(radices: readonly Radix[]): string[] {
 }
 
 /**
- * The transform of a · b values x as `b` columns, each by dft_a, and then `a` rows, each by dft_b, with
- * powers of exp(−2πi / (a · b)) between: value k + a · m of the result is value m of row k (Cooley and Tukey,
- * 1965).
+ * The transform of a · b values x: `b` columns, each transformed by dft_a, then `a` rows, each transformed by
+ * dft_b, with powers of exp(−2πi / (a · b)) between them. Value k + a · m of the result is value m of row k
+ * (Cooley and Tukey, 1965).
  */
 function composedPart(a: Radix, b: Radix): string {
   const count = a * b
@@ -74,7 +74,7 @@ function composedPart(a: Radix, b: Radix): string {
   ].join('\n')
 }
 
-/** The value times exp(−2πi · power / count). */
+/** The value multiplied by exp(−2πi · power / count). */
 function turned(value: string, power: number, count: number): string {
   if (power === 0) return value
   if (4 * power === count) return `turn_back(${value})`

@@ -10,19 +10,19 @@ import { type Lines, type LineWork, recordLines, workOf } from './record-lines.t
 export interface RecordFftOptions {
   readonly fft: CompiledFft
   /**
-   * Of the plan's input shape: rows are the first axis, columns the numbers of all others, two for a complex
-   * number.
+   * An array of the plan's input shape. Rows are the first axis; columns are the numbers of all other axes,
+   * two for each complex value.
    */
   readonly input: ShardedMatrix<'f32'>
-  /** Of the plan's output shape, likewise. Shares no memory with the input. */
+  /** An array of the plan's output shape in the same form. Does not share memory with the input. */
   readonly output: ShardedMatrix<'f32'>
 }
 
 /**
- * Records a transform over slices on any devices. Each device transforms the axes of which it has whole
- * lines. For the first axis, every device sends each other one a block of its rows, so that each has a part
- * of the second axis and whole columns; the result goes back in the same way, or stays, where the order is
- * transposed. A line is computed by one device, as the plan of its length says: the bits do not depend on the
+ * Records a transform of slices on any devices. Each device transforms the axes along which it has whole
+ * lines. For the first axis, every device sends every other one a block of its rows, so that each has a part
+ * of the second axis and whole columns. The result returns in the same way, or stays if the order is
+ * transposed. One device computes all of a line, as planned for its length, so the bits do not depend on the
  * devices.
  */
 export function recordFft(recorder: Recorder, group: DeviceGroup, options: RecordFftOptions): void {
@@ -48,7 +48,7 @@ export function recordFft(recorder: Recorder, group: DeviceGroup, options: Recor
 
 type Numbers = BufferView<'f32'>
 
-/** What all devices do at a time. `lengths`: the numbers that each has afterwards. */
+/** An operation of all devices. `lengths`: how many numbers each device has afterwards. */
 type Operation =
   | {
       readonly kind: 'lines'
@@ -58,14 +58,14 @@ type Operation =
   | Exchange
 
 /**
- * Row blocks become column blocks: device s has rows `rows[s]` before and columns `columns[s]` after, or the
- * other way round.
+ * An exchange of row blocks for column blocks: device s has rows `rows[s]` before and columns `columns[s]`
+ * after, or vice versa.
  */
 interface Exchange {
   readonly kind: 'exchange'
   readonly rows: readonly RowRange[]
   readonly columns: readonly RowRange[]
-  /** Numbers of a place. */
+  /** The number of f32 numbers in one element of the exchanged matrix. */
   readonly numbers: number
   readonly height: number
   readonly width: number
@@ -74,8 +74,8 @@ interface Exchange {
 }
 
 /**
- * The plan as operations of devices: passes, and exchanges where a pass needs whole lines of an axis that is
- * cut.
+ * The plan as operations of devices: passes, and exchanges before passes that need whole lines of an axis
+ * that is split between devices.
  */
 function operationsOf(
   { plan, passes }: CompiledFft,
@@ -85,7 +85,7 @@ function operationsOf(
   const devices = input.slices.length
   const transposed = plan.order === 'transposed'
   const several = devices > 1
-  // A line of one axis is the only row of a matrix.
+  // An array with a single axis is a matrix of one row.
   const ranked = plan.shape.length > 1
   const shape = ranked ? [...plan.inputShape] : [1, ...plan.inputShape]
   let numbers = plan.realInput ? 1 : 2
@@ -141,7 +141,7 @@ function operationsOf(
   if (!transposed) {
     if (layout === 'columns') exchange('rows')
   } else if (layout === 'rows') {
-    // Each device has stored its rows as columns: blocks of them make the rows of the result.
+    // Each device has stored its rows as columns, in blocks that make up the rows of the result.
     const [height, width] = [shape[1]!, shape[0]!]
     const targets = output.slices
     operations.push({
@@ -158,7 +158,7 @@ function operationsOf(
   return operations
 }
 
-/** The lines of a pass in a device's part of an array of `shape`, which is that of the pass's input. */
+/** The lines of a pass in a device's part of an array of `shape`, the shape of the pass's input. */
 function linesOf(pass: CompiledPass, axis: number, shape: readonly number[], contiguous: boolean): Lines {
   const to = lengthOf(pass.method.length, pass.to)
   const from = shape[axis]!
@@ -210,8 +210,8 @@ function linesOf(pass: CompiledPass, axis: number, shape: readonly number[], con
 }
 
 /**
- * The arrays that operations write, by device: the last one the output, the others in turn two parts of
- * scratch memory, or the output, where they fit.
+ * The arrays that operations write, by device. The last operation writes the output; the others alternate
+ * between two arrays, of which one is the output if it is large enough, and the others are scratch memory.
  */
 function arraysOf(
   recorder: Recorder,
@@ -244,7 +244,7 @@ function arraysOf(
 }
 
 /**
- * Copies the blocks. In round k device s sends to device s + k, so that every device sends one block and
+ * Copies the blocks. In round k, device s sends to device s + k, so that every device sends one block and
  * receives one at a time.
  */
 function recordExchange(
@@ -278,7 +278,7 @@ function recordExchange(
     }
 }
 
-/** The rows and columns of a matrix that holds an array, whose first axis is cut between devices. */
+/** The rows and columns of a matrix that holds an array, whose first axis is split between devices. */
 export function matrixShape(
   shape: readonly number[],
   real: boolean,

@@ -4,8 +4,8 @@ import { genericInvocations } from './generic-kernels.ts'
 import type { FftLineKind } from './plan-fft.ts'
 
 /**
- * The lines of one axis in an array: how many there are, and how far apart they and their values are, in
- * values.
+ * The lines along one axis of an array: their number, the distance between them, and the distance between
+ * their values, in values.
  */
 export interface Lines {
   readonly outer: number
@@ -14,32 +14,35 @@ export interface Lines {
   readonly output: LineStrides
 }
 
-/** From one line, or value of a line, to the next. */
+/** The distances from one line, or from one value of a line, to the next. */
 export interface LineStrides {
   readonly outer: number
   readonly inner: number
   readonly step: number
 }
 
-/** An operation of a device: `step` over `lines`, whose strides are those of its own input and output. */
+/**
+ * A step on one device: `step` applied to `lines`, whose strides are those of the step's own input and
+ * output.
+ */
 export interface LineWork {
   readonly step: CompiledStep
   readonly lines: Lines
-  /** What every value that it writes is multiplied by. */
+  /** The factor by which every value that the step writes is multiplied. */
   readonly scale: number
-  /** Numbers (f32) that it writes from the first to the last. */
+  /** The number of f32 numbers from the first to the last that the step writes. */
   readonly outputLength: number
 }
 
 const numbersOf = (kind: FftLineKind) => (kind === 'real' ? 1 : 2)
 
-/** Values from the first to the last of all lines of `length`. */
+/** The number of values from the first to the last of all lines of `length`. */
 const span = ({ outer, inner }: Lines, strides: LineStrides, length: number) =>
   (outer - 1) * strides.outer + (inner - 1) * strides.inner + (length - 1) * strides.step + 1
 
 /**
- * The steps of a pass as work on `lines`. Between them, lines of complex numbers lie as those of the input
- * do, or as a turned square leaves them, without gaps.
+ * The steps of a pass as work on `lines`. Between steps, lines of complex numbers are dense, in the layout of
+ * the input or of a transposed square.
  */
 export function workOf(pass: CompiledPass, lines: Lines, scale: number): LineWork[] {
   const { steps } = pass
@@ -49,7 +52,7 @@ export function workOf(pass: CompiledPass, lines: Lines, scale: number): LineWor
       ? { outer: inner * length, inner: length, step: 1 }
       : { outer: inner * length, inner: 1, step: inner }
   const last = steps.length - 1
-  // Real numbers in pairs are complex ones, of which there are half as many from line to line.
+  // Paired real numbers are complex, so strides between lines are halved.
   const strides = (own: LineStrides, inPairs: boolean) =>
     inPairs ? { outer: own.outer / 2, inner: own.inner / 2, step: 1 } : own
   return steps.map((step, index) => {
@@ -75,14 +78,13 @@ export function workOf(pass: CompiledPass, lines: Lines, scale: number): LineWor
   })
 }
 
-/** Whether what a step leaves for the next one are lines of neighbouring values. */
+/** Whether a step stores lines whose values are adjacent for the next step. */
 function liesInLines({ work }: CompiledStep, lines: Lines): boolean {
   return lines.input.step === 1 || (work.kind === 'square' && work.turns)
 }
 
 /**
- * Records one step on the device `ordinal`, in as many dispatches as its limits demand, which is nearly
- * always one.
+ * Records one step on the device `ordinal`, in as many dispatches as its limits require: nearly always one.
  */
 export function recordLines(
   recorder: Recorder,
@@ -98,8 +100,8 @@ export function recordLines(
     { strides: lines.input, length: step.inputLength, kind: step.from },
     { strides: lines.output, length: step.outputLength, kind: step.to },
   ] as const
-  // Work is cut between outer lines, and between inner ones that are not interleaved, where both sides have
-  // their values together.
+  // Work can be split between outer lines, and between inner lines if they are not interleaved in the input
+  // or in the output.
   const cut = (['outer', 'inner'] as const).filter(
     (level) =>
       lines[level] > 1 &&
@@ -148,7 +150,7 @@ interface Place {
   readonly inner: number
 }
 
-/** Values from the first to the last of the lines that share one number of `level`. */
+/** The number of values from the first to the last of the lines with the same index of `level`. */
 function restSpan(lines: Lines, strides: LineStrides, length: number, level: 'outer' | 'inner'): number {
   const line = (length - 1) * strides.step + 1
   return level === 'inner' ? line : (lines.inner - 1) * strides.inner + line
@@ -177,7 +179,7 @@ function dispatchStep(
 ): void {
   const { work, kernel } = step
   const { outer, inner } = lines
-  // The kernels of any length read factors in some of their dispatches.
+  // Only some dispatches of the generic kernels read factors.
   const factors = step.table.length > 0 || work.kind === 'stage'
   const common = {
     input,
@@ -216,8 +218,8 @@ function dispatchStep(
     })
     return
   }
-  // Neighbouring invocations take neighbouring inner numbers; where values of a line are neighbours in
-  // memory, they take those.
+  // Neighbouring invocations process neighbouring inner indices, or values of one line if those are adjacent
+  // in memory.
   const [high, low] =
     lines.input.step === 1 && outer === 1 ? (['inner', 'outer'] as const) : (['outer', 'inner'] as const)
   const strides = {
@@ -245,7 +247,7 @@ function dispatchStep(
   }
 }
 
-/** A level of the numbers of lines: how many there are, and how far apart they are. */
+/** One level of line indices: how many there are, and the distances between them. */
 interface Level {
   readonly count: number
   readonly input: number
@@ -253,8 +255,8 @@ interface Level {
 }
 
 /**
- * How the lines of a kernel through workgroup memory are numbered; `columns`: which level numbers the columns
- * of a square.
+ * How the lines of a kernel that uses workgroup memory are indexed. `columns` is the level whose indices are
+ * the columns of a square.
  */
 function levelsOf(
   { work }: CompiledStep,
@@ -278,15 +280,15 @@ function levelsOf(
   const columns = work.side === 'columns'
   const { other, turns } = work
   const { length } = work.shape.method
-  // Value (a, b) of the square lies at a · rows + b of the line, and goes, from a row, to a + b · columns.
-  // Between the sides it lies at a · rows + b, or, where the square is turned, at a + b · columns.
+  // Value (a, b) of the square is at a · rows + b of the line, and the rows store it at a + b · columns.
+  // Between the two sides, it is at a · rows + b, or at a + b · columns if the square is transposed.
   const together = (step: number) => ({ across: length * step, step })
   const apart = (step: number) => ({ across: step, step: other * step })
   const from = columns || turns ? apart(input.step) : together(input.step)
   const to = columns && turns ? together(output.step) : apart(output.step)
   const across: Level = { count: other, input: from.across, output: to.across }
   const steps = { input: from.step, output: to.step }
-  // Lines that lie one after another have the neighbours in the square.
+  // If lines are contiguous, the adjacent values are within the square.
   return input.step === 1
     ? { levels: { outer: outerLevel, middle: innerLevel, inner: across, ...steps }, columns: 'inner' }
     : { levels: { outer: outerLevel, middle: across, inner: innerLevel, ...steps }, columns: 'middle' }

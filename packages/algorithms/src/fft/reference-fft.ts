@@ -7,8 +7,8 @@ export function referenceFft(re: Float64Array, im: Float64Array): ComplexArray {
 }
 
 /**
- * Stockham's algorithm with radices up to 7, each stage from one pair of arrays to another. Overwrites its
- * input.
+ * Stockham's algorithm with radices up to 7; each stage reads one pair of arrays and writes another.
+ * Overwrites its input.
  */
 export function mixedRadixFft(re: Float64Array, im: Float64Array): ComplexArray {
   const length = re.length
@@ -48,7 +48,7 @@ export function mixedRadixFft(re: Float64Array, im: Float64Array): ComplexArray 
   return { re: fromRe, im: fromIm }
 }
 
-/** The prime factors of a length, with 4 in place of two 2. */
+/** The prime factors of a length, with pairs of 2 merged to 4. */
 function smallRadices(length: number): number[] {
   const found: number[] = []
   let rest = length

@@ -1,7 +1,7 @@
 import type { FftPlan } from './plan-fft.ts'
 import { referenceFft } from './reference-fft.ts'
 
-/** What a plan makes of an array, in f64: numbers as they lie in memory, complex ones as pairs. */
+/** The transform of an array by a plan, in f64. Numbers are in memory order, complex values as pairs. */
 export function referenceTransform(plan: FftPlan, input: ArrayLike<number>): Float64Array {
   const { inputShape, realInput, realOutput, direction, scale, order } = plan
   const count = inputShape.reduce((product, length) => product * length, 1)

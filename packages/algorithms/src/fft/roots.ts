@@ -31,7 +31,7 @@ export function root(k: number, n: number): readonly [number, number] {
 /** exp(−πi · n² / length) for each n of a line. */
 export function chirp(length: number): ComplexArray {
   const [re, im] = [new Float64Array(length), new Float64Array(length)]
-  // n² modulo 2 · length, from one n to the next, stays an exact integer.
+  // Computed incrementally, n² modulo 2 · length stays an exact integer.
   for (let n = 0, square = 0; n < length; square = (square + 2 * n + 1) % (2 * length), n++) {
     const [x, y] = root(square, 2 * length)
     re[n] = x
@@ -41,8 +41,8 @@ export function chirp(length: number): ComplexArray {
 }
 
 /**
- * The conjugate chirp at `points` places, around which it is continued backwards, over `points`: a
- * convolution with it makes a transform.
+ * The conjugate chirp at `points` positions, continued symmetrically to negative indices (modulo `points`)
+ * and divided by `points`: the kernel of the convolution that computes a transform.
  */
 export function conjugateChirp({ re, im }: ComplexArray, points: number): ComplexArray {
   const [toRe, toIm] = [new Float64Array(points), new Float64Array(points)]

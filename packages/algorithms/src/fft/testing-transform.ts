@@ -6,7 +6,9 @@ import { type FftLimits, type FftPlan, type FftPlanOptions, fftLimits, planFft }
 import { matrixShape, recordFft } from './record-fft.ts'
 import { referenceTransform } from './reference-transform.ts'
 
-/** Transforms random numbers by a plan, and compares with f64. Not part of the published package. */
+/**
+ * Transforms random numbers by a plan, and compares the result with f64. Not part of the published package.
+ */
 export async function transformed(
   group: DeviceGroup,
   options: Omit<FftPlanOptions, 'limits'> & { readonly limits?: Partial<FftLimits> },

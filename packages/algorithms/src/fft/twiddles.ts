@@ -3,10 +3,10 @@ import type { LineMethod, StagesMethod } from './plan-fft.ts'
 import { mixedRadixFft } from './reference-fft.ts'
 import { type ComplexArray, chirp, conjugateChirp, root } from './roots.ts'
 
-/** Tables of factors, computed in f64: WGSL lets `sin` and `cos` of f32 be wrong by 2^-11. */
+/** Tables of factors, computed in f64: WGSL allows `sin` and `cos` of f32 an error of 2^-11. */
 
 /**
- * Factors of the stages after the first, one stage after another: place (i − 1) · before + k has exp(−2πi · k
+ * Factors of the stages after the first, one stage after another: index (i − 1) · before + k has exp(−2πi · k
  * · i / (before · radix)).
  */
 export function stageTable(radices: readonly number[]): number[] {
@@ -20,13 +20,14 @@ export function stageTable(radices: readonly number[]): number[] {
   return table
 }
 
-/** The chirp of a length: one value for each of a line. */
+/** The chirp of a length, with one value for each value of a line. */
 export function chirpTable(length: number): number[] {
   return interleaved(chirp(length))
 }
 
 /**
- * The spectrum of the conjugate chirp at `points` values, over `points`: what the convolution multiplies by.
+ * The spectrum of the conjugate chirp at `points` values, divided by `points`: the factors of the
+ * convolution.
  */
 export function chirpSpectrum(length: number, points: number): number[] {
   const { re, im } = conjugateChirp(chirp(length), points)
@@ -39,12 +40,12 @@ function interleaved({ re, im }: ComplexArray): number[] {
   return pairs
 }
 
-/** Bits of k · n that the first of two factors of a square is found by. */
+/** The number of low bits of k · n that select the first of the two factors of a square. */
 export function lowBits(length: number): number {
   return Math.ceil(Math.log2(length) / 2)
 }
 
-/** exp(−2πi · m / length) for the low bits of m, then for the others. */
+/** exp(−2πi · m / length) for the low bits of m, and for the remaining bits. */
 export function squareTables(length: number): { readonly low: number[]; readonly high: number[] } {
   const low: number[] = []
   const high: number[] = []
@@ -54,7 +55,7 @@ export function squareTables(length: number): { readonly low: number[]; readonly
   return { low, high }
 }
 
-/** Where the parts of a kernel's table begin, in complex numbers, and its values. */
+/** The offsets of the parts of a kernel's table, in complex numbers, and its values. */
 export interface LineTable {
   readonly values: readonly number[]
   readonly chirp: number
@@ -63,7 +64,10 @@ export interface LineTable {
   readonly high: number
 }
 
-/** The table of one kernel. `square`: the length of the line of which it makes the first side. */
+/**
+ * The table of one kernel. `square`: the length of the whole line if the kernel transforms the columns of its
+ * square.
+ */
 export function lineTable(method: LineMethod, square: number | undefined): LineTable {
   const values = stageTable(method.radices)
   for (const value of method.convolves ? stageTable(method.radices.toReversed()) : []) values.push(value)
@@ -80,7 +84,7 @@ export function lineTable(method: LineMethod, square: number | undefined): LineT
   return { values, chirp, spectrum, low, high }
 }
 
-/** Where the factors of each stage begin, in complex numbers. */
+/** The offset of each stage's factors, in complex numbers. */
 export function stageStarts({ radices }: Pick<StagesMethod, 'radices'>): readonly number[] {
   let before = 1
   let at = 0
@@ -92,12 +96,12 @@ export function stageStarts({ radices }: Pick<StagesMethod, 'radices'>): readonl
   })
 }
 
-/** The radices of a kernel's stages: those of a convolution come back in reverse. */
+/** The radices of a kernel's stages. A convolution repeats them in reverse order. */
 export function lineRadices({ radices, convolves }: LineMethod): readonly Radix[] {
   return convolves ? [...radices, ...radices.toReversed()] : radices
 }
 
-/** Where the factors of each stage of a kernel begin, in complex numbers. */
+/** The offset of the factors of each stage of a kernel, in complex numbers. */
 export function lineStarts({ radices, convolves, points }: LineMethod): readonly number[] {
   const there = stageStarts({ radices })
   if (!convolves) return there

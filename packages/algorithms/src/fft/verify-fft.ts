@@ -7,7 +7,7 @@ import { type FftPlan, planFft } from './plan-fft.ts'
 import { referenceTransform } from './reference-transform.ts'
 import { root } from './roots.ts'
 
-/** What is checked: a plan's input and output. */
+/** A plan with its input and output. */
 export interface FftProblem {
   readonly plan: FftPlan
   readonly source: ElementSource<'f32'>
@@ -15,27 +15,31 @@ export interface FftProblem {
   readonly output: ShardedMatrix<'f32'>
 }
 
-/** Values up to which the whole transform is done again in f64. */
+/** Up to this many values, the whole transform is recomputed in f64. */
 const mostCompared = 4_194_304
-/** Rows of a batch that are compared, at most. */
+/** The maximum number of rows of a batch that are compared. */
 const mostRows = 64
 /**
- * Values along the last axis, and combinations of the others, at which larger results are compared: 16
- * outputs.
+ * The number of positions along the last axis, and of combinations of the other axes, at which larger results
+ * are compared: 16 outputs.
  */
 const comparedColumns = 4
 const comparedRows = 4
 
-/** The largest relative error in the L2 norm: 4 · 2^-24 · log2 n, n being the values that make one output. */
+/**
+ * The largest allowed relative error in the L2 norm: 4 · 2^-24 · log2 n, where n is the number of values that
+ * contribute to one output.
+ */
 export function allowedError(plan: FftPlan): number {
   const count = plan.axes.reduce((product, axis) => product * plan.shape[axis]!, 1)
   return 4 * 2 ** -24 * Math.max(1, Math.log2(count))
 }
 
 /**
- * Compares with a transform in f64, in the L2 norm: all values up to 4,194,304; of batches up to 64 rows, the
- * first and the last among them. Of larger arrays (of more than `most` values) 16 outputs are compared with
- * sums over all values, and, but for real results, the energies of input and output (Parseval).
+ * Compares the result with a transform in f64, in the L2 norm: all values up to 4,194,304, and up to 64 rows
+ * of a batch, including the first and the last. For larger arrays (of more than `most` values), compares 16
+ * outputs with sums over all values and, unless the result is real, the energies of input and output
+ * (Parseval).
  */
 export async function verifyFft(
   group: DeviceGroup,
@@ -66,7 +70,7 @@ async function compareAll(
   return judged(plan, [sums.differences, sums.energy, sums.largest], `all ${result.length} numbers`)
 }
 
-/** Rows are transforms of their own: each process compares some of those that its devices have. */
+/** Rows are independent transforms; each process compares some of those that its devices hold. */
 async function compareRows(
   group: DeviceGroup,
   { plan, source, input, output }: FftProblem,
@@ -109,7 +113,7 @@ async function compareRows(
   return judged(plan, [differences, energy, largest], `${rows.size} of ${plan.shape[0]} rows`)
 }
 
-/** Squares of differences and of expected values. */
+/** Sums of squares of differences and of expected values. */
 class ErrorSums {
   differences = 0
   energy = 0
@@ -120,7 +124,7 @@ class ErrorSums {
       const difference = actual[i]! - expected[i]!
       this.differences += difference * difference
       this.energy += expected[i]! * expected[i]!
-      // Not Math.max alone, which would keep a NaN that JSON cannot carry.
+      // Math.max would keep a NaN, which JSON cannot represent.
       if (!(Math.abs(difference) <= this.largest)) this.largest = finite(Math.abs(difference))
     }
   }
@@ -144,8 +148,8 @@ function judged(
 }
 
 /**
- * An output that is compared with a sum over all values: its place along each axis of the transform's result
- * before any exchange of axes.
+ * An output that is compared with a sum over all values: its index along each axis of the transform's result,
+ * before axes are exchanged.
  */
 type Place = readonly number[]
 
@@ -192,7 +196,7 @@ async function compareSums(group: DeviceGroup, problem: FftProblem): Promise<Ver
   }
   const count = plan.shape.reduce((product, length) => product * length, 1)
   const allowed = allowedError(plan)
-  // Of one output: the mean over all of them.
+  // The root mean square of all outputs.
   const typical = Math.sqrt(energy / count)
   const error = Math.sqrt(differences / places.length) / typical
   const transformed = plan.axes.reduce((product, axis) => product * plan.shape[axis]!, 1)
@@ -215,7 +219,7 @@ async function compareSums(group: DeviceGroup, problem: FftProblem): Promise<Ver
   }
 }
 
-/** Four places along the last axis with four of the others, spread over the result. */
+/** Four positions along the last axis with four combinations of the others, spread over the result. */
 function comparedPlaces(shape: readonly number[]): Place[] {
   const spread = (length: number, i: number, of: number) => Math.floor(((i + 0.37) * length) / of)
   const places: Place[] = []
@@ -232,7 +236,7 @@ function comparedPlaces(shape: readonly number[]): Place[] {
 }
 
 /**
- * For each place the real and the imaginary part of the sum over the values of one device, and the energy of
+ * For each place, the real and the imaginary part of the sum over the values of one device; and the energy of
  * these values.
  */
 async function sumInput(
@@ -246,7 +250,7 @@ async function sumInput(
   const lineLength = inputShape[last]!
   const numbers = realInput ? 1 : 2
   const halved = realInput || realOutput ? axes.at(-1)! : -1
-  // Factors along the last axis, by place there.
+  // Factors along the last axis, by position there.
   const columns = [...new Set(places.map((place) => place[last]!))]
   const tables = columns.map((k) =>
     Array.from({ length: lineLength }, (_, n) => factor(last, k, n)).reduce(
@@ -302,20 +306,20 @@ async function sumInput(
     }
   }
 
-  /** What value n of an axis counts in output k. */
+  /** The factor of value n of an axis in output k. */
   function factor(axis: number, k: number, n: number): readonly [number, number] {
     if (!axes.includes(axis)) return [k === n ? 1 : 0, 0]
     const length = shape[axis]!
     const [c, s] = root((k * n) % length, length)
-    // The second half of a spectrum adds the conjugate of the first, of which only the real part is wanted.
+    // The omitted second half of a spectrum adds the conjugate of the first, and only the real part matters.
     const weight = realOutput && axis === halved && n !== 0 && 2 * n !== length ? 2 : 1
     return [weight * c, weight * sign * s]
   }
 }
 
 /**
- * Σ |value|² of a piece of the result that begins at flat index `start`; the first half of a spectrum counts
- * for both halves.
+ * Σ |value|² of a piece of the result that begins at flat index `start`; values of half a spectrum count for
+ * both halves.
  */
 function energyOf(plan: FftPlan, piece: ElementArray<'f32'>, start: number): number {
   let energy = 0
@@ -334,7 +338,7 @@ function energyOf(plan: FftPlan, piece: ElementArray<'f32'>, start: number): num
   return energy
 }
 
-/** The numbers of one output, in every process. */
+/** Reads the numbers of one output, in every process. */
 async function readPlace(
   group: DeviceGroup,
   { plan, output }: FftProblem,

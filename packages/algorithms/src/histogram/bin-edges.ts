@@ -3,22 +3,27 @@ import { describedValue, GpuError, requireCount } from '@tandem-gpu/core'
 /** Types of elements that can be counted. */
 export type HistogramType = 'f32' | 'i32' | 'u32'
 
-/** More bins than these take more memory than their counts are worth. */
+/** The maximum number of bins: more would need more memory than their counts are worth. */
 export const mostBins = 2 ** 24
 
-/** Where bins begin and end: bin k holds `edges[k] <= x < edges[k + 1]`, and the last bin its end too. */
+/**
+ * The bounds of bins: bin k holds `edges[k] <= x < edges[k + 1]`, and the last bin includes its upper edge.
+ */
 export interface BinEdges {
   readonly type: HistogramType
-  /** One more than there are bins, ascending; of f32, the values that f32 has. */
+  /** Ascending, one more than the number of bins; for f32, representable in f32. */
   readonly edges: Float64Array
-  /** The keys of the least element of each bin, and of the greatest of the last (see bin-of.part.wgsl). */
+  /**
+   * The keys of the smallest element of each bin, and of the largest element of the last one (see
+   * bin-of.part.wgsl).
+   */
   readonly keys: Uint32Array<ArrayBuffer>
-  /** Bins that begin at an element or before one; integers reach no others. */
+  /** The number of bins that an element can reach; integers cannot reach the others. */
   readonly reachable: number
   readonly guess: BinGuess
 }
 
-/** The arithmetic that finds most bins; the members are those of bin-of.part.wgsl. */
+/** The arithmetic that finds most bins directly; the members are those of bin-of.part.wgsl. */
 export interface BinGuess {
   readonly low: number
   readonly shift: number
@@ -30,8 +35,8 @@ export interface BinGuess {
 const noGuess: BinGuess = { low: 0, shift: 0, scale: 0, margin: 1 }
 
 /**
- * The edges of `bins` bins of equal width from `low` to `high`, as NumPy computes them: in f64, and then of
- * the elements' type for f32. Throws `validation` where they are not finite and ascending.
+ * The edges of `bins` bins of equal width from `low` to `high`, as NumPy computes them: in f64, then rounded
+ * to the elements' type for f32. Throws `validation` if they are not finite and ascending.
  */
 export function evenEdges(type: HistogramType, bins: number, low: number, high: number): BinEdges {
   requireCount(bins, 'The number of bins', 1)
@@ -57,7 +62,8 @@ export function evenEdges(type: HistogramType, bins: number, low: number, high: 
 }
 
 /**
- * Bins between `edges`, which must ascend; equal ones hold nothing, but for the last. Throws `validation`.
+ * Bins between `edges`, which must ascend; bins between equal edges are empty, except for the last. Throws
+ * `validation`.
  */
 export function givenEdges(type: HistogramType, given: ArrayLike<number>): BinEdges {
   const edges = Float64Array.from(given)
@@ -97,7 +103,8 @@ function rangeOf(type: 'i32' | 'u32'): readonly [least: number, greatest: number
 }
 
 /**
- * Of the least element that is not below the edge; for the last edge, of the greatest that is not above it.
+ * The key of the smallest element that is not below the edge; for the last edge, of the largest element that
+ * is not above it.
  */
 function keyOfEdge(type: HistogramType, edge: number, last: boolean): number {
   if (type === 'f32') {
@@ -109,7 +116,7 @@ function keyOfEdge(type: HistogramType, edge: number, last: boolean): number {
   return (Math.min(greatest, Math.max(least, whole)) - least) >>> 0
 }
 
-/** The f32 at or above a number, or at or below it; never -0. */
+/** The nearest f32 at or above a number, or at or below it; never -0. */
 function nextFloat(value: number, up: boolean): number {
   const rounded = Math.fround(value)
   if (rounded === value || (up ? rounded > value : rounded < value)) return rounded + 0

@@ -16,7 +16,9 @@ import binOfWgsl from './bin-of.part.wgsl.ts'
 import countStorageWgsl from './count-storage.part.wgsl.ts'
 import countWorkgroupWgsl from './count-workgroup.part.wgsl.ts'
 
-/** Where elements are counted: in workgroup memory first, or in storage alone. Both give the same counts. */
+/**
+ * Where elements are counted: first in workgroup memory, or only in storage. Both produce the same counts.
+ */
 export type HistogramVariant = 'workgroup' | 'storage'
 
 /** Words of workgroup memory for copies of the bins. */
@@ -30,7 +32,7 @@ export interface HistogramKernels {
   readonly count: Kernel
   /** Adds the counts of all devices. */
   readonly addRows: Kernel
-  /** The keys of the edges, by the ordinal of the device. */
+  /** The keys of the edges, by device ordinal. */
   readonly edges: readonly BufferView<'u32'>[]
   destroy(): void
 }
@@ -41,13 +43,16 @@ export interface CompileHistogramOptions {
   readonly bins?: number | undefined
   readonly low?: number | undefined
   readonly high?: number | undefined
-  /** Ascending; one more than there are bins. */
+  /** Ascending; one more than the number of bins. */
   readonly edges?: ArrayLike<number> | undefined
-  /** Default: what suits the devices and the number of bins. */
+  /** Default: chosen for the devices and the number of bins. */
   readonly variant?: HistogramVariant | undefined
 }
 
-/** Compiles what `recordHistogram` needs, and puts the edges on every device. Rejects with `validation` for edges that do not ascend. */
+/**
+ * Compiles the kernels that `recordHistogram` needs, and uploads the edges to every device. Rejects with
+ * `validation` for edges that do not ascend.
+ */
 export async function compileHistogram(
   group: DeviceGroup,
   options: CompileHistogramOptions,
@@ -120,7 +125,7 @@ function kernelSources(type: HistogramType, variant: HistogramVariant) {
   return { count, addRows }
 }
 
-/** Every kernel that the histogram can use: for tests and for compilation ahead of time. */
+/** Every kernel that the histogram can use: for tests and for ahead-of-time compilation. */
 export function histogramSources(): CompileOptions[] {
   const sources: CompileOptions[] = [kernelSources('u32', 'storage').addRows]
   for (const variant of ['workgroup', 'storage'] as const)
@@ -128,7 +133,10 @@ export function histogramSources(): CompileOptions[] {
   return sources
 }
 
-/** How many copies of the bins a workgroup counts in; each is for a whole number of its invocations. */
+/**
+ * The number of copies of the bins in which a workgroup counts; each serves a whole number of its
+ * invocations.
+ */
 export function copiesOf(bins: number): number {
   return [8, 4, 2].find((copies) => copies * bins <= workgroupBins) ?? 1
 }

@@ -28,7 +28,7 @@ it.each([1, 2, 3])('the order of a histogram on %i devices needs every edge', as
     accumulate(recorder, [output], [total])
   })
   const data = Uint32Array.from({ length: elements }, (_, i) => (i * i) % 9)
-  // The last bin holds its end, 8, too; what is above lies outside.
+  // The last bin includes its upper edge, 8; larger values are outside.
   const slot = (value: number) => (value === 8 ? 7 : Math.min(8, value))
   const countsAfter = (repetition: number) =>
     Array.from({ length: 10 }, (_, bin) =>

@@ -1,7 +1,7 @@
 import { bench } from '../testing-bench.ts'
 import { histogram } from './histogram.ts'
 
-/** Even bins, given edges of the same width, and more bins than workgroup memory holds. */
+/** Even bins, given edges of the same width, and more bins than fit into workgroup memory. */
 await bench({ sizes: [4_194_304] }, async (group, { sizes, ...measuring }) => {
   const results = []
   for (const elements of sizes)

@@ -23,7 +23,7 @@ export interface HistogramOptions<T extends HistogramType = HistogramType>
     GeneratedInputOptions {
   readonly elements: number
   readonly type: T
-  /** Bins of equal width. Default 10. */
+  /** The number of bins of equal width. Default 10. */
   readonly bins?: number | undefined
   /** Start of the first bin; set together with `high`. Default: the smallest element. */
   readonly low?: number | undefined
@@ -65,10 +65,12 @@ const optionTypes = {
 } as const
 
 /**
- * Counts the elements of a vector over all devices of the group that fall into each bin, as NumPy's `histogram` does: bin k holds
- * `edges[k] <= x < edges[k + 1]`, the last bin its end too. Edges of bins of equal width are those of NumPy's `linspace`; without `low` and `high` they
- * lie between the least and the greatest element, which are found before the timed run. Counts are exact, on any number of devices of every
- * backend. Rejects with `validation` where elements are NaN or infinite and no range is given. `bytes` counts one read of every element.
+ * Counts how many elements of a vector fall into each bin, as NumPy's `histogram` does, on all devices of the
+ * group: bin k holds `edges[k] <= x < edges[k + 1]`, and the last bin includes its upper edge. The edges of
+ * bins of equal width are those of NumPy's `linspace`. Without `low` and `high`, the bins extend from the
+ * smallest to the largest element, which are found before the timed run. Counts are exact on any number of
+ * devices of every backend. Rejects with `validation` if elements are NaN or infinite and no range is given.
+ * `bytes` counts one read of every element.
  */
 export async function histogram<T extends HistogramType>(
   group: DeviceGroup,
@@ -139,7 +141,7 @@ function requireRange({
     )
 }
 
-/** The least and the greatest element; 0 and 1 where there is none. */
+/** The smallest and the largest element; 0 and 1 if there are no elements. */
 async function rangeOf<T extends HistogramType>(
   group: DeviceGroup,
   type: T,

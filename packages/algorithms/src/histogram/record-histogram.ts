@@ -12,15 +12,15 @@ import { copiesOf, type HistogramKernels } from './histogram-kernels.ts'
 /** Options of `recordHistogram`. */
 export interface RecordHistogramOptions {
   readonly kernels: HistogramKernels
-  /** Parts of the input, on any devices, of 2^32 - 1 elements together at most. */
+  /** Parts of the input, on any devices, with at most 2^32 - 1 elements in all. */
   readonly input: readonly BufferView[]
-  /** A count for each bin; then of what lies outside of them, and of NaN. */
+  /** A count for each bin, then the counts of elements outside the bins and of NaN. */
   readonly output: BufferView<'u32'>
 }
 
 /**
- * Workgroups of one dispatch: a GPU's worth several times over, each with a range that is long beside what it
- * adds at its end.
+ * The maximum number of workgroups in one dispatch: several times as many as a GPU runs at once, but few
+ * enough that each range is long compared with the additions at its end.
  */
 const mostWorkgroups = 2048
 
@@ -28,9 +28,9 @@ const mostWorkgroups = 2048
 const rangeUnit = 4096
 
 /**
- * Records the counts of the input's elements in each bin. Each device counts its part in memory of its own,
- * since atomic additions are not atomic between devices, and the device of `output` adds what they found.
- * Counts are exact.
+ * Records the counts of the input's elements in each bin. Each device counts its part in its own memory,
+ * since atomic additions are not atomic between devices, and the device of `output` adds these counts. Counts
+ * are exact.
  */
 export function recordHistogram(recorder: Recorder, options: RecordHistogramOptions): void {
   const { kernels, output } = options

@@ -41,7 +41,7 @@ export async function verifyHistogram<T extends HistogramType>(
   }
 }
 
-/** Adds the elements' counts: of each bin, outside, NaN. */
+/** Adds the counts of elements: for each bin, outside the bins, and NaN. */
 export function countBins(elements: ArrayLike<number>, edges: Float64Array, counts: Float64Array): void {
   const bins = edges.length - 1
   for (let i = 0; i < elements.length; i++) {
@@ -49,7 +49,7 @@ export function countBins(elements: ArrayLike<number>, edges: Float64Array, coun
     let slot = bins
     if (Number.isNaN(element)) slot = bins + 1
     else if (element >= edges[0]! && element <= edges[bins]!) {
-      // The last bin that does not begin behind the element.
+      // Finds the last bin that does not begin after the element.
       let first = 0
       let end = bins
       while (end - first > 1) {

@@ -20,7 +20,7 @@ export interface JacobiBlock {
 
 /** Blocks of inner cells, one per device. */
 export interface ProcessGrid {
-  /** The number of blocks in a column and in a row; devices from `down * across` on own nothing. */
+  /** The number of blocks in a column and in a row; devices from `down * across` on own no cells. */
   readonly down: number
   readonly across: number
   readonly blocks: readonly JacobiBlock[]
@@ -33,8 +33,8 @@ export interface ProcessGrid {
 const columnGrain = 4
 
 /**
- * Distributes `rows` × `columns` inner cells over `devices`. Where there are fewer rows or groups of columns
- * than parts, some devices own nothing.
+ * Distributes `rows` × `columns` inner cells over `devices`. If there are fewer rows or groups of columns
+ * than parts, some devices own no cells.
  */
 export function decompose(
   rows: number,
@@ -69,7 +69,7 @@ export function decompose(
   return { down: bands.length, across, blocks }
 }
 
-/** At most `parts` ranges that cover `cells`, none empty, whose sizes differ by at most one grain. */
+/** At most `parts` non-empty ranges that cover `cells` and whose sizes differ by at most one grain. */
 function balanced(cells: number, parts: number, grain: number): { start: number; cells: number }[] {
   const units = Math.ceil(cells / grain)
   const count = Math.min(parts, units)

@@ -9,10 +9,10 @@ export interface Rectangle {
   readonly columns: number
 }
 
-/** Gives cells of one state, row after row. */
+/** Returns cells of one state, in row-major order. */
 export type CellReader = (cells: Rectangle) => Promise<Float32Array<ArrayBuffer>>
 
-/** The cells that a block has: its own, and the boundary at its sides where it has no neighbour. */
+/** The cells that a block holds: its own, and the boundary on the sides without a neighbour. */
 export function cellsOf(block: FieldBlock): Rectangle {
   const before = block.left === undefined ? 1 : 0
   const after = block.right === undefined ? 1 : 0
@@ -24,7 +24,7 @@ export function cellsOf(block: FieldBlock): Rectangle {
   }
 }
 
-/** The cells around others, within the grid. */
+/** The given cells and those up to a distance around them, within the grid. */
 export function around(
   { row, column, rows, columns }: Rectangle,
   distance: number,
@@ -46,7 +46,9 @@ function common(a: Rectangle, b: Rectangle): Rectangle | undefined {
   return rows > 0 && columns > 0 ? { row, column, rows, columns } : undefined
 }
 
-/** Copies what two rectangles have in common; each array has the cells of its rectangle, row after row. */
+/**
+ * Copies the intersection of two rectangles; each array holds the cells of its rectangle in row-major order.
+ */
 function transfer(from: Rectangle, source: Float32Array, to: Rectangle, target: Float32Array): void {
   const part = common(from, to)
   if (part === undefined) return
@@ -57,7 +59,7 @@ function transfer(from: Rectangle, source: Float32Array, to: Rectangle, target: 
   }
 }
 
-/** Cells of a grid that is read in whole rows. */
+/** Reads cells of a grid in whole rows. */
 export function rowReader(source: ElementSource<'f32'>, columns: number): CellReader {
   return async (cells) => {
     const result = new Float32Array(cells.rows * cells.columns)
@@ -72,10 +74,10 @@ export function rowReader(source: ElementSource<'f32'>, columns: number): CellRe
 }
 
 /**
- * A reader of what the blocks of this process have of one copy of the state, and of the cells up to
- * `distance` around each, which come from the blocks that own them, not from halos, which may be older. The
- * rows at the top and the bottom of the grid come from `outline`. Every process of the group makes this call;
- * the reader reads the memory of this process alone.
+ * Returns a reader of one copy of the state, for the blocks of this process and the cells up to `distance`
+ * around each. The latter come from the blocks that own them, not from halos, which may be older. The rows at
+ * the top and the bottom of the grid come from `outline`. Every process of the group must call this function;
+ * the reader only reads this process's memory.
  */
 export async function blockReader(
   field: JacobiField,
@@ -92,7 +94,7 @@ export async function blockReader(
       cells.columns,
     )
   const places = blocks.map(cellsOf)
-  // All processes ask for all that moves, in the same order; each gets what goes to it.
+  // All processes request all transfers, in the same order; each receives the data sent to it.
   const arriving = blocks.flatMap((block, index) => {
     const wanted = around(places[index]!, distance, field)
     return blocks.flatMap((other, from) => {

@@ -51,15 +51,15 @@ export function innerVectors(block: FieldBlock, parity: 0 | 1): BufferView<'f32'
   return block.cells[parity].block(block.haloRows, leadElements, block.rows, Math.ceil(block.columns / 4) * 4)
 }
 
-/** Options of `allocateField`, as the kernels that sweep the field need them. */
+/** Options of `allocateField`, which must match the kernels that sweep the field. */
 export interface AllocateFieldOptions {
-  /** Whether it has an f (`writeSource`), as in the options of `compileJacobi`. */
+  /** Whether the field has an f (`writeSource`), as in the options of `compileJacobi`. */
   readonly source: boolean
-  /** Whether it has packed columns, which the transport `copy` sends. */
+  /** Whether the field has packed columns, which the transport `copy` sends. */
   readonly columnHalos: boolean
   /** Rows of halo: 1, the default, or `fusedSweeps` for kernels that fuse sweeps. */
   readonly haloRows?: number | undefined
-  /** The number of devices that have it, the first ones of the group. Default: all. */
+  /** The number of devices over which the field is distributed, the first ones of the group. Default: all. */
   readonly devices?: number | undefined
 }
 
@@ -83,7 +83,7 @@ export async function allocateField(
     const blocks: FieldBlock[] = []
     for (const block of grid.blocks) {
       const owner = group.devices[block.device]!
-      // One vector past the last: sweeps load it even where they do not use it.
+      // One vector past the last: sweeps load it even if they do not use it.
       const stride = Math.ceil((leadElements + Math.ceil(block.columns / 4) * 4 + 4) / 32) * 32
       const named = (label: string) => ({ label: `${label}[${block.device}]` })
       const cells = async (label: string) =>
@@ -154,8 +154,8 @@ export async function writeSource(field: JacobiField, source: ElementSource<'f32
 }
 
 /**
- * Reads a flat array in pieces of whole rows of the grid and calls `write` with the part of each block of this process, `ring` columns wider at
- * each side.
+ * Reads a flat array in pieces of whole rows of the grid, and calls `write` with the part of each block of
+ * this process, extended by `ring` columns on each side.
  */
 async function eachBand(
   field: JacobiField,
@@ -187,8 +187,9 @@ async function eachBand(
 }
 
 /**
- * A reader of any range of the state, boundary included. It does not read halo cells between blocks, which may be older than the cells they
- * mirror. A grid without inner cells has no state on the devices, and is read from `outline`.
+ * Returns a reader of any range of the state, including the boundary. It does not read halo cells between
+ * blocks, which may be older than the cells they mirror. A grid without inner cells has no state on the
+ * devices, and is read from `outline`.
  */
 export function stateReader(
   field: JacobiField,
@@ -238,7 +239,10 @@ function range(first: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => first + index)
 }
 
-/** The whole state, rows × columns, from the copy `parity`. `outline` gives the rows at the top and the bottom, as it gave `writeState`. */
+/**
+ * The whole state, rows × columns, from the copy `parity`. `outline` returns the rows at the top and the
+ * bottom, as it did for `writeState`.
+ */
 export async function gatherState(
   field: JacobiField,
   parity: 0 | 1,

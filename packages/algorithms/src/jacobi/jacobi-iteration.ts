@@ -21,8 +21,8 @@ import {
 } from './sweep-plan.ts'
 
 /**
- * A run of so many seconds is stopped in between as often as this to report its progress: some microseconds
- * each.
+ * A run of at least this many seconds is interrupted this often to report its progress, which takes some
+ * microseconds each time.
  */
 const longRun = 2
 const reportsOfLongRun = 100
@@ -30,8 +30,8 @@ const reportsOfLongRun = 100
 export interface IterateOptions {
   readonly iterations: number
   /**
-   * Stop once the largest change of a cell in one sweep is at most this. The change is read every
-   * `residualEvery` sweeps, while the next interval already runs.
+   * Stop when the largest change of a cell in one sweep is at most this. The change is read every
+   * `residualEvery` sweeps, while the next interval is already running.
    */
   readonly tolerance?: number | undefined
   readonly residualEvery: number
@@ -39,7 +39,7 @@ export interface IterateOptions {
   readonly signal?: AbortSignal | undefined
   /**
    * Called after every interval that the host waits for. A fixed number of iterations reports up to 200 times
-   * on software, and on hardware once, at the end, or 100 times where the run before took seconds.
+   * on software; on hardware once, at the end, or 100 times if the previous run took more than two seconds.
    */
   readonly onProgress?: ((progress: { iteration: number; residual: number }) => void) | undefined
 }
@@ -50,7 +50,7 @@ export interface IterateResult {
   /** The copy that holds the state. The other copy holds the state of `behind` sweeps earlier. */
   readonly parity: 0 | 1
   readonly behind: number
-  /** Largest change of a cell in the last sweep; absent where no sweep ran. */
+  /** Largest change of a cell in the last sweep; absent if no sweep ran. */
   readonly residual?: number
   /** The first check at which the tolerance held. The state may be one interval further. */
   readonly converged?: { readonly iteration: number; readonly residual: number }
@@ -69,7 +69,7 @@ export class JacobiIteration {
   readonly #residuals: HostBuffer<'u32'>
   readonly #residualTree: ResidualTree | undefined
   readonly #programs = new Map<string, Program>()
-  /** What the last run of a fixed number of iterations took, the same on every rank. */
+  /** The duration of the last run of a fixed number of iterations, the same on every rank. */
   #lastSeconds = 0
 
   constructor(field: JacobiField, kernels: JacobiKernels, options: IterateOptions) {
@@ -119,8 +119,8 @@ export class JacobiIteration {
   }
 
   /**
-   * No sweep changes a grid that has no inner cells, and the first look at the residual finds any tolerance
-   * met.
+   * The result for a grid without inner cells: no sweep changes it, and the first check of the residual meets
+   * any tolerance.
    */
   #boundaryAlone(): IterateResult {
     const { iterations: most, tolerance, residualEvery, onProgress } = this.#options
@@ -139,7 +139,8 @@ export class JacobiIteration {
 
   async #fixed(): Promise<IterateResult> {
     const { iterations, onProgress } = this.#options
-    // One call runs all of it. Only what is slow, or was last time, is stopped in between to report progress.
+    // One call runs everything. Only a run that is slow, or was slow last time, is interrupted to report
+    // progress.
     const { progressReports } = characterOf(this.#group)
     const reports = onProgress
       ? Math.max(progressReports, this.#lastSeconds > longRun ? reportsOfLongRun : 1)

@@ -21,14 +21,14 @@ import sourceNone from './source-none.part.wgsl.ts'
 import sweep from './sweep.part.wgsl.ts'
 
 /**
- * How halo cells travel. `copy`: rows are copied as they are; columns are packed, copied and unpacked.
- * `direct`: the sweep reads the neighbours' cells where they are, which needs peer access and suits small
- * grids, where the latency of copies dominates.
+ * How halo cells are transferred. `copy`: rows are copied directly; columns are packed, copied and unpacked.
+ * `direct`: the sweep reads the neighbours' cells in place, which needs peer access and suits small grids,
+ * for which the latency of copies dominates.
  */
 export type HaloTransport = Exclude<TileTransport, 'scatter'>
 
 /**
- * The transport in the labels of the kernels. Shipped kernels are found by their labels, so these words do
+ * The transport in the labels of the kernels. Shipped kernels are found by their labels, so these words must
  * not change.
  */
 const transportNames: Record<HaloTransport, string> = { copy: 'copies', direct: 'direct' }
@@ -37,10 +37,10 @@ const transportNames: Record<HaloTransport, string> = { copy: 'copies', direct: 
 export interface JacobiKernels {
   readonly transport: HaloTransport
   readonly sweep: Kernel
-  /** Does what `sweep` does, and raises the residual to the largest change of a cell. */
+  /** Does the same as `sweep`, and raises the residual to the largest change of a cell. */
   readonly sweepResidual: Kernel
   /**
-   * `fusedSweeps` sweeps in one pass over memory, with the same bits as that many single sweeps. Absent where
+   * `fusedSweeps` sweeps in one pass over memory, with the same bits as that many single sweeps. Absent if
    * sweeps are not fused.
    */
   readonly fused?: Kernel
@@ -51,7 +51,7 @@ export interface JacobiKernels {
   destroy(): void
 }
 
-/** The number of sweeps in one pass of the fused kernel, and of rows of halo that it needs. */
+/** The number of sweeps in one pass of the fused kernel, and of halo rows that it needs. */
 export const fusedSweeps = 4
 
 type ResidualPart = SweepVariant['residual']
@@ -93,7 +93,7 @@ function columnSource(entryPoint: 'one' | 'both'): CompileOptions {
   return { label: `jacobi columns ${entryPoint}`, wgsl: columns, entryPoint }
 }
 
-/** Every kernel that Jacobi can use: for tests and for compilation ahead of time. */
+/** Every kernel that Jacobi can use: for tests and for ahead-of-time compilation. */
 export function jacobiSources(): CompileOptions[] {
   const variants = (['copy', 'direct'] as const).flatMap((transport) =>
     [false, true].flatMap((source) =>
@@ -106,7 +106,7 @@ export function jacobiSources(): CompileOptions[] {
   return [...variants, ...all, columnSource('one'), columnSource('both')]
 }
 
-/** Compiles for every device of the group. The group caches kernels: calling again costs nothing. */
+/** Compiles for every device of the group. The group caches kernels, so calling again costs nothing. */
 export async function compileJacobi(
   group: DeviceGroup,
   options: { transport: HaloTransport; source: boolean; fuse?: boolean },

@@ -21,7 +21,7 @@ import { verifyField } from './verify-field.ts'
 
 /** Options of `jacobi`. */
 export interface JacobiOptions extends Omit<AlgorithmOptions, 'repetitions'> {
-  /** Cells of the grid, including its outer ring, which is the fixed (Dirichlet) boundary. */
+  /** The size of the grid in cells, including its outer ring, which is the fixed (Dirichlet) boundary. */
   readonly rows: number
   readonly columns: number
   /** The initial grid, rows × columns: its outer ring is the boundary. Default: `waveBoundary`. */
@@ -34,22 +34,30 @@ export interface JacobiOptions extends Omit<AlgorithmOptions, 'repetitions'> {
   readonly iterations?: number | undefined
   /** Sweeps that were already applied to `input`; results count from there. Default 0. */
   readonly startIteration?: number | undefined
-  /** Stop when the largest change of a cell in one sweep is at most this. The change is read while the next interval already runs, so one more interval may be done. */
+  /**
+   * Stop when the largest change of a cell in one sweep is at most this. The change is read while the next
+   * interval is already running, so one more interval may run.
+   */
   readonly tolerance?: number | undefined
   /** Sweeps between two checks of the residual. Default 100. */
   readonly residualEvery?: number | undefined
-  /** Default: `1d` on hardware if sweeps can be fused, else `2d`. */
+  /** Default: `1d` on hardware if sweeps can be fused, otherwise `2d`. */
   readonly decomposition?: Decomposition | undefined
-  /** Default `auto`: `copy` if sweeps are fused; else `direct` for small blocks between peers. */
+  /** Default `auto`: `copy` if sweeps are fused, otherwise `direct` for small blocks between peers. */
   readonly transport?: HaloTransport | 'auto' | undefined
   /**
-   * Four sweeps in one pass over memory, with the same bits as four single sweeps. This needs blocks in one column, copied
-   * halos, and no source. Default `auto`: fused on hardware under these conditions, unless a single device has a small grid.
+   * Whether one pass over memory does four sweeps, with the same bits as four single sweeps. This needs
+   * blocks in one column, copied halos, and no source. Default `auto`: fused on hardware under these
+   * conditions, unless a single device has a small grid.
    */
   readonly fuse?: boolean | 'auto' | undefined
   /** The number of devices to use, the first ones of the group. Default: all. */
   readonly devices?: number | undefined
-  /** Called after every interval of a timed run that the host waits for: up to 200 times in a run on a software GPU, once at the end on hardware (or 100 times where the run before took more than two seconds), and at every look at the residual with a `tolerance`. */
+  /**
+   * Called after every interval of a timed run that the host waits for: up to 200 times in a run on a
+   * software GPU; once at the end on hardware, or 100 times if the previous run took more than two seconds.
+   * With a `tolerance`, also called at every check of the residual.
+   */
   readonly onProgress?: ((progress: { iteration: number; residual: number }) => void) | undefined
 }
 
@@ -266,10 +274,12 @@ function defaultDecomposition(group: DeviceGroup, { source, fuse, transport }: J
   return characterOf(group).jacobi.fuses && !source && fuse !== false && transport !== 'direct' ? '1d' : '2d'
 }
 
-/** Cells of a grid from which fused sweeps are faster on a single device. */
+/** The grid size in cells above which fused sweeps are faster on a single device. */
 const fusedCells = 2_097_152
 
-/** Whether sweeps are fused. Throws `unsupported` where the caller asks for fused sweeps and they are impossible. */
+/**
+ * Whether sweeps are fused. Throws `unsupported` if the caller requests fused sweeps and they are impossible.
+ */
 function chooseFusing(
   group: DeviceGroup,
   devices: readonly Device[],

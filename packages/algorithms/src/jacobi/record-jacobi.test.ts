@@ -99,7 +99,7 @@ it('fused sweeps give the bits of the reference in strips of any number of rows'
   await group.destroy()
 })
 
-/** Records fused sweeps in strips of so many rows, whatever suits the block. */
+/** Records fused sweeps in strips of `strip` rows, regardless of what suits the block. */
 function withStrips(recorder: Recorder, strip: number): Recorder {
   const dispatch: Recorder['dispatch'] = (kernel, options) => {
     const { rows } = options.args as unknown as { readonly rows: number }

@@ -18,22 +18,26 @@ import { passesOf } from './sweep-plan.ts'
 /** Options of `recordSweeps`. */
 export interface RecordSweepsOptions {
   /**
-   * The number of sweeps. After an even number of passes the state is in the same copy as before, so that the program can be repeated: a pass is a
-   * sweep, or with fused kernels `fusedSweeps` of them.
+   * The number of sweeps. After an even number of passes the state is in the same copy as before, so that the
+   * program can be repeated. A pass is one sweep, or `fusedSweeps` sweeps with fused kernels.
    */
   readonly sweeps: number
   /** The copy of the cells that the first sweep reads. */
   readonly parity: 0 | 1
-  /** By sweep (1 is the first): host memory that receives the largest change of a cell in that sweep, one u32 for each block, in order. */
+  /**
+   * By sweep (1 is the first): host memory that receives the largest change of a cell in that sweep, one u32
+   * for each block, in order.
+   */
   readonly residuals?: ReadonlyMap<number, HostView<'u32'>> | undefined
   /** Distributes residuals to all processes if there are several; without it, each block sends its own to each process. */
   readonly residualTree?: ResidualTree | undefined
 }
 
 /**
- * Records sweeps over all blocks, and between two sweeps the exchange of halos (NVIDIA's CUDA-aware MPI series, part 4): edge rows are copied
- * as they are; edge columns are packed by a kernel into contiguous memory, copied and unpacked, and kernels pack while rows are copied.
- * Throws `validation` if the field does not fit the kernels.
+ * Records sweeps over all blocks, and the exchange of halos between sweeps (NVIDIA's CUDA-aware MPI series,
+ * part 4). Edge rows are copied directly; edge columns are packed by a kernel into contiguous memory, copied
+ * and unpacked. Kernels pack while rows are copied. Throws `validation` if the field does not fit the
+ * kernels.
  */
 export function recordSweeps(
   recorder: Recorder,
@@ -43,7 +47,8 @@ export function recordSweeps(
 ): void {
   requireSweepable(field, kernels, options)
   let from = options.parity
-  // Of the blocks of other processes, what they exchange with these is recorded, and residuals, which every process gets.
+  // For blocks of other processes, only exchanges with this process's blocks are recorded, and residuals,
+  // which every process receives.
   const touches = field.blocks.map(({ owner }) => recorder.touches(owner.ordinal))
   const own = field.blocks.filter((_, index) => touches[index])
   const strips = new Map(own.map((block) => [block, fusedStripRows(block.rows, block.columns)]))
@@ -64,7 +69,10 @@ export function recordSweeps(
   }
 }
 
-/** Throws `validation` where the kernels would read cells that the field does not have, or that nothing brings there. */
+/**
+ * Throws `validation` if the kernels would read cells that the field does not have, or that no transfer
+ * updates.
+ */
 function requireSweepable(
   { blocks, grid }: JacobiField,
   { fused, transport }: JacobiKernels,
@@ -169,12 +177,15 @@ function recordBlockSweep(
   }
 }
 
-/** Rows that an invocation sweeps: what suits the device, and enough that the workgroups fit one dimension. */
+/**
+ * The number of rows that an invocation sweeps: the device's preferred number, but enough that the workgroups
+ * fit into one dimension.
+ */
 function stripRows(rows: number, { info }: Device): number {
   return Math.max(characterOf(info).jacobi.stripRows(rows), Math.ceil(rows / 262_140))
 }
 
-/** Rows of a block, cut where a binding would exceed the device's limit. */
+/** Rows of a block, split if a binding would exceed the device's limit. */
 function rowRanges({ rows, owner, cells }: FieldBlock): { row: number; count: number }[] {
   // A sweep also reads the row above and the row below.
   const most = Math.max(1, bindableRows(owner, cells[0]) - 2)
@@ -228,8 +239,9 @@ function recordExchange(
   for (const block of own) recordPack(recorder, kernels, block, at)
   for (const [index, block] of blocks.entries()) {
     const { rows, columns } = block
-    // `haloRows` rows of a block, counted from its first inner one. Beside whole rows of the grid lies only the boundary, which all blocks have, and rows
-    // without gaps travel quicker.
+    // `haloRows` rows of a block, counted from its first inner one. If the rows are whole rows of the grid,
+    // only the boundary is next to them, which all blocks have, so it is copied as well: rows without gaps
+    // are faster.
     const band = (of: FieldBlock, first: number) =>
       field.grid.across === 1
         ? of.cells[at].block(of.haloRows + first, 0, of.haloRows, of.cells[at].stride)

@@ -2,12 +2,12 @@ import type { HostView, Recorder } from '@tandem-gpu/core'
 import { GatherTree } from '../gather-tree.ts'
 import type { JacobiField } from './jacobi-field.ts'
 
-/** Brings the residuals of all blocks to every process. */
+/** Distributes the residuals of all blocks to every process. */
 export class ResidualTree {
   readonly #field: JacobiField
   readonly #tree: GatherTree
 
-  /** `length`: of the host memory that `record` fills. */
+  /** `length`: the length of the host memory that `record` fills. */
   constructor(field: JacobiField, length: number) {
     this.#field = field
     const owners = field.blocks.map(({ owner }) => owner)

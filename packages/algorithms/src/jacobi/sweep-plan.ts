@@ -1,8 +1,8 @@
-// Which programs of sweeps make up an iteration, and in which copy of the cells each of them begins. Pure
-// data, which `JacobiIteration` records and runs.
+// Determines which programs of sweeps make up an iteration, and in which copy of the cells each of them
+// begins. Pure data, which `JacobiIteration` records and runs.
 import { fusedSweeps } from './jacobi-kernels.ts'
 
-/** One recorded program holds at most this many sweeps, or twice as many where the check interval is odd. */
+/** The maximum number of sweeps in one recorded program; twice as many if the check interval is odd. */
 const longestBody = 128
 
 /** One recorded program. */
@@ -10,19 +10,24 @@ export interface SweepBody {
   readonly sweeps: number
   /** The copy of the cells that the first sweep reads. */
   readonly parity: 0 | 1
-  /** Which of two slots of host memory takes the residuals. */
+  /** The slot of host memory, of two, that receives the residuals. */
   readonly slot: 0 | 1
-  /** The residual is read after every so many sweeps, and after the last; 0: never. */
+  /**
+   * The number of sweeps between two reads of the residual, which is also read after the last sweep; 0:
+   * never.
+   */
   readonly residualEvery: number
 }
 
-/** A program, and how often it runs: more than once only where it ends in the copy in which it begins. */
+/**
+ * A program and the number of its runs, which is more than 1 only if it ends in the copy in which it begins.
+ */
 export interface SweepRun {
   readonly body: SweepBody
   readonly times: number
 }
 
-/** Runs one after another. */
+/** Runs that follow one another. */
 export interface SweepPlan {
   readonly runs: readonly SweepRun[]
   /** The copy that holds the state at the end. The other copy holds the state of `behind` sweeps earlier. */
@@ -78,7 +83,7 @@ export function repeatedBody({ iterations, residualEvery, fused }: SweepWork): S
   return { sweeps, parity: 0, slot: 0, residualEvery: every }
 }
 
-/** A fixed number of sweeps from copy 0, in at least `pieces` runs where there are as many repetitions. */
+/** A fixed number of sweeps from copy 0, in at least `pieces` runs if there are that many repetitions. */
 export function planSweeps({ iterations, residualEvery, fused }: SweepWork, pieces = 1): SweepPlan {
   const every = Math.min(residualEvery, iterations)
   const behind = behindOf(iterations % every || every, fused)
@@ -105,7 +110,7 @@ export function planSweeps({ iterations, residualEvery, fused }: SweepWork, piec
   return { runs, parity: parityAfter(body(rest), fused), behind }
 }
 
-/** One interval between two looks at the residual, which is read after its last sweep alone. */
+/** One interval between two checks of the residual, which is read only after its last sweep. */
 export function planInterval(length: number, parity: 0 | 1, slot: 0 | 1, fused: boolean): SweepPlan {
   const whole = Math.floor((length - 1) / longestBody)
   const rest = length - whole * longestBody
@@ -117,7 +122,7 @@ export function planInterval(length: number, parity: 0 | 1, slot: 0 | 1, fused: 
   return { runs, parity: parityAfter(body(rest, rest), fused), behind: behindOf(length, fused) }
 }
 
-/** An interval, or two of them: the sweeps after which the state is in the same copy as before. */
+/** The number of sweeps, one or two intervals, after which the state is in the same copy as before. */
 function evenSweeps(interval: number, fused: boolean): number {
   const body: SweepBody = { sweeps: interval, parity: 0, slot: 0, residualEvery: interval }
   return parityAfter(body, fused) === 0 ? interval : 2 * interval

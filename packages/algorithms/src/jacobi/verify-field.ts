@@ -7,8 +7,8 @@ import type { IterateResult } from './jacobi-iteration.ts'
 import { type JacobiFindings, type JacobiResult, verifyJacobi } from './verify-jacobi.ts'
 
 /**
- * Checks the state of a field after `iterations` sweeps from `initial`: each process its blocks. Every
- * process gets the same answer. `fullCheckUpdates`: see `verifyJacobi`.
+ * Checks the state of a field after `iterations` sweeps from `initial`. Each process checks its blocks; all
+ * get the same result. `fullCheckUpdates`: see `verifyJacobi`.
  */
 export async function verifyField(
   field: JacobiField,
@@ -26,7 +26,7 @@ export async function verifyField(
     final: await blockReader(field, parity, 0, initial),
     previous: await blockReader(field, parity === 0 ? 1 : 0, behind, initial),
     async gather({ maxError, different, flushedCells, bound, change }) {
-      // The first block of a process speaks for all of its blocks.
+      // The first block of a process stands for all of its blocks.
       const numbers = await gatherNumbers(group, owners, 5, (index) =>
         index === first ? [maxError, different, flushedCells, bound, change] : [0, 0, 0, 0, 0],
       )

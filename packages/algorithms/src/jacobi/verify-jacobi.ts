@@ -6,7 +6,7 @@ import { referenceJacobi, sweepRowsF32 } from './reference-jacobi.ts'
 const u = 2 ** -24
 /**
  * A device may replace subnormal operands and results by zero (WGSL, "Floating point evaluation"). The four
- * operations of a cell lose at most this.
+ * operations of a cell lose at most this much.
  */
 const flushed = 2 ** -124
 
@@ -17,42 +17,44 @@ export interface JacobiResult {
   readonly initial: ElementSource<'f32'>
   readonly source: ElementSource<'f32'> | undefined
   /**
-   * The cells that this process checks: with those of the others, all but the rows at the top and the bottom,
-   * which nothing changes.
+   * The cells that this process checks. All processes together check all cells but the rows at the top and
+   * the bottom, which never change.
    */
   readonly places: readonly Rectangle[]
-  /** Is asked for cells of `places`. */
+  /** Reads cells within `places`. */
   readonly final: CellReader
   /**
-   * The state of `behind` sweeps earlier, of `places` and as far around them. It has no meaning where no
-   * sweep ran.
+   * Reads the state of `behind` sweeps earlier, within `places` and up to the same distance around them.
+   * Undefined contents if no sweep ran.
    */
   readonly previous: CellReader
   readonly behind: number
   /** Largest change in the last sweep. */
   readonly residual: number | undefined
-  /** Gives what every process found; default: this one alone. */
+  /** Returns the findings of every process; default: only this one's. */
   readonly gather?: (found: JacobiFindings) => Promise<readonly JacobiFindings[]>
 }
 
-/** What one process found. The meaning of each number is its largest value, or the number of cells. */
+/**
+ * The findings of one process. They are combined by the largest value, or by the sum for numbers of cells.
+ */
 export interface JacobiFindings {
   readonly maxError: number
   /** Cells that are wrong. */
   readonly different: number
-  /** Cells in which subnormal numbers were taken for zero. */
+  /** Cells for which subnormal numbers were replaced by zero. */
   readonly flushedCells: number
-  /** Of the check against all iterations: the largest error that it allows. */
+  /** For the check against all iterations: the largest error that it allows. */
   readonly bound: number
-  /** Of the check of the last pass: the largest change of a cell in the last sweep. */
+  /** For the check of the last pass: the largest change of a cell in the last sweep. */
   readonly change: number
 }
 
 /**
- * Repeats all iterations in f64 where they are at most `fullCheckUpdates` cell updates: a sweep averages, so
- * it does not enlarge earlier errors, and adds at most 3·2^-24 of the largest value. Otherwise it repeats the
- * last pass (one sweep, or a few fused ones) for every cell from the state before it, and compares the
- * residual too. Each process checks its cells.
+ * Repeats all iterations in f64 if they are at most `fullCheckUpdates` cell updates: a sweep averages, so it
+ * does not enlarge earlier errors, and adds at most 3·2^-24 of the largest value. Otherwise repeats the last
+ * pass (one sweep, or a few fused ones) for every cell from the state before it, and also compares the
+ * residual. Each process checks its cells.
  */
 export async function verifyJacobi(result: JacobiResult, fullCheckUpdates = 2 ** 28): Promise<Verification> {
   const { rows, columns, iterations, gather = async (found) => [found] } = result
@@ -89,7 +91,7 @@ export async function verifyJacobi(result: JacobiResult, fullCheckUpdates = 2 **
   }
 }
 
-/** The value of a cell depends on no more than the cells `iterations` around it. */
+/** The value of a cell depends only on the cells up to `iterations` around it. */
 async function fullCheck(result: JacobiResult): Promise<JacobiFindings> {
   const { columns, iterations, places } = result
   let different = 0
@@ -104,8 +106,8 @@ async function fullCheck(result: JacobiResult): Promise<JacobiFindings> {
     const expected = referenceJacobi(problem, initial, iterations)
     const largest = Math.max(largestFinite(initial), largestFinite(expected))
     const largestSource = largestFinite(source ?? [])
-    // No value in between exceeds the largest at the start plus what f adds in each sweep, and the part of f
-    // only grows. A finite cell comes from finite cells alone. A cell that is not finite must be the same NaN
+    // No intermediate value exceeds the largest initial value plus the contribution of f in each sweep, which
+    // only grows. A finite cell depends only on finite cells. A cell that is not finite must be the same NaN
     // or infinity.
     bound = iterations * 3 * u * (largest + largestSource / 4) + iterations * flushed
     for (const place of places) {
@@ -124,7 +126,7 @@ async function fullCheck(result: JacobiResult): Promise<JacobiFindings> {
   return { maxError, different, flushedCells: 0, bound, change: 0 }
 }
 
-/** The smallest rectangle with all of them. */
+/** The smallest rectangle that contains all of them. */
 function boxOf(places: readonly Rectangle[]): Rectangle | undefined {
   if (places.length === 0) return undefined
   const row = Math.min(...places.map((place) => place.row))

@@ -25,7 +25,7 @@ function elements(length: number, seed: number): Uint32Array<ArrayBuffer> {
   return data
 }
 
-/** The total of C over the repetitions, where the elements of A and B grow by 1 before each. */
+/** The sum of C over the repetitions, if the elements of A and B increase by 1 before each. */
 function accumulated(
   a: Uint32Array<ArrayBuffer>,
   b: Uint32Array<ArrayBuffer>,
@@ -62,7 +62,7 @@ fn main(@builtin(local_invocation_index) thread: u32, @builtin(workgroup_id) wor
 }`
 
 /**
- * For `transposed`, a kernel that reads A like that body's kernel and takes a hundredth of its time on the
+ * For `transposed`, a kernel that reads A in the same layout but takes a hundredth of the time on the
  * reference executor.
  */
 async function compile(
@@ -174,7 +174,7 @@ describe('the order of a product', () => {
         b: group.allocateHost('u32', k * n),
         c: group.allocateHost('u32', m * n),
       }
-      // Each repetition takes a new A and B from the devices and adds its C to a total there.
+      // Each repetition changes A and B on the devices and adds C to a total there.
       const a = await allocateSharded(group, 'u32', m, k)
       const b = await allocateSharded(group, 'u32', k, n)
       const c = await allocateSharded(group, 'u32', m, n)

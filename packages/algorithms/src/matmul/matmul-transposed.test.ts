@@ -14,7 +14,7 @@ describeOnBackends('matmul', (backend) => {
   const slow = backend.name === 'reference'
   // A CPU adapter takes up to fifteen seconds to compile a kernel.
   const few = backend.name === 'webgpu'
-  // On the reference executor, each test that has this reason to be skipped runs always.
+  // The reference executor always runs the tests that have this reason to be skipped.
   const slowTransposed = [
     few && process.env.TANDEM_LONG !== '1',
     'in the long form: a CPU adapter takes 20 s to compile the kernels that transpose A',
@@ -51,7 +51,7 @@ describeOnBackends('matmul', (backend) => {
             ]),
       ] as [number, number, number][] // m, n, k
       for (const [m, n, k] of shapes) {
-        // Columns past n are padding, as they are in the matrices that `matmul` allocates.
+        // Columns from n on are padding, as in the matrices that `matmul` allocates.
         const width = Math.ceil(n / 4) * 4
         const a = random(type, m * k, 8)
         const b = random(type, k * n, 9)
@@ -167,7 +167,7 @@ describeOnBackends('matmul', (backend) => {
     const a = random('f32', m * k, 1) as Float32Array<ArrayBuffer>
     const x = await device.allocate('f32', [m, k])
     await group.queue.write(x, a)
-    // Columns of B and C, columns before B in its matrix.
+    // The number of columns of B and C, and of columns before B in its matrix.
     for (const [n, before] of [
       [7, 0],
       [8, 1],

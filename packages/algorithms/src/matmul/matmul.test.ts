@@ -51,7 +51,7 @@ describeOnBackends('matmul', (backend) => {
           const group = await backend.group(devices, { peerAccess })
           const report = await matmul(group, {
             ...options,
-            // Groups without access have kernels of their own.
+            // Groups without peer access use separate kernels.
             ...(few && !peerAccess && { type: 'f32' }),
             ...(streamWidth !== undefined && { streamWidth }),
             warmup: 0,
@@ -194,7 +194,7 @@ describeOnBackends('matmul', (backend) => {
     const parts = 3
     const blocking = { body: 'tiled', tileRows: 64, tileColumns: 64, parts } as const
     const kernels = await compileMatmul(group, 'f32', blocking)
-    // The last shape has a part less than asked for.
+    // The last shape has one part fewer than requested.
     for (const [m, n, k] of [
       [5, 9, 31],
       [37, 36, 44],
@@ -216,7 +216,7 @@ describeOnBackends('matmul', (backend) => {
       }
       host.a.array.set(x as Float32Array)
       host.b.array.set(y as Float32Array)
-      // Not for all rows of A beside two panels, two tiles of C and three of its parts.
+      // One element too small for all rows of A, two panels, two tiles of C and one tile for each part.
       const row = Math.ceil(k / 4) * 4 + (2 + parts) * 4
       const room = { streamWidth: 4, memoryLimitBytes: 4 * (2 * 4 * k + m * row - 1) }
       const plan = planStream(shape, group.devices, { ...room, parts })
@@ -294,7 +294,7 @@ describeOnBackends('matmul', (backend) => {
       (error: unknown) => error,
     )
     expect(tooLarge).toMatchObject({ code: 'too-large' })
-    // Devices that cut k need memory for what its parts add up to.
+    // Devices that split k need memory for the sums of its parts.
     const needed = Number(/4000 bytes .* k = 500 .* need (\d+) bytes/.exec(String(tooLarge))![1])
     expect(needed).toBeGreaterThanOrEqual(4004)
     const report = await matmul(group, { m: 6, n: 5, k: 500, memoryLimitBytes: needed, warmup: 0 })

@@ -24,13 +24,13 @@ export interface MatmulOptions<T extends MatmulType = MatmulType>
   /** Default f32. */
   readonly type?: T | undefined
   /**
-   * m × k, row-major. Default: reproducible random elements from `seed`. A host buffer is streamed from in
-   * place.
+   * m × k, row-major. Default: reproducible random elements from `seed`. Elements of a host buffer are
+   * streamed without a copy.
    */
   readonly a?: ElementSource<T> | HostBuffer<T> | undefined
-  /** k × n, row-major. */
+  /** k × n, row-major. Default and host buffers as for `a`. */
   readonly b?: ElementSource<T> | HostBuffer<T> | undefined
-  /** Takes the m × n result, row-major. */
+  /** Receives the m × n result, row-major. */
   readonly output?: ElementSink<T> | HostBuffer<T> | undefined
 }
 
@@ -38,15 +38,15 @@ export interface MatmulOptions<T extends MatmulType = MatmulType>
 export interface MatmulReport extends Report {
   readonly algorithm: 'matmul'
   readonly type: MatmulType
-  /** How products are formed: `ieee`, or `split` where f16 parts on tensor cores give them. */
+  /** How products are computed: `ieee` with f32 arithmetic, `split` with f16 parts on tensor cores. */
   readonly precision: 'ieee' | 'split'
   readonly mode: 'resident' | 'streamed'
   readonly blocking: MatmulBlocking
-  /** Rows of A and C that each used device computes. */
+  /** The number of rows of A and C on each device that is used. */
   readonly slices: readonly number[]
   readonly stream?: StreamPlan
   readonly prediction: MatmulPrediction
-  /** Why the product took this way, a sentence for each decision. */
+  /** The reasons for the chosen method, one sentence for each decision. */
   readonly reasons: readonly string[]
   readonly samples: readonly number[]
 }
@@ -61,15 +61,15 @@ const optionTypes = {
 } as const
 
 /**
- * C = A · B on the devices of the group, any size: A and C in slices of rows, B gathered by every device
- * (resident, the gathering is part of the time) or streamed in panels (streamed, all transfers are part of
- * the time).
+ * C = A · B on the devices of the group, for matrices of any size. A and C are divided into slices of rows.
+ * In resident mode, every device gathers B, and the time includes the gathering. In streamed mode, B is
+ * streamed in panels, and the time includes all transfers.
  */
 export async function matmul<T extends MatmulType = 'f32'>(
   group: DeviceGroup,
   options: MatmulOptions<T>,
 ): Promise<MatmulReport>
-/** The same for matrices of f16, with sums in f32: on tensor cores where every device has them. */
+/** The same for f16 matrices with sums in f32. Tensor cores are used if every device has them. */
 export async function matmul(group: DeviceGroup, options: HalfMatmulOptions): Promise<HalfMatmulReport>
 export async function matmul<T extends MatmulType = 'f32'>(
   group: DeviceGroup,
@@ -130,7 +130,7 @@ async function matmulWhole<T extends MatmulType>(
   }
 }
 
-/** The kernels of a choice. */
+/** Compiles the kernels for a choice. */
 async function compileProduct(
   group: DeviceGroup,
   type: MatmulType,

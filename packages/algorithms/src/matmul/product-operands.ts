@@ -9,7 +9,7 @@ import {
 import { elementsOption } from '../option-types.ts'
 import type { MatmulShape, MatmulType } from './matmul-shape.ts'
 
-/** `S`: in which forms operands come. */
+/** `S`: the accepted forms of operands. */
 export interface ProductOptions<T extends MatmulType, S> extends MatmulShape {
   readonly type?: T | undefined
   readonly a?: S | undefined
@@ -18,7 +18,7 @@ export interface ProductOptions<T extends MatmulType, S> extends MatmulShape {
   readonly seed?: number | undefined
 }
 
-/** The types of a product's options, as `requireArguments` takes them. */
+/** The types of a product's options, as `requireArguments` accepts them. */
 export const productOptionTypes = {
   m: 'number',
   n: 'number',
@@ -30,10 +30,10 @@ export const productOptionTypes = {
 } as const
 
 /**
- * Shape, type (default f32) and operands of a product; operands that are not given are random elements from
- * `seed` (default 1). Throws `validation` for sizes that are not whole numbers from 0, and for arrays whose
- * elements are not of the type, or whose lengths are not those of the shape. `hosts`: whether operands and
- * result may be host memory.
+ * Returns shape, type (default f32) and operands of a product; missing operands are random elements from
+ * `seed` (default 1). Throws `validation` for sizes that are not non-negative integers, and for arrays with
+ * the wrong element type or a length that does not match the shape. `hosts`: whether operands and result may
+ * be host memory.
  */
 export function productOperands<T extends MatmulType, S extends ElementSource<T> | HostBuffer<T>>(
   options: ProductOptions<T, S>,

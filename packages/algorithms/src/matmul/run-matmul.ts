@@ -23,7 +23,7 @@ import type { StreamPlan } from './stream/plan-stream.ts'
 import { type HostMatrix, recordStreamedMatmul } from './stream/record-stream.ts'
 import { type MatmulVerifier, matmulVerifier, resultOfAll } from './verify/verify-matmul.ts'
 
-/** One product, for which everything is chosen. */
+/** One product, for which all choices have been made. */
 export interface MatmulRun<T extends MatmulType> {
   readonly group: DeviceGroup
   readonly shape: MatmulShape
@@ -34,9 +34,9 @@ export interface MatmulRun<T extends MatmulType> {
   readonly devices: readonly Device[]
   readonly kernels: MatmulKernels
   readonly verify: boolean
-  /** Products are formed from f16 parts. */
+  /** Whether products are computed from f16 parts. */
   readonly split: boolean
-  /** Columns of B that a device gathers at a time. */
+  /** The number of columns of B that a device gathers at a time. */
   readonly panelColumns: number
   readonly options: RunMeasuredOptions
 }
@@ -105,7 +105,7 @@ export async function runResident<T extends MatmulType>(run: MatmulRun<T>): Prom
 }
 
 interface PaddedMatrix<T extends MatmulType> {
-  /** With the padding columns. */
+  /** The matrix with its padding columns. */
   readonly whole: ShardedMatrix<T>
   readonly cropped: ShardedMatrix<T>
 }
@@ -130,8 +130,8 @@ export async function runStreamed<T extends MatmulType>(
       }
       return host
     }
-    // Over several processes, each has the rows of A and C that its devices compute, and a share of the rows
-    // of B.
+    // With several processes, each holds the rows of A and C that its devices compute, and a share of the
+    // rows of B.
     const ranges = splitRows(m, devices.length)
     const placed = group.rankCount > 1
     const ofDevices = (label: string, parts: readonly RowRange[], columns: number) =>
@@ -190,12 +190,12 @@ export async function runStreamed<T extends MatmulType>(
   }
 }
 
-/** Takes rows of C from the first `row` on, which a device computed. */
+/** Receives rows of C, starting at `row`, that a device computed. */
 type TakeRows<T extends MatmulType> = (row: number, data: ElementArray<T>, device: Device) => Promise<void>
 
 /**
- * Brings rows that lie in the host memory of their devices' processes to every process, in bounded pieces and
- * in ascending order.
+ * Sends rows from the host memory of their devices' processes to every process, in bounded pieces and in
+ * ascending order.
  */
 async function readPlaced<T extends MatmulType>(
   { group, type, devices, shape: { n } }: MatmulRun<T>,
@@ -223,8 +223,8 @@ async function readPlaced<T extends MatmulType>(
 }
 
 /**
- * Passes C, in pieces and in ascending order, to the caller's sink, and what the devices of this process
- * computed of it to the verifier. `read` is asked for all of C, in every process, or for those rows alone.
+ * Passes all of C to the caller's sink, in pieces and in ascending order, and the rows that this process's
+ * devices computed to the verifier. `read` is called for all of C in every process, or only for those rows.
  */
 async function deliver<T extends MatmulType>(
   run: MatmulRun<T>,

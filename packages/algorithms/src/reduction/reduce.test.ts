@@ -70,7 +70,7 @@ describeOnBackends('reduce', (backend) => {
           seed: fc.nat(1000),
         }),
         async ({ devices, peerAccess, ...drawn }) => {
-          // Groups without access have kernels of their own.
+          // Groups without peer access use separate kernels.
           const options = {
             ...drawn,
             ...(few && !peerAccess && ({ operation: 'sum', type: 'i32' } as const)),

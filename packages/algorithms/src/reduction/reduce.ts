@@ -38,8 +38,9 @@ export interface ReduceOptions<T extends ReductionType = ReductionType>
   /** Default: reproducible pseudo-random elements. */
   readonly input?: ElementSource<T> | undefined
   /**
-   * True: the input starts in page-locked host memory; every run uploads it in pieces and reduces pieces that have arrived while others are uploaded.
-   * Default false: the input stays on the devices, and only the reduction is timed.
+   * If true, the input starts in page-locked host memory: every run uploads it in pieces and reduces pieces
+   * that have arrived while others are uploaded. If false, the input stays on the devices, and only the
+   * reduction is timed. Default false.
    */
   readonly timeUploads?: boolean | undefined
 }
@@ -148,7 +149,7 @@ export async function reduce<T extends ReductionType>(
   }
 }
 
-/** The answer as the CPUs compute it, each process for the elements of its devices. */
+/** The result as computed on the CPU; each process reduces the elements of its devices. */
 async function reduceOnHosts<T extends ReductionType>(
   group: DeviceGroup,
   source: ElementSource<T>,
@@ -165,5 +166,8 @@ async function reduceOnHosts<T extends ReductionType>(
   )
 }
 
-/** 16 MiB, which take a third of a millisecond at 55 GB/s. A whole number of leaves, so that the bits do not depend on the pieces. */
+/**
+ * 16 MiB, which take a third of a millisecond at 55 GB/s. A whole number of leaves, so that the bits do not
+ * depend on the piece length.
+ */
 const uploadedPieceLength = 256 * leafLength

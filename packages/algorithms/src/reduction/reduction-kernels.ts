@@ -19,7 +19,7 @@ import tailWorkgroupWgsl from './leaf-tail-workgroup.part.wgsl.ts'
 import operationsWgsl from './operations.wgsl.ts'
 import sequentialWgsl from './sequential.wgsl.ts'
 
-/** The kernels of the ladder, slowest first, and last the one for production. */
+/** The kernels of the ladder, slowest first; the last one is for production. */
 export const reductionKernelNames = [
   'atomic',
   'interleaved-divergent',
@@ -53,9 +53,9 @@ export interface ReductionKernels {
   readonly name: ReductionKernelName
   readonly operation: ReductionOperation
   readonly type: ReductionType
-  /** Takes any view. It reduces the blocks that `aligned` cannot take, and the partial results. */
+  /** Supports any view. It reduces the blocks that `aligned` does not support, and the partial results. */
   readonly general: BlockKernel
-  /** Takes whole blocks at offsets of multiples of 4 elements, in the order of `general`. */
+  /** Supports whole blocks at offsets that are multiples of 4 elements, in the order of `general`. */
   readonly aligned?: BlockKernel
   /** `count` combines all elements into one key (see operations.wgsl), and `merge` turns the keys of the devices into one value. */
   readonly atomic?: { readonly count: BlockKernel; readonly merge: BlockKernel }
@@ -63,8 +63,9 @@ export interface ReductionKernels {
 }
 
 /**
- * How `best` reduces a leaf: by a workgroup; by a workgroup that ends in subgroup operations, for all but f32 sums, where the
- * order would change the bits; or by one invocation without barriers. All give the same bits.
+ * How `best` reduces a leaf: by a workgroup; by a workgroup that ends in subgroup operations, except for f32
+ * sums, whose bits would depend on that order; or by one invocation without barriers. All produce the same
+ * bits.
  */
 export type BestVariant = 'vectors' | 'subgroups' | 'serial'
 
@@ -75,7 +76,10 @@ function bestVariant(group: DeviceGroup, operation: ReductionOperation, type: Re
   return subgroups && !(operation === 'sum' && type === 'f32') ? 'subgroups' : 'vectors'
 }
 
-/** Compiles what `recordReduction` needs. Throws `unsupported` for the atomic kernel with f32. `variant` applies to `best`; default: what suits the devices. */
+/**
+ * Compiles the kernels that `recordReduction` needs. Throws `unsupported` for the atomic kernel with f32.
+ * `variant` applies to `best`; default: chosen for the devices.
+ */
 export async function compileReduction(
   group: DeviceGroup,
   options: {
@@ -196,7 +200,7 @@ function kernelSources(options: {
   }
 }
 
-/** Every kernel that the reduction can use: for tests and for compilation ahead of time. */
+/** Every kernel that the reduction can use: for tests and for ahead-of-time compilation. */
 export function reductionSources(): CompileOptions[] {
   const bestVariants = ['vectors', 'subgroups', 'serial'] as const
   const sources: CompileOptions[] = []

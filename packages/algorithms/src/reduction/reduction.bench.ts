@@ -16,7 +16,7 @@ await bench({ sizes: [4_194_304] }, async (group, { sizes, ...measuring }) => {
   return results
 })
 
-/** What each kernel gains over the previous one and over the first. */
+/** The speed-up of each kernel over the previous one and over the first. */
 function stepsOf(reports: readonly ReductionReport[]) {
   return reports.map(({ kernel, rate }, index) => ({
     kernel,

@@ -15,19 +15,19 @@ export interface ReductionProblem {
   readonly length: number
 }
 
-/** The answer as the CPU computes it. */
+/** The result computed on the CPU. */
 export interface ReductionReference {
   /** Exact for integers, minimum and maximum; the compensated f64 sum for f32. */
   readonly value: number
-  /** Bits of the exact answer as its type; absent for f32 sums. */
+  /** Bits of the exact result in its type; absent for f32 sums. */
   readonly bits?: number
   /** Sum of |x|, for the error bound of f32 sums. */
   readonly absoluteSum: number
 }
 
 /**
- * What part of the elements gives: a sum and its compensation, or the minimum or maximum; and the sum of |x|
- * of f32.
+ * The result for some of the elements: a sum and its compensation, or the minimum or maximum; and the sum of
+ * |x| for f32.
  */
 export type PartialReduction = readonly [value: number, compensation: number, absoluteSum: number]
 
@@ -68,7 +68,7 @@ export async function reducePart<T extends ReductionType>(
   return type === 'f32' ? [sum, compensation, absoluteSum] : [wrapped, 0, 0]
 }
 
-/** What two parts give, one behind the other. */
+/** Combines the results of two consecutive parts. */
 export function joinParts(
   { type, operation }: Pick<ReductionProblem, 'type' | 'operation'>,
   [value, compensation, absoluteSum]: PartialReduction,
@@ -81,12 +81,12 @@ export function joinParts(
   return [sum, compensation + (nextCompensation + lostHere), absoluteSum + nextAbsoluteSum]
 }
 
-/** What no elements give. */
+/** The result for no elements. */
 export function emptyPart(problem: Pick<ReductionProblem, 'type' | 'operation'>): PartialReduction {
   return [identityValue(problem), 0, 0]
 }
 
-/** The answer from those of all parts, in their order. */
+/** Combines the results of all parts, in order. */
 export function combineParts(
   problem: ReductionProblem,
   parts: readonly PartialReduction[],
@@ -103,12 +103,12 @@ export function combineParts(
   return { value: exact, bits: bitsOfValue(type, exact), absoluteSum: 0 }
 }
 
-/** What `next`, the rounded sum, lacks of `sum` + `value` (Neumaier 1974). */
+/** The rounding error of `next`, the rounded `sum` + `value` (Neumaier 1974). */
 export function lost(sum: number, value: number, next: number): number {
   return Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum
 }
 
-/** The answer for the whole source. */
+/** The result for the whole source. */
 export async function referenceReduction<T extends ReductionType>(
   source: ElementSource<T>,
   problem: ReductionProblem & { readonly type: T },
@@ -117,7 +117,7 @@ export async function referenceReduction<T extends ReductionType>(
 }
 
 /**
- * Checks a result (as bits of its type) against the reference; for f32 sums within |error| <= γ_k Σ|x|,
+ * Checks a result (as bits of its type) against the reference. For f32 sums, requires |error| <= γ_k Σ|x|,
  * Higham 2002, §4.2.
  */
 export function verifyReduction(

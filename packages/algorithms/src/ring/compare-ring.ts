@@ -7,37 +7,35 @@ import { ringBound, type StepSeconds } from './ring-bound.ts'
 import { type RingMatmulOptions, ringBlocking, ringMatmul } from './ring-matmul.ts'
 import { allocateRing, fillRing } from './ring-memory.ts'
 
-/** Schemes whose curves the source shows; it describes `streamed` and `interleaved`. */
+/** The schemes for which the source shows curves; its text describes `streamed` and `interleaved`. */
 export const measuredInSource: readonly RingScheme[] = ['none', 'native', 'sequence']
 
-/** The schemes on one ring. */
+/** Measurements of the schemes on one ring. */
 export interface RingComparison {
   readonly nodes: number
   readonly schemes: readonly RingFigure[]
-  /** Of one step on one node, each part alone. */
+  /** The times of one step on one node, with each part alone. */
   readonly step: StepSeconds
 }
 
-/** What a scheme takes on one ring. */
+/** Measurements of one scheme on one ring. */
 export interface RingFigure {
   readonly scheme: RingScheme
-  /** Of the report of `ringMatmul`, as is `rate`. */
+  /** From the report of `ringMatmul`, as is `rate`. */
   readonly seconds: number
   readonly rate: number
   readonly verified: boolean
-  /** Least time of the scheme, in seconds; absent where there is none. */
+  /** The least possible time of the scheme, in seconds; absent if there is no bound. */
   readonly boundSeconds?: number
   /**
-   * Share of what the scheme could hide that it hides: (t_none − t) / (t_none − bound). Absent where there is
-   * no bound, where the scheme could hide less than a hundredth of t_none, and on software adapters, on which
-   * all parts of a step share the CPU.
+   * The fraction of the time that the scheme could hide that it hides: (t_none − t) / (t_none − bound).
+   * Absent if there is no bound, if the scheme could hide less than a hundredth of t_none, and on software
+   * adapters, where all parts of a step share the CPU.
    */
   readonly hidden?: number
 }
 
-/**
- * Options of `compareRing`: those of `ringMatmul` for the shape, which is m, n and k, and how it is timed.
- */
+/** Options of `compareRing`: those of `ringMatmul` for the shape (m, n and k) and for timing. */
 export type CompareRingOptions = Omit<
   RingMatmulOptions<'f32'>,
   'scheme' | 'devices' | 'type' | 'a' | 'b' | 'output'
@@ -49,7 +47,7 @@ export type CompareRingOptions = Omit<
 }
 
 /**
- * Times every scheme on rings of growing size, each of the group's first devices, on the same generated
+ * Times every scheme on rings of increasing size, each of the group's first devices, with the same generated
  * matrices.
  */
 export async function compareRing(
@@ -84,8 +82,8 @@ export async function compareRing(
 }
 
 /**
- * The parts of a step of scheme `none`, each timed in a program of its own: not every device has timestamps
- * for copies on the host.
+ * Times the parts of a step of scheme `none`, each in a separate program, since not every device has
+ * timestamps for copies on the host.
  */
 async function stepSeconds(
   group: DeviceGroup,
@@ -110,7 +108,7 @@ async function stepSeconds(
       const { trace: _trace, onRun: _onRun, ...untraced } = options
       return (await measure(group, program, untraced)).seconds / nodes
     }
-    // A ring of one node has no messages; the time of the empty program is not theirs.
+    // A ring of one node sends no messages; an empty program would still measure its own overhead.
     const message = nodes === 1 ? 0 : await time('message')
     return { message, upload: await time('upload'), product: await time('product') }
   } finally {

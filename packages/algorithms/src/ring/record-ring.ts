@@ -11,21 +11,21 @@ import type { Ring, RingNode } from './ring-memory.ts'
  * Applications on GPUs", 2013):
  *
  * - `none`: one after another.
- * - `native`: the message travels while the product is computed.
- * - `sequence`: the message travels while the slice is uploaded and the product computed.
- * - `streamed`: as `sequence`, with slice and product cut into pieces, so that the upload of one overlaps the
- *   product of another.
- * - `interleaved`: the message of one step, the upload of the step before and the product of the step before
- *   that run at once; one step more.
+ * - `native`: the message is sent while the product is computed.
+ * - `sequence`: the message is sent while the slice is uploaded and then multiplied.
+ * - `streamed`: like `sequence`, but with slice and product divided into pieces, so that the upload of one
+ *   piece overlaps the product of another.
+ * - `interleaved`: the message and the upload of one step overlap the product of the step before, which takes
+ *   one additional step.
  *
- * Two further ways, which the book does not have:
- * - `hazards`: as `interleaved`, with no other order than the data demand.
- * - `direct`: slices travel between the devices and not through host memory, with no other order than the
- *   data demand.
+ * Two more schemes are not in the book:
+ * - `hazards`: like `interleaved`, but ordered only by data dependences.
+ * - `direct`: slices are sent directly between the devices instead of through host memory, ordered only by
+ *   data dependences.
  */
 export type RingScheme = 'none' | 'native' | 'sequence' | 'streamed' | 'interleaved' | 'hazards' | 'direct'
 
-/** Every scheme, from the one that overlaps nothing. */
+/** Every scheme, starting with the one that overlaps nothing. */
 export const ringSchemes: readonly RingScheme[] = [
   'none',
   'native',
@@ -36,21 +36,21 @@ export const ringSchemes: readonly RingScheme[] = [
   'direct',
 ]
 
-/** The parts of a step of one node. */
+/** The parts of one node's step. */
 export type RingPhase = 'message' | 'upload' | 'product'
 
 export interface RecordRingOptions {
   readonly scheme: RingScheme
-  /** Pieces of a step in scheme `streamed`. Default 16. */
+  /** The number of pieces into which scheme `streamed` divides a step. Default 16. */
   readonly pieces?: number | undefined
-  /** Records these phases alone, to time them; the result is wrong. Default: all, and the download of C. */
+  /** Records only this phase, to time it; the result is wrong. Default: all phases and the download of C. */
   readonly only?: RingPhase | undefined
 }
 
 /**
- * Records C = A · B on a ring of N nodes: in step s node i multiplies slice (i + s) mod N of A by its columns
- * of B, while the slice of the next step comes from the next node. After N steps C is downloaded. No sum is
- * split, so the bits are those of `recordMatmul`.
+ * Records C = A · B on a ring of N nodes: in step s, node i multiplies slice (i + s) mod N of A by its
+ * columns of B, while the slice of the next step arrives from the next node. After N steps C is downloaded.
+ * No sum is split, so the bits are those of `recordMatmul`.
  */
 export function recordRing<T extends MatmulType>(
   recorder: Recorder,
@@ -61,7 +61,7 @@ export function recordRing<T extends MatmulType>(
   const count = ring.nodes.length
   const has = (phase: RingPhase) => only === undefined || only === phase
   const here = (node: RingNode<T>) => recorder.touches(node.device)
-  /** Every phase of a step on every node; phases of one call have no order but that of their data. */
+  /** Records the given phases on every node. The phases of one call are ordered only by data dependences. */
   const phases = (parts: { message?: number; upload?: number; product?: number }, cut = 1) => {
     if (parts.message !== undefined && has('message')) messages(parts.message)
     for (let piece = 0; piece < cut; piece++) {
@@ -139,8 +139,8 @@ export function recordRing<T extends MatmulType>(
   }
 
   /**
-   * From the host memory of the next node to that of each, also in the last step, which brings every slice
-   * home.
+   * Copies slices from the host memory of each next node. The last step does so too, which returns every
+   * slice to its own node.
    */
   function messages(s: number): void {
     if (count === 1) return
@@ -165,7 +165,7 @@ export function recordRing<T extends MatmulType>(
     }
   }
 
-  /** Rows of a slice in one of `cut` pieces, which begin where tiles do. */
+  /** The rows of a slice in one of `cut` pieces, which begin at tile boundaries. */
   function pieceOf(index: number, s: number, piece: number, cut: number) {
     return splitRows(sliceOf(index, s).rows, cut, cut === 1 ? 1 : 4)[piece]!
   }

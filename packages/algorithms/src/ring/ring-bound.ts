@@ -1,6 +1,6 @@
 import type { RingScheme } from './record-ring.ts'
 
-/** Seconds of one step's parts on one node, each alone. */
+/** The seconds of one step's parts on one node, each measured alone. */
 export interface StepSeconds {
   readonly message: number
   readonly upload: number
@@ -8,9 +8,9 @@ export interface StepSeconds {
 }
 
 /**
- * The least time of `scheme` on `nodes` nodes: what it cannot hide. Undefined for the schemes that the
- * published comparison does not have. N steps of message m, upload u, product p: none N·(u + p + m); native
- * N·(u + max(m, p)); sequence N·max(m, u + p); streamed in S pieces N·max(m, max(u, p) + min(u, p)/S);
+ * The least time of `scheme` on `nodes` nodes: the time that it cannot hide. Undefined for the schemes that
+ * are not in the published comparison. For N steps of message m, upload u and product p: none N·(u + p + m);
+ * native N·(u + max(m, p)); sequence N·max(m, u + p); streamed in S pieces N·max(m, max(u, p) + min(u, p)/S);
  * interleaved max(m, u) + (N − 1)·max(m, u, p) + p.
  */
 export function ringBound(

@@ -25,7 +25,7 @@ import { describeRun, runMeasured } from '../run-measured.ts'
 import { type RingScheme, recordRing, ringSchemes } from './record-ring.ts'
 import { allocateRing, fillRing, type Ring } from './ring-memory.ts'
 
-/** Options of `ringMatmul`. m, n and k: A is m × k, B k × n and C m × n. */
+/** Options of `ringMatmul`. A is m × k, B is k × n and C is m × n. */
 export interface RingMatmulOptions<T extends MatmulType = MatmulType>
   extends MatmulShape,
     AlgorithmOptions,
@@ -36,13 +36,13 @@ export interface RingMatmulOptions<T extends MatmulType = MatmulType>
   readonly a?: ElementSource<T> | undefined
   /** k × n, row-major. */
   readonly b?: ElementSource<T> | undefined
-  /** Takes the m × n result, row-major. */
+  /** Receives the m × n result, row-major. */
   readonly output?: ElementSink<T> | undefined
-  /** How many devices of the group form the ring, the first ones. Default: all. */
+  /** The number of devices in the ring, the first ones of the group. Default: all. */
   readonly devices?: number | undefined
   /** Default `interleaved`. */
   readonly scheme?: RingScheme | undefined
-  /** Pieces of a step in scheme `streamed`. Default 16. */
+  /** The number of pieces into which scheme `streamed` divides a step. Default 16. */
   readonly pieces?: number | undefined
 }
 
@@ -51,10 +51,10 @@ export interface RingReport extends Report {
   readonly algorithm: 'ring'
   readonly type: MatmulType
   readonly scheme: RingScheme
-  /** Of scheme `streamed`. */
+  /** Only with scheme `streamed`. */
   readonly pieces?: number
   readonly blocking: MatmulBlocking
-  /** Rows of A in each slice, and columns of B and C on each node. */
+  /** The number of rows of A in each slice; `columns` has the number of columns of B and C on each node. */
   readonly slices: readonly number[]
   readonly columns: readonly number[]
   readonly samples: readonly number[]
@@ -68,10 +68,11 @@ const optionTypes = {
 } as const
 
 /**
- * C = A · B on a ring of devices: B stays on them, cut by columns; slices of rows of A circulate through host memory, which is the scheme
- * of GPU clusters whose messages cannot leave device memory. `scheme` says what overlaps. The time includes all uploads, messages and the
- * download of C, not the distribution of A and B. The bits are those of `matmul` with resident matrices.
- * Rejects with `validation` for wrong options.
+ * C = A · B on a ring of devices. B is divided by columns and stays on the devices; slices of rows of A
+ * circulate through host memory. GPU clusters use this scheme if messages cannot be sent from device memory.
+ * `scheme` selects what overlaps. The time includes all uploads, messages and the download of C, but not the
+ * distribution of A and B. The result has the same bits as that of `matmul` with resident matrices. Rejects
+ * with `validation` for wrong options.
  */
 export async function ringMatmul<T extends MatmulType = 'f32'>(
   group: DeviceGroup,
@@ -122,8 +123,8 @@ export async function ringMatmul<T extends MatmulType = 'f32'>(
 }
 
 /**
- * The blocking of one step's product, of a slice by the columns of one node. The sum over k is cut as the resident `matmul` of the same shape
- * cuts it, so that the bits are equal.
+ * The blocking of the product in one step: a slice times the columns of one node. The sum over k is divided
+ * as in a resident `matmul` of the same shape, so that the bits are equal.
  */
 export function ringBlocking(devices: readonly Device[], shape: MatmulShape): MatmulBlocking {
   const [rows, localColumns] = [shape.m, shape.n].map((length) => Math.ceil(length / devices.length))
@@ -147,7 +148,7 @@ function requireRingOptions(
     )
 }
 
-/** Checks C: each process the columns of its nodes, which are consecutive, as a product of its own. */
+/** Checks C. Each process checks the columns of its nodes, which are consecutive, as a separate product. */
 async function verifyRing<T extends MatmulType>(
   group: DeviceGroup,
   ring: Ring<T>,
@@ -175,7 +176,10 @@ async function verifyRing<T extends MatmulType>(
   return resultOfAll(verifier, { group, devices })
 }
 
-/** Reads the columns of C that `nodes` have, which are consecutive, in pieces of whole rows, in ascending order; `all`: in every process. */
+/**
+ * Reads the columns of C on `nodes`, which are consecutive, in ascending order and in pieces of whole rows.
+ * With `all`, every process reads them.
+ */
 async function readResult<T extends MatmulType>(
   group: DeviceGroup,
   { shape: { m }, type }: Ring<T>,

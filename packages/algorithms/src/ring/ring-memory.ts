@@ -13,13 +13,13 @@ import { type RowRange, splitRows } from '../sharded-matrix.ts'
 /** One node of the ring: a device, and the host memory of its process. */
 export interface RingNode<T extends MatmulType> {
   readonly device: Device
-  /** Columns of B and C that stay on the device; none where there are more nodes than columns. */
+  /** The columns of B and C that stay on the device; empty if there are more nodes than columns. */
   readonly columns: RowRange
   /** k × columns, padded to a multiple of four columns; resident. */
   readonly b: DeviceBuffer<T>
-  /** m × columns, padded alike. */
+  /** m × columns, padded in the same way. */
   readonly c: DeviceBuffer<T>
-  /** Where C arrives at the end: m × columns, dense. */
+  /** Receives C at the end: m × columns, dense. */
   readonly result: HostBuffer<T>
   /** The node's own slice of A, which is never overwritten, so that a program may be repeated. */
   readonly own: HostBuffer<T>
@@ -29,7 +29,7 @@ export interface RingNode<T extends MatmulType> {
   readonly a: readonly [DeviceBuffer<T>, DeviceBuffer<T>]
 }
 
-/** A product on a ring: A is cut by rows into one slice for each node, B and C are cut by columns. */
+/** A product on a ring: A is divided by rows into one slice for each node, B and C are divided by columns. */
 export interface Ring<T extends MatmulType = MatmulType> {
   readonly shape: MatmulShape
   readonly type: T
@@ -42,8 +42,8 @@ export interface Ring<T extends MatmulType = MatmulType> {
 }
 
 /**
- * Allocates what `devices` need. Host memory is placed by device, so that each process holds that of its own
- * nodes.
+ * Allocates the memory for `devices`. Host memory is placed by device, so that each process holds that of its
+ * own nodes.
  */
 export async function allocateRing<T extends MatmulType>(
   group: DeviceGroup,

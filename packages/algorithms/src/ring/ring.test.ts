@@ -114,7 +114,7 @@ describe('ringMatmul over ranks', () => {
 })
 
 describe('the schemes', () => {
-  /** For every step of the device: which kinds of work may run at once, by the plan's edges. */
+  /** For every step of the device: the kinds of work that the plan's edges allow to run concurrently. */
   async function overlaps(scheme: (typeof ringSchemes)[number]) {
     const group = await openGroup({ backends: [referenceBackend()], devices: 4 })
     const shape = { m: 32, n: 16, k: 8 }

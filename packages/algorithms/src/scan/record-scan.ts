@@ -22,7 +22,7 @@ export interface RecordScanOptions {
   readonly exclusive?: boolean | undefined
 }
 
-/** A part of the vector, and its tiles among those of all parts. */
+/** A part of the vector, and the range of its tiles among those of all parts. */
 interface Part {
   readonly ordinal: number
   readonly input: BufferView
@@ -32,9 +32,11 @@ interface Part {
 }
 
 /**
- * Records `output[i] = input[0] ⊕ … ⊕ input[i]`. Each device combines the tiles of its part, the device of the first part scans these sums, and
- * each device scans its tiles from there (Dotsenko et al., Fast scan algorithms on graphics processors, ICS 2008). The order of additions is fixed
- * in global coordinates (scan-operation.part.wgsl), so the bits do not depend on the number of devices. One number for each tile travels, twice.
+ * Records `output[i] = input[0] ⊕ … ⊕ input[i]`. Each device combines the tiles of its part, the device of
+ * the first part scans these sums, and each device scans its tiles starting from the results (Dotsenko et
+ * al., Fast scan algorithms on graphics processors, ICS 2008). The order of additions is fixed in global
+ * coordinates (scan-operation.part.wgsl), so the bits do not depend on the number of devices. One number for
+ * each tile is transferred twice.
  */
 export function recordScan(recorder: Recorder, group: DeviceGroup, options: RecordScanOptions): void {
   const { kernels, exclusive = false } = options
@@ -96,7 +98,7 @@ function recordSums(
   if (!reaches) recorder.copy(target, place, { label: 'gather sums' })
 }
 
-/** What comes before each tile. */
+/** The sum of everything before each tile. */
 export function recordPrefixes(
   recorder: Recorder,
   { groups, chain }: ScanKernels,
@@ -151,7 +153,7 @@ function recordTiles(
   if (whole < tiles) record(kernels.tiles.scalars, whole, tiles - whole)
 }
 
-/** Tiles at the beginning that the kernel for vectors takes. */
+/** The number of tiles at the beginning that the vector kernel supports. */
 function wholeTiles(vectors: Kernel | undefined, views: readonly BufferView[]): number {
   if (vectors === undefined || views.some(({ offset }) => offset % 4 !== 0)) return 0
   return Math.floor(views[0]!.length / scanTileLength)

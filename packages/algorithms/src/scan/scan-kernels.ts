@@ -34,14 +34,18 @@ export type ScanOperation = 'sum' | 'min' | 'max'
 export type ScanType = 'f32' | 'i32' | 'u32'
 
 /**
- * How a tile is scanned: by subgroups of 32 lanes, through workgroup memory, or by one invocation without barriers. All give the same bits.
+ * How a tile is scanned: by subgroups of 32 lanes, through workgroup memory, or by one invocation without
+ * barriers. All produce the same bits.
  */
 export type ScanVariant = 'subgroups' | 'workgroup' | 'serial'
 
-/** Elements that one workgroup scans. The slices of devices start at multiples of it, so that the bits do not depend on how many there are. */
+/**
+ * The number of elements that one workgroup scans. Device slices start at multiples of it, so that the bits
+ * do not depend on the number of devices.
+ */
 export const scanTileLength = 4096
 
-/** Tiles whose sums one workgroup scans. */
+/** The number of tiles whose sums one workgroup scans. */
 export const tilesPerSuperGroup = 1024
 
 /** The kernels that `compileScan` compiles. */
@@ -49,17 +53,23 @@ export interface ScanKernels {
   readonly type: ScanType
   readonly operation: ScanOperation
   readonly variant: ScanVariant
-  /** Bits that change nothing when they are combined with an element. */
+  /** The bits of the neutral element of the operation. */
   readonly neutral: number
-  /** How many tiles a workgroup of `sums` and `tiles` does. */
+  /** The number of tiles that a workgroup of `sums` and `tiles` processes. */
   readonly tilesPerWorkgroup: number
-  /** One sum of each tile. `vectors` takes whole tiles at offsets of multiples of 4 elements, `scalars` any view. */
+  /**
+   * Compute one sum for each tile. `vectors` supports whole tiles at offsets that are multiples of 4
+   * elements, `scalars` any view.
+   */
   readonly sums: { readonly scalars: Kernel; readonly vectors?: Kernel | undefined }
-  /** What comes before each tile in its super-group, and the sums of the super-groups. */
+  /**
+   * Computes, for each tile, the sum of the preceding tiles in its super-group; and the sums of the
+   * super-groups.
+   */
   readonly groups: Kernel
-  /** Adds to that what comes before the super-group. */
+  /** Adds the sum of the preceding super-groups. */
   readonly chain: Kernel
-  /** The elements of each tile. */
+  /** Scan the elements of each tile. */
   readonly tiles: { readonly scalars: Kernel; readonly vectors?: Kernel | undefined }
   destroy(): void
 }
@@ -69,11 +79,14 @@ export interface CompileScanOptions {
   readonly type: ScanType
   /** Default `sum`. */
   readonly operation?: ScanOperation | undefined
-  /** Default: what suits the devices. */
+  /** Default: chosen for the devices. */
   readonly variant?: ScanVariant | undefined
 }
 
-/** Compiles what `recordScan` needs. Rejects with `unsupported` for subgroups on a device whose subgroups may be of another size than 32. */
+/**
+ * Compiles the kernels that `recordScan` needs. Rejects with `unsupported` if the variant uses subgroups and
+ * a device may have subgroups of a size other than 32.
+ */
 export async function compileScan(group: DeviceGroup, options: CompileScanOptions): Promise<ScanKernels> {
   requireGroup(group)
   requireOptions(options, 'compileScan', { type: 'string', operation: 'string', variant: 'string' })
@@ -174,7 +187,7 @@ function kernelSources(type: ScanType, operation: ScanOperation, variant: ScanVa
   }
 }
 
-/** Every kernel that the scan can use, of some variants: for tests and for compilation ahead of time. */
+/** Every kernel that the scan can use, for some variants: for tests and for ahead-of-time compilation. */
 export function scanSources(
   variants: readonly ScanVariant[] = ['subgroups', 'workgroup', 'serial'],
 ): CompileOptions[] {
@@ -187,9 +200,9 @@ export function scanSources(
   return sources
 }
 
-/** Additions on the longest path to an element: the `k` of the error bound γ_k. */
+/** The number of additions on the longest path to an element: the `k` of the error bound γ_k. */
 export function scanDepth(elements: number): number {
   const superGroups = Math.max(1, Math.ceil(elements / (scanTileLength * tilesPerSuperGroup)))
-  // In a vector, four times over 32 values, and the three additions that bring these together.
+  // Three additions in a vector, four passes over 32 values, and the three additions that combine these.
   return 3 + 4 * 5 + (superGroups - 1) + 3
 }

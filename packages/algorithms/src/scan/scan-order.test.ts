@@ -16,7 +16,7 @@ describe('the order of a scan', () => {
   it.each([
     { devices: 2, tiles: 2, peerAccess: false },
     { devices: 2, tiles: 2, peerAccess: true },
-    // Nothing needs the sum of the last tile.
+    // The sum of the last tile is not needed.
     { devices: 3, tiles: 6, peerAccess: false },
   ])(
     'needs every edge on $devices devices, peer access $peerAccess',

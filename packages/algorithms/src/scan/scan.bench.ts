@@ -1,7 +1,7 @@
 import { bench } from '../testing-bench.ts'
 import { scan } from './scan.ts'
 
-/** Running sums, and maxima of what comes before. */
+/** Running sums, and exclusive running maxima. */
 await bench({ sizes: [65_536, 4_194_304] }, async (group, { sizes, ...measuring }) => {
   const results = []
   for (const elements of sizes) {

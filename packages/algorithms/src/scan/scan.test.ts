@@ -18,7 +18,7 @@ describeOnBackends('scan', (backend) => {
   // A CPU adapter takes up to a second to compile a kernel.
   const few = backend.name === 'webgpu'
 
-  /** What `output` becomes, by these kernels. */
+  /** The contents of `output` after a scan with these kernels. */
   async function scanned(
     group: DeviceGroup,
     kernels: Awaited<ReturnType<typeof compileScan>>,
@@ -129,7 +129,7 @@ describeOnBackends('scan', (backend) => {
           seed: fc.nat(1000),
         }),
         async ({ devices, peerAccess, ...drawn }) => {
-          // Groups without access have kernels of their own.
+          // Groups without peer access use separate kernels.
           const options = {
             ...drawn,
             ...(few && !peerAccess && ({ operation: 'sum', type: 'i32' } as const)),

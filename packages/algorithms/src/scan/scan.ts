@@ -56,13 +56,16 @@ const optionTypes = {
 } as const
 
 /**
- * Prefix sums, minima or maxima of a vector over all devices of the group: `output[i] = input[0] ⊕ … ⊕ input[i]`, or without `input[i]` if
- * `exclusive` is true. The slices of devices are whole tiles of 4,096 elements and the order of additions is fixed, so that the result has the same
- * bits on any number of devices of one backend.
+ * Prefix sums, minima or maxima of a vector on all devices of the group: `output[i] = input[0] ⊕ … ⊕
+ * input[i]`, or without `input[i]` if `exclusive` is true. The slices of devices are whole tiles of 4,096
+ * elements and the order of additions is fixed, so that the result has the same bits on any number of devices
+ * of one backend.
  *
- * Sums of integers wrap modulo 2^32. Minimum and maximum of f32 are NaN (0x7fc00000) from the first NaN on, and order -0 before +0. An exclusive
- * scan begins with 0, or the identity of minimum and maximum. An exclusive scan of f32 is not always the inclusive one shifted by an element, since
- * sums are rounded at other places. `bytes` counts one read and one write of every element; the kernels read the elements twice.
+ * Sums of integers wrap modulo 2^32. Minimum and maximum of f32 are NaN (0x7fc00000) from the first NaN on,
+ * and order -0 before +0. An exclusive scan begins with 0, or the identity of minimum and maximum. An
+ * exclusive scan of f32 is not always the inclusive one shifted by an element, because rounding occurs at
+ * different places. `bytes` counts one read and one write of every element, although the kernels read the
+ * elements twice.
  */
 export async function scan<T extends ScanType>(
   group: DeviceGroup,

@@ -15,7 +15,7 @@ import type { Verification } from '../report.ts'
 import type { ShardedMatrix } from '../sharded-matrix.ts'
 import { type ScanOperation, type ScanType, scanDepth } from './scan-kernels.ts'
 
-/** What is scanned, and how. */
+/** The parameters of the scan. */
 export interface ScanProblem<T extends ScanType = ScanType> {
   readonly type: T
   readonly operation: ScanOperation
@@ -23,15 +23,15 @@ export interface ScanProblem<T extends ScanType = ScanType> {
   readonly length: number
 }
 
-/** How many elements are wrong, and the largest absolute error. */
+/** The number of wrong elements, and the largest absolute error. */
 type Found = readonly [wrong: number, maxError: number]
 
 const largest = 3.4028234663852886e38
 
 /**
- * Compares every element with what the CPU gives: integers, minima and maxima bit for bit, sums of f32 within
- * |error| <= γ_k Σ|x| of the f64 sum (Higham 2002, §4.2). Each process reads the source twice for the
- * elements of its devices: for what they give together, and to compare.
+ * Compares every element with the result on the CPU: integers, minima and maxima bit for bit, sums of f32
+ * within |error| <= γ_k Σ|x| of the f64 sum (Higham 2002, §4.2). Each process reads the source for the
+ * elements of its devices twice: to combine them, and to compare the results.
  */
 export async function verifyScan<T extends ScanType>(
   group: DeviceGroup,
@@ -79,7 +79,7 @@ export async function verifyScan<T extends ScanType>(
   }
 }
 
-/** Compares consecutive elements, from what comes before the first. */
+/** Compares consecutive elements, starting from the result for all elements before the first. */
 class ScanCheck {
   wrong = 0
   maxError = 0

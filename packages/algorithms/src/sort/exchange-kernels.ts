@@ -10,8 +10,8 @@ import valuesGivenWgsl from './values-given.part.wgsl.ts'
 import valuesNoneWgsl from './values-none.part.wgsl.ts'
 
 /**
- * What a sort over several devices needs besides the kernels of one: the passes of the partition, and what
- * finds and moves its parts.
+ * The kernels that a sort over several devices needs in addition to those of a local sort: the passes of the
+ * partition, and the kernels that locate and move its parts.
  */
 export interface ExchangeKernels {
   readonly selectCount: Kernel
@@ -20,7 +20,6 @@ export interface ExchangeKernels {
   readonly segments: Kernel
 }
 
-/** Compiles them. */
 export function compileExchange(
   group: DeviceGroup,
   type: SortType,

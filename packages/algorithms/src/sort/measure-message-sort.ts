@@ -14,19 +14,20 @@ import { recordSegments } from './record-segments.ts'
 import { partsOf, type RecordSortOptions, requireSeveral } from './record-sort.ts'
 import type { SortPart } from './sort-part.ts'
 
-/** Memory that both programs use: what a program of its own would have as scratch. */
+/** Memory that both programs use; a sort in one program allocates it as scratch. */
 export interface StagedMemory {
-  /** One part for each of those of the input. */
+  /** One part for each part of the input. */
   readonly keys: readonly BufferView[]
-  /** Where values move, given or indices. */
+  /** Present if values (given ones or indices) move with the keys. */
   readonly values?: readonly BufferView[] | undefined
 }
 
 /**
- * Sorts over devices of which some do not reach each other, and times it. How many keys one device has for
- * another depends on the keys, and the lengths of messages are recorded. So there are two programs: the first
- * puts the keys of each device in order by buckets, and brings the counts of all to every process; the
- * second, recorded when the counts are known, copies each slice's keys to its device and sorts them there.
+ * Sorts over devices of which some cannot access each other's memory, and times the sort. The lengths of
+ * messages are fixed when a program is recorded, but the number of keys that one device sends to another
+ * depends on the keys. Therefore there are two programs. The first orders the keys of each device by bucket
+ * and sends all counts to every process. The second, recorded when the counts are known, copies the keys of
+ * each slice to its device and sorts them there.
  */
 export async function measureMessageSort(
   group: DeviceGroup,

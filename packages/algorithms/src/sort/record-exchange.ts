@@ -4,10 +4,10 @@ import { bucketCount } from './record-partition.ts'
 import type { SortKernels } from './sort-kernels.ts'
 import type { SortPart } from './sort-part.ts'
 
-/** Workgroups that move what a device has for another one. */
+/** Workgroups that move one device's keys to another device. */
 const workgroups = 1024
 
-/** What each part's keys are staged in, and what receives the keys of its slice. */
+/** The memory in which each part's keys are staged, and the memory that receives the keys of its slice. */
 export interface ExchangeOptions {
   readonly kernels: SortKernels
   readonly parts: readonly SortPart[]
@@ -18,9 +18,9 @@ export interface ExchangeOptions {
 }
 
 /**
- * Records that each device writes its keys into the slices of all, where their places depend on counts that
- * only the devices know. A kernel may write anywhere in a slice, so that those which write to one device take
- * turns; in round k device s writes to device s + k, so that all are busy.
+ * Records that each device writes its keys into the slices of all devices. The positions depend on counts
+ * that only the devices have. A kernel may write anywhere in a slice, so the devices that write to one device
+ * take turns: in round k, device s writes to device s + k, which keeps all devices busy.
  */
 export function recordExchange(recorder: Recorder, options: ExchangeOptions): void {
   const { kernels, parts, staged, received, totals } = options

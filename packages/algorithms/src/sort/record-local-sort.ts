@@ -2,19 +2,22 @@ import type { BufferView, Recorder } from '@tandem-gpu/core'
 import type { PassKernels, SortForm, SortType } from './sort-form.ts'
 import type { SortKernels } from './sort-kernels.ts'
 
-/** Workgroups of one pass, each of which has a range: a GPU's worth several times over. */
+/**
+ * The maximum number of workgroups in one pass, each of which processes one range; several times as many as a
+ * GPU runs at once.
+ */
 const mostRanges = 2048
 
-/** What the first pass makes of elements, and the last one of keys. */
+/** How the first pass encodes elements as keys, and how the last pass decodes them. */
 export interface KeyCoding {
   readonly type: SortType
   readonly descending: boolean
 }
 
-/** Keys, and what moves with them. */
+/** Keys, and the values that move with them. */
 export interface KeyViews {
   readonly keys: BufferView
-  /** Absent where no values move, or where the pass makes them. */
+  /** Absent if no values move, or if the pass generates them. */
   readonly values?: BufferView | undefined
 }
 
@@ -22,11 +25,11 @@ export interface KeyViews {
 export interface PassOptions {
   readonly from: KeyViews
   readonly to: KeyViews
-  /** The digit: the lowest bit of it, or splitters between buckets. */
+  /** The digit: either its lowest bit, or the splitters between buckets. */
   readonly digit: { readonly shift: number } | { readonly splitters: BufferView<'u32'> }
   readonly encode: boolean
   readonly decode: boolean
-  /** Where the pass makes the values: the index of the first element. */
+  /** The index of the first element, if the pass generates the values. */
   readonly firstIndex?: number | undefined
 }
 
@@ -34,21 +37,22 @@ export interface PassOptions {
 export interface LocalSortOptions {
   readonly kernels: SortKernels
   readonly source: KeyViews
-  /** As long as the source, on the same device: the source itself, or other buffers. */
+  /** As long as the source and on the same device: the source itself or other buffers. */
   readonly target: KeyViews
   readonly descending: boolean
-  /** Whether the source holds keys, as another pass has made them. */
+  /** Whether the source holds keys that another pass has encoded. */
   readonly encoded?: boolean | undefined
-  /** Where the values are made: the index of the first element. */
+  /** The index of the first element, if the sort generates the values. */
   readonly firstIndex?: number | undefined
-  /** Memory for every other pass; default: of the program. */
+  /** Memory that every other pass writes. Default: allocated by the program. */
   readonly between?: KeyViews | undefined
 }
 
 /**
- * Records a stable sort of one device's elements: passes over digits from the lowest to the highest, each of
- * which counts the digits of ranges, adds them up, and moves the keys (least significant digit radix sort;
- * Merrill and Grimshaw, High performance and scalable radix sorting, 2011).
+ * Records a stable sort of one device's elements: passes over digits from the lowest to the highest. Each
+ * pass counts the digits of ranges, computes prefix sums of the counts, and moves the keys
+ * (least-significant-digit radix sort; Merrill and Grimshaw, High performance and scalable radix sorting,
+ * 2011).
  */
 export function recordLocalSort(recorder: Recorder, options: LocalSortOptions): void {
   const { kernels, source, target, descending, encoded = false, firstIndex } = options
@@ -84,8 +88,8 @@ export function recordLocalSort(recorder: Recorder, options: LocalSortOptions): 
 }
 
 /**
- * Records the move of keys to where their digits put them; equal digits keep their order. Returns how many
- * keys have each digit.
+ * Records the move of keys to the positions that their digits determine; equal digits keep their order.
+ * Returns how many keys have each digit.
  */
 export function recordPass(
   recorder: Recorder,
@@ -125,7 +129,7 @@ export function recordPass(
   return totals
 }
 
-/** Whole tiles in each range, so that all but the last are full. */
+/** Ranges consist of whole tiles, so that all tiles but the last are full. */
 export function rangesOf({ threads, each }: SortForm, length: number): { ranges: number; range: number } {
   const tile = threads * each
   const tiles = Math.ceil(length / tile)
@@ -133,7 +137,7 @@ export function rangesOf({ threads, each }: SortForm, length: number): { ranges:
   return { ranges: Math.ceil(length / range), range }
 }
 
-/** The uniform members that say what a pass makes of its keys. */
+/** The uniform members that select how a pass encodes or decodes its keys. */
 export function codes(
   { type, descending }: KeyCoding,
   encode: boolean,

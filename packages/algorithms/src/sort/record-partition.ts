@@ -8,20 +8,21 @@ export interface PartitionOptions {
   readonly kernels: SortKernels
   readonly parts: readonly SortPart[]
   readonly descending: boolean
-  /** What receives each part's keys, and values, bucket by bucket. */
+  /** The memory that receives each part's keys and values, bucket by bucket. */
   readonly staged: readonly KeyViews[]
 }
 
-/** The number of buckets: between the splitters, and at each of them. */
+/**
+ * The number of buckets: one for the keys equal to each splitter, and one for the keys on either side of it.
+ */
 export function bucketCount(parts: readonly SortPart[]): number {
   return 2 * parts.length - 1
 }
 
 /**
- * Records that each device puts its keys in order by buckets. The splitters are the keys with which the
- * slices of the devices begin in the sorted order, found exactly by their digits from the highest to the
- * lowest (radix select): each device counts, and the first one chooses. Returns how many keys of each part
- * are in each bucket.
+ * Records that each device orders its keys by bucket. The splitters are the first keys of the devices' slices
+ * in the sorted order. They are found exactly, digit by digit from the highest to the lowest (radix select):
+ * each device counts, and the first device chooses. Returns how many keys of each part are in each bucket.
  */
 export function recordPartition(
   recorder: Recorder,
@@ -49,7 +50,7 @@ export function recordPartition(
   })
 }
 
-/** The splitters, in memory that each part's device reads. */
+/** Records the selection of the splitters. Returns them in memory that each part's device can read. */
 function recordSplitters(
   recorder: Recorder,
   group: DeviceGroup,

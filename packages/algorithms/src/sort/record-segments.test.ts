@@ -21,7 +21,7 @@ it('gives each key the place that it has behind those of lower buckets and of ea
       (lengths, seeds) => {
         const parts = partsOf(lengths)
         const buckets = bucketCount(parts)
-        // The bucket of each key of each part, in the order that the partition gives.
+        // The bucket of each key of each part, in partition order.
         const own = parts.map(({ length }, part) =>
           Array.from({ length }, (_, i) => seeds[(7 * part + i) % seeds.length]! % buckets).sort(
             (a, b) => a - b,
@@ -49,7 +49,7 @@ it('gives each key the place that it has behind those of lower buckets and of ea
 
 it('is one segment of each part for each slice where keys are spread evenly', () => {
   const parts = partsOf(splitRows(4000, 4).map(({ rows }) => rows))
-  // Between four splitters: a quarter of each part; nothing at a splitter but the splitter itself.
+  // Between splitters: a quarter of each part; at a splitter: only the splitter itself.
   const counts = parts.flatMap((_, part) => [250, part === 0 ? 1 : 0, 249, part === 1 ? 1 : 0, 250, 0, 250])
   const segments = segmentsOf(parts, counts)
   for (const part of parts.keys())

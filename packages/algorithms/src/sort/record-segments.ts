@@ -3,7 +3,7 @@ import type { KeyViews } from './record-local-sort.ts'
 import { bucketCount } from './record-partition.ts'
 import type { SortPart } from './sort-part.ts'
 
-/** What each part's keys are staged in, and what receives the keys of its slice. */
+/** The memory in which each part's keys are staged, and the memory that receives the keys of its slice. */
 export interface SegmentOptions {
   readonly parts: readonly SortPart[]
   readonly staged: readonly KeyViews[]
@@ -12,7 +12,7 @@ export interface SegmentOptions {
   readonly counts: ArrayLike<number>
 }
 
-/** Keys of one part that follow one another there, and in the slice that receives them. */
+/** Keys of one part that are consecutive both in the part and in the slice that receives them. */
 export interface Segment {
   readonly source: number
   readonly target: number
@@ -20,8 +20,8 @@ export interface Segment {
 }
 
 /**
- * Records that each device sends its keys into the slices of all by copies, whose places follow from the
- * counts. In round k device s sends to device s + k, so that all are busy.
+ * Records that each device copies its keys into the slices of all devices, at positions that follow from the
+ * counts. In round k, device s sends to device s + k, which keeps all devices busy.
  */
 export function recordSegments(
   recorder: Recorder,
@@ -46,8 +46,8 @@ export function recordSegments(
 }
 
 /**
- * The segments of one part for the slice of another: buckets come one after another among all keys, and the
- * parts within one, as bucket-starts.part.wgsl has them. Buckets that are neighbours in both places are one
+ * The segments that one part sends to the slice of another. The sorted order is bucket by bucket, and part by
+ * part within a bucket, as in bucket-starts.part.wgsl. Buckets that are adjacent in both places form one
  * segment.
  */
 export function segmentsOf(

@@ -9,21 +9,21 @@ import type { SortPart } from './sort-part.ts'
 /** Options of `recordSort`. */
 export interface RecordSortOptions {
   readonly kernels: SortKernels
-  /** Consecutive parts of the input, one on each of some devices. */
+  /** Consecutive parts of the input, each on a different device. */
   readonly input: readonly BufferView[]
   /** Parts of the same lengths as those of the input, on the same devices, in other buffers. */
   readonly output: readonly BufferView[]
-  /** Parts like those of the input; where the kernels have values that are given. */
+  /** Parts like those of the input. Required if the kernels were compiled for given values. */
   readonly values?: readonly BufferView[] | undefined
-  /** Parts like those of the output; where the kernels have values, given or indices. */
+  /** Parts like those of the output. Required if the kernels were compiled for given values or indices. */
   readonly sortedValues?: readonly BufferView[] | undefined
   /** Default false. */
   readonly descending?: boolean | undefined
 }
 
 /**
- * Records a stable sort: equal elements keep their order, ascending and descending. Throws `unsupported` where some of the parts' devices do not reach
- * each other: `sort` runs two programs there.
+ * Records a stable sort: equal elements keep their order, both ascending and descending. Throws `unsupported`
+ * if some of the parts' devices cannot access each other's memory; `sort` runs two programs in that case.
  */
 export function recordSort(recorder: Recorder, group: DeviceGroup, options: RecordSortOptions): void {
   const { kernels, descending = false } = options
@@ -42,7 +42,9 @@ export function recordSort(recorder: Recorder, group: DeviceGroup, options: Reco
     })
 }
 
-/** Partition, exchange and local sorts in one program: where each device writes the memory of all others. */
+/**
+ * Records partition, exchange and local sorts in one program, for devices that can write each other's memory.
+ */
 function recordPeerSort(
   recorder: Recorder,
   group: DeviceGroup,
@@ -68,7 +70,7 @@ function recordPeerSort(
     })
 }
 
-/** Memory of the program for a part's keys, and values. */
+/** Memory of the program for a part's keys and values. */
 export function keyViews(
   recorder: Recorder,
   { type, valueType, values }: SortKernels,
@@ -84,7 +86,7 @@ export function keyViews(
   }
 }
 
-/** Throws `unsupported` for more parts than a pass has digits for, or than a dispatch has ranks. */
+/** Throws `unsupported` if there are more parts than a pass has digits, or than a dispatch has ranks. */
 export function requireSeveral({ form, partition }: SortKernels, parts: readonly SortPart[]): void {
   if (partition === undefined)
     throw new GpuError('validation', 'The kernels of the sort were compiled for a group of one device.')
@@ -93,12 +95,15 @@ export function requireSeveral({ form, partition }: SortKernels, parts: readonly
     throw new GpuError('unsupported', `A sort can use at most ${most} devices, not ${parts.length}.`)
 }
 
-/** Whether each device reaches the memory of each other. */
+/** Whether every device can access the memory of every other device. */
 export function reachAll(group: DeviceGroup, parts: readonly SortPart[]): boolean {
   return parts.every(({ ordinal }) => parts.every((other) => group.canAccessPeer(ordinal, other.ordinal)))
 }
 
-/** The parts that hold anything. Throws `validation` for parts that do not fit, `too-large` where indices of 32 bits do not reach all. */
+/**
+ * The parts that are not empty. Throws `validation` if the parts do not match, `too-large` if 32-bit indices
+ * are too short for all elements.
+ */
 export function partsOf({ kernels, input, output, values, sortedValues }: RecordSortOptions): SortPart[] {
   const needed = {
     ...{ input, output },

@@ -1,7 +1,9 @@
 import { GpuError } from '@tandem-gpu/core'
 import type { SortedValues } from './sort-form.ts'
 
-/** What moves with the elements. Throws `validation` for options that contradict each other. */
+/**
+ * Returns which values move with the elements. Throws `validation` for options that contradict each other.
+ */
 export function requireSortOptions(options: {
   readonly elements: number
   readonly values?: unknown

@@ -1,25 +1,25 @@
 import type { Kernel } from '@tandem-gpu/core'
 import keysWgsl from './sort-keys.part.wgsl.ts'
 
-/** Types of elements that can be sorted, and of the values that go with them. */
+/** Types of elements that can be sorted, and of the values that move with them. */
 export type SortType = 'f32' | 'i32' | 'u32'
 
 /**
- * How keys are ranked: by subgroups of 32 lanes, through workgroup memory in digits of four bits, or by one
- * invocation for each range. All give the same bits.
+ * How keys are ranked: by subgroups of 32 lanes, through workgroup memory with 4-bit digits, or by one
+ * invocation for each range. All variants produce the same bits.
  */
 export type SortVariant = 'subgroups' | 'workgroup' | 'serial'
 
-/** What moves with the keys: nothing, values that are given, or the indices of the elements. */
+/** What moves with the keys: nothing, given values, or the indices of the elements. */
 export type SortedValues = 'none' | 'given' | 'indices'
 
-/** The form of a variant's kernels. */
+/** The dimensions of a variant's kernels. */
 export interface SortForm {
   readonly variant: SortVariant
   readonly bits: 4 | 8
   readonly threads: number
   readonly each: number
-  /** Workgroups that are to share a multiprocessor. */
+  /** The number of workgroups that should share a multiprocessor. */
   readonly together?: number | undefined
 }
 
@@ -31,7 +31,7 @@ export interface PassKernels {
   readonly scatter: Kernel
 }
 
-/** What all kernels of the sort share, for keys of a type. */
+/** Source text that all kernels of the sort share, for keys of a type. */
 export function keysText(type: SortType): string {
   return `const FLOATS = ${type === 'f32'};\n${keysWgsl}`
 }

@@ -39,14 +39,14 @@ export interface SortKernels {
   readonly values: SortedValues
   readonly valueType: SortType
   readonly form: SortForm
-  /** Digits of the keys of each range. */
+  /** Counts the digits of the keys of each range. */
   readonly count: Kernel
-  /** What comes before each range. */
+  /** Sums the counts of all earlier ranges, which gives the start of each range. */
   readonly starts: Kernel
-  /** Moves the keys, and the values; the first pass where values are indices makes them. */
+  /** Moves the keys and the values. If the values are indices, the first pass generates them. */
   readonly scatter: Kernel
   readonly firstScatter: Kernel
-  /** Where there are several devices: the pass that puts keys in order by buckets, and what surrounds it. */
+  /** Only for several devices: the pass that orders keys by bucket, and the kernels around it. */
   readonly partition?: Omit<PassKernels, 'form'> | undefined
   readonly exchange?: ExchangeKernels | undefined
   destroy(): void
@@ -57,16 +57,18 @@ export interface CompileSortOptions {
   readonly type: SortType
   /** Default `none`. */
   readonly values?: SortedValues | undefined
-  /** The type of values that are given. Default u32, which indices always are. */
+  /** The type of given values. Default u32. Indices are always u32. */
   readonly valueType?: SortType | undefined
-  /** Default: what suits the devices. */
+  /** Default: chosen for the devices. */
   readonly variant?: SortVariant | undefined
 }
 
 /**
- * The keys that a workgroup moves at a time: the more, the longer the runs that it writes; but a multiprocessor has to have 1,024 invocations at
- * work (on an H200, 2^28 keys with values: 12.8 ms by two workgroups of 512 × 16, 14.8 by four of 256 × 16, which the compiler makes two, 20.1 by
- * one of 512 × 12). The first form is taken that fits the devices' memory as often as it wants.
+ * The number of keys that a workgroup moves at a time. Larger tiles produce longer consecutive writes, but a
+ * multiprocessor needs 1,024 active invocations. (On an H200, 2^28 keys with values take 12.8 ms with two
+ * workgroups of 512 × 16, 14.8 ms with four of 256 × 16, which the compiler reduces to two, and 20.1 ms with
+ * one of 512 × 12.) The first form is chosen of which `together` workgroups fit into the devices' workgroup
+ * memory.
  */
 const subgroupForms: Readonly<Record<'keys' | 'pairs', readonly SortForm[]>> = {
   keys: [
@@ -83,7 +85,10 @@ const subgroupForms: Readonly<Record<'keys' | 'pairs', readonly SortForm[]>> = {
 const workgroupForm: SortForm = { variant: 'workgroup', bits: 4, threads: 256, each: 8 }
 const serialForm: SortForm = { variant: 'serial', bits: 8, threads: 1, each: 4096 }
 
-/** Compiles what `recordSort` needs. Rejects with `unsupported` for subgroups on a device whose subgroups may be of another size than 32. */
+/**
+ * Compiles the kernels that `recordSort` needs. Rejects with `unsupported` if the variant uses subgroups and
+ * a device may have subgroups of a size other than 32.
+ */
 export async function compileSort(group: DeviceGroup, options: CompileSortOptions): Promise<SortKernels> {
   requireGroup(group)
   requireOptions(options, 'compileSort', {
@@ -158,7 +163,7 @@ function sortForm(group: DeviceGroup, variant: SortVariant | undefined, values: 
   return form
 }
 
-/** Of the variables in scatter-subgroups.part.wgsl. */
+/** The size of the workgroup variables in scatter-subgroups.part.wgsl. */
 function workgroupBytes({ threads, each }: SortForm, hasValues: boolean): number {
   const tile = threads * each
   return 4 * ((threads / 32 + threads / 256 + 2) * 256 + 8 + tile + (hasValues ? tile : 1))
@@ -194,7 +199,7 @@ function kernelSources(
       `${enable}${head}`,
       ...[buckets ? digitBucketsWgsl : digitBitsWgsl, valuesWgsl, scatterBindingsWgsl, body[variant]],
     ),
-    // Every index follows from the counts of keys.
+    // All indices are derived from the counts of keys, so they are in bounds.
     ...(variant === 'subgroups' && { bounds: 'unchecked' }),
     ...(together !== undefined && { workgroupsPerMultiprocessor: together }),
   })
@@ -222,8 +227,8 @@ function kernelSources(
 }
 
 /**
- * The kernels that the sort uses, of some variants and on devices of so much workgroup memory, with values of u32: for tests and for compilation
- * ahead of time.
+ * The kernels that the sort uses, for some variants and for devices with the given workgroup memory, with
+ * values of u32: for tests and for ahead-of-time compilation.
  */
 export function sortSources(
   variants: readonly SortVariant[] = ['subgroups', 'workgroup', 'serial'],

@@ -31,7 +31,7 @@ describe('the order of a sort', () => {
         recordSort(recorder, group, { kernels, input: views(input!), output: views(output!) })
         accumulate(recorder, views(output!), views(total!))
       })
-      // Every digit matters, and one repetition changes all keys.
+      // Keys in which every digit varies; one more repetition changes all of them.
       const data = Uint32Array.from({ length: elements }, (_, i) => Math.imul(i + 1, 0x9e3779b1) >>> 0)
       const sortedAfter = (repetition: number) => data.map((value) => value + repetition).sort()
       const expected = data.map((_, i) =>
@@ -45,8 +45,8 @@ describe('the order of a sort', () => {
         return found.every((value, i) => value === expected[i])
       }
       if (devices === 1) await expectEveryEdgeToMatter(backend, program, run, { seeds: 6 })
-      // The splitters of all repetitions begin with the same digits, so that what is counted too early or too
-      // late may be right.
+      // The splitters of all repetitions begin with the same digits, so a count that is made too early or too
+      // late may still be right.
       else
         for (let seed = 1; seed <= 6; seed++) {
           backend.seed = seed

@@ -1,9 +1,9 @@
 import type { BufferView } from '@tandem-gpu/core'
 
-/** One device's part of everything. */
+/** One device's part of the keys, the values and the result. */
 export interface SortPart {
   readonly ordinal: number
-  /** Of its first element. */
+  /** The index of the part's first element. */
   readonly first: number
   readonly length: number
   readonly input: BufferView

@@ -16,7 +16,7 @@ const arrays = { f32: Float32Array, i32: Int32Array, u32: Uint32Array } as const
 describeOnBackends('sort', (backend) => {
   const slow = backend.name === 'reference'
 
-  /** Inputs by name, of a length. */
+  /** Named input patterns, as functions of the length. */
   const shapes: Readonly<Record<string, (length: number) => Float32Array<ArrayBuffer>>> = {
     random: (length) => {
       const data = new Float32Array(length)

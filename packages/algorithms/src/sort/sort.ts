@@ -29,13 +29,13 @@ export interface SortOptions<T extends SortType = SortType, V extends SortType =
   readonly input?: ElementSource<T> | undefined
   /** Receives the sorted elements. */
   readonly output?: ElementSink<T> | undefined
-  /** As many values, which move with the elements. */
+  /** Values that move with the elements, one for each element. */
   readonly values?: ElementSource<V> | undefined
   /** Default u32. */
   readonly valueType?: V | undefined
   /** Receives the values in the order of their elements. */
   readonly valuesOutput?: ElementSink<V> | undefined
-  /** Receives the indices of the sorted elements in the input; in place of values. */
+  /** Receives the index in the input of each sorted element. Cannot be combined with `values`. */
   readonly indices?: ElementSink<'u32'> | undefined
 }
 
@@ -44,11 +44,13 @@ export interface SortReport extends Report {
   readonly algorithm: 'sort'
   readonly type: SortType
   readonly descending: boolean
-  /** The type of the values that move with the elements, or that they are the elements' indices. */
+  /**
+   * The type of the values that move with the elements; `indices` if the elements' indices move with them.
+   */
   readonly values?: SortType | 'indices'
   readonly variant: SortVariant
   readonly shape: { readonly elements: number }
-  /** Elements on each device. */
+  /** The number of elements on each device. */
   readonly slices: readonly number[]
 }
 
@@ -65,9 +67,10 @@ const optionTypes = {
 } as const
 
 /**
- * Sorts a vector, stably both ways, in the order of JavaScript's typed arrays: -0 before +0, NaN last; `descending` reverses that, so that NaN comes
- * first. NaN leaves as 0x7fc00000. Values of 32 bits may move with the elements, or the elements' indices. The result is the same on any number
- * of devices of every backend. `rate` counts elements. Rejects with `too-large` from 2^32 elements on.
+ * Sorts a vector in the order of JavaScript's typed arrays: -0 before +0, NaN last. `descending` reverses
+ * this order, so that NaN comes first. Both orders are stable. Every NaN is written as 0x7fc00000. 32-bit
+ * values or the elements' indices may move with the elements. The result is the same on any number of devices
+ * and on every backend. `rate` counts elements. Rejects with `too-large` for 2^32 or more elements.
  */
 export async function sort<T extends SortType, V extends SortType = 'u32'>(
   group: DeviceGroup,

@@ -5,28 +5,28 @@ import type { Verification } from '../report.ts'
 import type { ShardedMatrix } from '../sharded-matrix.ts'
 import type { SortType } from './sort-form.ts'
 
-/** What is compared. */
+/** The data that is compared. */
 export interface SortCheck {
   readonly type: SortType
   readonly descending: boolean
   readonly elements: number
   readonly input: ElementSource
   readonly output: ShardedMatrix
-  /** Absent where the sorted values are indices. */
+  /** Absent if the sorted values are indices. */
   readonly values?: ElementSource | undefined
   readonly sortedValues?: ShardedMatrix | undefined
   readonly valueType?: SortType | undefined
 }
 
-/** Up to here every element is compared with a stable sort on the CPU. */
+/** Up to this length, every element is compared with a stable sort on the CPU. */
 const mostCompared = 2 ** 20
 
 /**
- * Up to 2^20 elements, compares every element and value with a stable sort on the CPU. Above, looks whether
- * the elements ascend (or descend) and are those of the input, by a sum of hashes of each with its value:
- * what is in order and has other elements, or pairs, than the input passes with a chance of about 2^-96.
- * Indices have to ascend between equal elements too, which leaves one order; given values may be in any order
- * there.
+ * For up to 2^20 elements, compares every element and value with a stable sort on the CPU. For more, checks
+ * that the elements ascend (or descend), and compares sums of hashes of each element with its value to check
+ * that they are the input's. A result that is in order but has other elements or pairs than the input passes
+ * with a probability of about 2^-96. Indices must also ascend between equal elements, which leaves one valid
+ * order; given values may be in any order there.
  */
 export async function verifySort(group: DeviceGroup, check: SortCheck): Promise<Verification> {
   return check.elements <= mostCompared ? compareAll(group, check) : compareHashes(group, check)
@@ -58,8 +58,8 @@ async function compareAll(group: DeviceGroup, check: SortCheck): Promise<Verific
 
 async function compareHashes(group: DeviceGroup, check: SortCheck): Promise<Verification> {
   const { type, descending, output } = check
-  // Of each device: how many are out of order; the first and the last key and value; three sums of hashes of
-  // the input and three of the output.
+  // For each device: how many elements are out of order, the first and the last key and value, three sums of
+  // hashes of the input, and three of the output.
   const width = 11
   const indices = check.sortedValues !== undefined && check.values === undefined
   const last = new Map<number, readonly [key: number, value: number]>()
@@ -106,15 +106,15 @@ async function compareHashes(group: DeviceGroup, check: SortCheck): Promise<Veri
 interface Piece {
   /** The index of the device in the group. */
   readonly device: number
-  /** Of the first element of the piece, among all. */
+  /** The index of the piece's first element among all elements. */
   readonly row: number
   readonly keys: Uint32Array
-  /** The values that are found. */
+  /** The values that were read. */
   readonly own?: Uint32Array | undefined
 }
 
 /**
- * Calls `look` for each piece of what this process's devices hold; every process gets the results of all
+ * Calls `look` for each piece that this process's devices hold. Every process gets the results of all
  * devices.
  */
 async function foundOnDevices(
@@ -140,7 +140,7 @@ async function foundOnDevices(
   return gatherNumbers(group, group.devices, width, (index) => results.get(index)!)
 }
 
-/** u32 that order like the elements. */
+/** Maps elements to u32 keys that sort in the same order. */
 export function keysOf(elements: ElementArray, type: SortType, descending: boolean): Uint32Array {
   const words = wordsOf(elements)
   const keys = new Uint32Array(words.length)
@@ -158,9 +158,9 @@ export function keysOf(elements: ElementArray, type: SortType, descending: boole
   return keys
 }
 
-/** The indices of the keys in ascending order; equal keys keep theirs. */
+/** The indices of the keys in ascending order of the keys; equal keys keep their order. */
 export function stableOrder(keys: Uint32Array): Uint32Array {
-  // A number holds key · 2^20 + index exactly.
+  // A double holds key · 2^20 + index exactly.
   const tagged = Float64Array.from(keys, (key, index) => key * mostCompared + index).sort()
   return Uint32Array.from(tagged, (value) => value % mostCompared)
 }
@@ -169,7 +169,7 @@ function wordsOf(elements: ElementArray): Uint32Array {
   return new Uint32Array(elements.buffer, elements.byteOffset, elements.length)
 }
 
-/** Adds three hashes of a pair to sums modulo 2^32, from `at` on. */
+/** Adds three hashes of a pair to sums modulo 2^32, starting at index `at`. */
 function addHash(sums: Float64Array, at: number, key: number, value: number): void {
   for (let k = 0; k < 3; k++) {
     let hash = Math.imul(key ^ (0x9e3779b9 * (k + 1)), 0x85ebca6b)

@@ -3,17 +3,17 @@ import type { PersistentKernels, TransposeKernel } from './transpose-kernels.ts'
 
 /** A block that one device transposes or copies. */
 export interface BlockPass {
-  /** Ordinal of the device. */
+  /** The device's ordinal. */
   readonly device: number
   readonly source: BufferView
-  /** Of a transpose columns × rows of the source, of a copy rows × columns. */
+  /** For a transpose, columns × rows of the source; for a copy, rows × columns. */
   readonly target: BufferView
   readonly label: string
 }
 
 /**
- * Transposes one block on one device, in as many dispatches as binding sizes and grid limits demand (nearly
- * always one). With `workgroups`: by no more of them, where there is a kernel for that.
+ * Transposes one block on one device, in as many dispatches as binding sizes and grid limits require (nearly
+ * always one). With `workgroups`, uses at most that many workgroups if there is a kernel for that.
  */
 export function dispatchTranspose(
   recorder: Recorder,
@@ -43,7 +43,7 @@ export function dispatchTranspose(
       })
 }
 
-/** Transposes or copies one block on one device by no more than `workgroups` workgroups. */
+/** Transposes or copies one block on one device with at most `workgroups` workgroups. */
 export function dispatchPersistent(
   recorder: Recorder,
   kernels: PersistentKernels,

@@ -2,7 +2,7 @@ import { type BufferView, type ElementType, type Recorder, ranges } from '@tande
 import { dispatchPersistent, dispatchTranspose } from './dispatch-transpose.ts'
 import type { TransposeKernel } from './transpose-kernels.ts'
 
-/** A tile that is a message between processes. */
+/** A tile that is sent as a message between processes. */
 export interface MessageTile<T extends ElementType> {
   readonly name: string
   readonly sender: number
@@ -11,24 +11,24 @@ export interface MessageTile<T extends ElementType> {
   readonly source: BufferView<T>
   /** The position of the transposed tile in the receiver's slice. */
   readonly target: BufferView<T>
-  /** In how many parts of its rows it moves, or fewer where it has no more rows. */
+  /** The maximum number of parts, divided by rows, in which the tile is sent. */
   readonly parts: number
 }
 
 /**
- * How many workgroups of a device pack tiles, and how many transpose them, while messages are under way. NCCL
- * needs 16 or 32 whole multiprocessors of an H200's 132, and memory bandwidth, so passes that fill the device
- * slow its messages down. Of 32, 48 and 64 workgroups, 64 were the quickest on two processes and as quick on
- * four.
+ * The number of workgroups of a device that pack tiles, and of those that transpose them, while messages are
+ * in flight. NCCL needs 16 or 32 whole multiprocessors of an H200's 132, and memory bandwidth, so passes that
+ * fill the device slow down its messages. Of 32, 48 and 64 workgroups, 64 were the fastest on two processes
+ * and as fast as the others on four.
  */
 const workgroupsBesideMessages = 64
 
 /**
- * Records tiles that are messages. `meanwhile` records the work that waits for no message, with the given
- * number of workgroups for each block. Tiles that move in parts form a pipeline: while part k is under way,
- * part k + 1 is packed and part k − 1 transposed, by few workgroups, which leave multiprocessors and memory
- * to the messages. Packing the first part and transposing the last have no message beside them, and fill the
- * device.
+ * Records tiles that are messages. `meanwhile` records the work that does not wait for messages, with the
+ * given number of workgroups for each block. Tiles that are sent in parts form a pipeline: while part k is in
+ * flight, part k + 1 is packed and part k − 1 transposed by few workgroups, which leave multiprocessors and
+ * memory bandwidth to the messages. No messages are in flight while the first part is packed and the last one
+ * transposed, so these passes fill the device.
  */
 export function recordMessages<T extends ElementType>(
   recorder: Recorder,
@@ -40,7 +40,7 @@ export function recordMessages<T extends ElementType>(
   const touched = [...new Set(tiles.flatMap(({ sender, receiver }) => [sender, receiver]))].filter(
     (ordinal) => recorder.touches(ordinal),
   )
-  /** Of the workgroups, for each of the tiles that move at a time to or from a device. */
+  /** The number of workgroups for each of the tiles that are sent to or from a device at the same time. */
   const share = (device: number, side: 'sender' | 'receiver') =>
     Math.ceil(workgroupsBesideMessages / tiles.filter((tile) => tile[side] === device).length)
   const shares = new Map(
@@ -72,7 +72,7 @@ export function recordMessages<T extends ElementType>(
     for (const ordinal of touched) recorder.fence(ordinal)
   }
 
-  /** The kernels that move each part of a tile. `beside`: while messages are in flight. */
+  /** The kernels that process each part of a tile. `beside`: while messages are in flight. */
   function movesOf({ name, sender, receiver, source, target, parts }: MessageTile<T>) {
     const { rows, columns } = source
     const arrival = recorder.scratch(receiver, type, [rows, columns], { label: `arrival of ${name}` })

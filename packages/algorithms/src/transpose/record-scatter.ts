@@ -10,19 +10,17 @@ import type { ScatterKernel } from './transpose-kernels.ts'
 /** One receiver's block of a scattering dispatch. */
 export interface ScatteredBlock {
   readonly receiver: number
-  /** Column of the sender's slice where the block starts; it is `target.rows` wide. */
+  /** The column of the sender's slice at which the block starts; it is `target.rows` wide. */
   readonly column: number
-  /**
-   * The transposed block as it lies in the receiver's slice: its columns are the rows of the sender's slice.
-   */
+  /** The transposed block in the receiver's slice: its columns are the rows of the sender's slice. */
   readonly target: BufferView
 }
 
 /**
  * Records the transposes of `blocks` of `input`, the sender's slice, into the receivers' slices in one
- * dispatch, or in several of about as many receivers each where one cannot bind all. `blocks` are in order of
- * their columns. Returns false, and records nothing, where the input or a target exceeds what the sender can
- * bind, or where targets share a buffer, whose ranges one dispatch could not bind separately.
+ * dispatch, or, if one cannot bind all, in several with about equally many receivers. `blocks` are in order
+ * of their columns. Returns false, and records nothing, if the input or a target exceeds what the sender can
+ * bind, or if targets share a buffer, whose ranges one dispatch could not bind separately.
  */
 export function recordScatter(
   recorder: Recorder,
@@ -40,8 +38,8 @@ export function recordScatter(
   const dispatches = Math.ceil(blocks.length / outputs)
   const share = Math.ceil(blocks.length / dispatches)
   const parts = Array.from({ length: dispatches }, (_, i) => blocks.slice(i * share, (i + 1) * share))
-  // Each sender begins with the part that contains itself, so that at any time equally many senders write to
-  // each receiver.
+  // Each sender begins with the part that contains itself, so that equally many senders write to each
+  // receiver at any time.
   const own = Math.max(
     0,
     parts.findIndex((part) => part.some(({ receiver }) => receiver === sender)),
@@ -76,7 +74,7 @@ export function recordScatter(
     })
   }
 
-  /** Each receiver has as many workgroups as the widest block needs. */
+  /** Each receiver gets as many workgroups as the widest block needs. */
   function tilesOf(part: readonly ScatteredBlock[]): number {
     const width = Math.max(...part.map(({ target }) => target.rows))
     return Math.ceil(width / tile[0]) * Math.ceil(input.rows / tile[1]) * part.length

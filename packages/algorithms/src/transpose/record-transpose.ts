@@ -33,7 +33,7 @@ export interface PeerTile {
   readonly byteLength: number
 }
 
-/** A tile and how it travels; `local`: sender and receiver are one device. */
+/** A tile and its transport; `local`: sender and receiver are the same device. */
 export interface RecordedTile extends PeerTile {
   readonly transport: TileTransport | 'local'
 }
@@ -45,7 +45,7 @@ type Way = 'message' | 'copied' | 'scattered' | 'in place'
 export interface RecordTransposeOptions<T extends ElementType> {
   readonly kernel: TransposeKernel
   readonly input: ShardedMatrix<T>
-  /** Of the input's type, with as many rows as it has columns and as many columns as it has rows. */
+  /** Has the input's type, as many rows as the input has columns, and as many columns as it has rows. */
   readonly output: ShardedMatrix<T>
   /** Default `auto`: see `chooseTransport`. `direct` and `scatter` are `unsupported` for a pair without the access that they need. */
   readonly transport?: TileTransport | 'auto' | undefined
@@ -113,7 +113,7 @@ export function recordTranspose<T extends ElementType>(
   const tiles = [...eachTile(input, output, touches)].map((peer): RecordedTile => {
     return { ...peer, transport: peer.sender === peer.receiver ? 'local' : chosen(peer) }
   })
-  /** Their kernels write all that they send, and their own tile with it. */
+  /** The kernels of these senders write all tiles that they send, and also their own tile. */
   const scattering = new Set(
     tiles.filter(({ transport }) => transport === 'scatter').map(({ sender }) => sender),
   )
@@ -153,7 +153,10 @@ export function recordTranspose<T extends ElementType>(
     })
   }
 
-  /** One device reads the tile in place and writes it to its destination: the sender if its kernels write the receiver's memory, else the receiver. */
+  /**
+   * One device reads the tile in place and writes it to its destination: the sender if its kernels write the
+   * receiver's memory, otherwise the receiver.
+   */
   function recordInPlace(read: readonly RecordedTile[], workgroups?: number): void {
     for (const tile of read)
       transposeTile(

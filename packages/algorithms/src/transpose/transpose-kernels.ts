@@ -33,10 +33,13 @@ const variants = {
 const scatterTile = [32, 64] as const
 
 const persistentTile = [64, 64] as const
-/** Of its workgroups; other devices than CUDA's take fewer. */
+/** The workgroup size of the persistent kernels; only CUDA devices support one this large. */
 const persistentInvocations = 1024
 
-/** The number of slices that one dispatch of the scattering kernel writes. With the input, that is the number of storage buffers that every device can bind. */
+/**
+ * The number of slices that one dispatch of the scattering kernel writes. Together with the input, this is
+ * the number of storage buffers that every device can bind.
+ */
 const mostOutputs = 7
 
 /** The result of `compileTranspose`: kernels for a variant and a type. */
@@ -53,7 +56,7 @@ export interface TransposeKernel {
   destroy(): void
 }
 
-/** Kernels whose workgroups go on to further tiles, so that few of them pass over a block of any size. */
+/** Kernels whose workgroups continue with further tiles, so that few of them process a block of any size. */
 export interface PersistentKernels {
   /** Transposes one block. */
   readonly transpose: Kernel
@@ -67,13 +70,14 @@ export interface ScatterKernel {
   readonly kernel: Kernel
   /** The tile of one workgroup. */
   readonly tile: readonly [columns: number, rows: number]
-  /** Slices that one dispatch writes. */
+  /** The number of slices that one dispatch writes. */
   readonly outputs: number
 }
 
 /**
- * Compiles what a transpose needs; default: `defaultVariant`, the scattering kernel where `chooseTransport` uses it, and where processes exchange
- * messages the kernels that run at the same time, if all devices accept their workgroup size.
+ * Compiles the kernels for a transpose. Default: `defaultVariant`; the scattering kernel if `chooseTransport`
+ * uses it; and, if processes exchange messages, the kernels that run at the same time, provided that all
+ * devices support their workgroup size.
  */
 export async function compileTranspose(
   group: DeviceGroup,
@@ -102,7 +106,7 @@ export async function compileTranspose(
   }
 }
 
-/** The kernel through workgroup memory, or the one without barriers where they are slow. */
+/** The kernel that uses workgroup memory, or the one without barriers if they are slow. */
 export function defaultVariant(group: Pick<DeviceGroup, 'software'>): TransposeVariant {
   return characterOf(group).fastBarriers ? 'strips' : 'registers'
 }
@@ -122,7 +126,10 @@ function worksBesideMessages(group: DeviceGroup): boolean {
   )
 }
 
-/** The number of slices that one dispatch writes on `devices` devices: all, or an equal part where a dispatch cannot bind all. */
+/**
+ * The number of slices that one dispatch writes on `devices` devices: all, or an equal part if a dispatch
+ * cannot bind all.
+ */
 function outputsFor(devices: number): number {
   return Math.ceil(devices / Math.ceil(devices / mostOutputs))
 }
@@ -170,7 +177,7 @@ function requireType(type: ElementType): void {
     throw new GpuError('unsupported', `A transpose needs elements of f32, i32 or u32, not ${type}.`)
 }
 
-/** Every kernel that the transpose can use: for tests and for compilation ahead of time. */
+/** Every kernel that the transpose can use: for tests and for ahead-of-time compilation. */
 export function transposeSources(): CompileOptions[] {
   const names = Object.keys(variants) as TransposeVariant[]
   return transposeTypes.flatMap((type) => [

@@ -27,7 +27,7 @@ it('a rank of 1,024 records the tiles that it sends or receives, and no others',
 })
 
 describe('tiles that are messages', () => {
-  /** What rank 1 of `count` records. */
+  /** The commands that rank 1 of `count` records. */
   async function recorded(side: number, messageParts?: number, persistent?: boolean, count = 2) {
     const group = await openGroup({ backends: [imaginedRanks(1, count)] })
     const input = await allocateSharded(group, 'f32', side, side, { zero: false })

@@ -87,12 +87,12 @@ describeOnBackends('transpose', (backend) => {
           seed: fc.nat(1000),
         }),
         async ({ devices: drawn, peerAccess, transport, ...options }) => {
-          // Every number of receivers has a scattering kernel of its own.
+          // Every number of receivers has a separate scattering kernel.
           const devices = few && transport === 'scatter' && drawn > 1 ? 4 : drawn
           const group = await backend.group(devices, { peerAccess })
           const report = await transpose(group, {
             ...options,
-            // Groups without access have kernels of their own.
+            // Groups without peer access use separate kernels.
             ...(few && !peerAccess && { kernel: 'registers' }),
             ...(transport === 'scatter' ? { chooseTransport: () => transport } : { transport }),
             warmup: 0,

@@ -42,7 +42,7 @@ export interface TransposeOptions<T extends TransposeType = TransposeType>
   readonly kernel?: TransposeVariant | undefined
 }
 
-/** A report lists each pair of as many devices. */
+/** The maximum number of devices for which a report lists each pair. */
 const mostDevicesWithPeers = 64
 
 /** The report of `transpose`. */
@@ -50,7 +50,7 @@ export interface TransposeReport extends Report {
   readonly algorithm: 'transpose'
   readonly type: TransposeType
   readonly shape: { readonly rows: number; readonly columns: number }
-  /** Of the largest input slice: columns × rows, as the source writes it. */
+  /** The largest input slice: columns × rows, in the order of the source. */
   readonly slice: readonly [columns: number, rows: number]
   /** Of the largest peer-to-peer tile (the source's `p2pTile`): columns × rows of the sender's slice. */
   readonly tile: readonly [columns: number, rows: number]
@@ -66,8 +66,8 @@ export interface TransposeReport extends Report {
   /** The number of tiles that moved between different devices, by transport, in which this process took part. */
   readonly transports: Readonly<Record<TileTransport, number>>
   /**
-   * `peerAccess[i][j]` says whether kernels of device i may access the memory of device j. Absent for more
-   * than 64 devices.
+   * `peerAccess[i][j]` is true if kernels of device i can access the memory of device j. Absent for more than
+   * 64 devices.
    */
   readonly peerAccess?: readonly (readonly boolean[])[]
 }
@@ -84,10 +84,11 @@ const optionTypes = {
 } as const
 
 /**
- * Transposes a row-major matrix over all devices of the group, each of which holds a slice of rows of the input and of the
- * output. Ruetsch and Fatica, CUDA Fortran for Scientists and Engineers, chapter 4; any size. `bytes` counts every element
- * once read and once written. Verified exactly, bit for bit. Rejects with `validation` for wrong options, and with `unsupported` for a transport
- * that needs peer access between devices without it.
+ * Transposes a row-major matrix of any size on all devices of the group, each of which holds a slice of rows
+ * of the input and of the output. Method: Ruetsch and Fatica, CUDA Fortran for Scientists and Engineers,
+ * chapter 4. `bytes` counts one read and one write of every element. The check is exact, bit for bit. Rejects
+ * with `validation` for wrong options, and with `unsupported` for a transport that needs peer access between
+ * devices without it.
  */
 export async function transpose<T extends TransposeType>(
   group: DeviceGroup,

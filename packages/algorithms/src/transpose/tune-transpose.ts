@@ -21,7 +21,10 @@ export interface TransposeChoice {
   readonly transport: TileTransport
 }
 
-/** The shipped choice first. `transport` leaves only candidates of that kind. */
+/**
+ * The candidates, with the shipped choice first. If `transport` is given, only candidates with that
+ * transport.
+ */
 export function transposeCandidates(
   group: DeviceGroup,
   transport: TileTransport | 'auto' = 'auto',
@@ -55,7 +58,7 @@ export function transposeCandidates(
   ]
 }
 
-/** Compiles what `choice` needs. */
+/** Compiles the kernels for `choice`. */
 export function compileChoice(
   group: DeviceGroup,
   type: ElementType,
@@ -72,10 +75,10 @@ export function choiceOptions({
 }
 
 /**
- * Chooses how to transpose `input` into `output`: from the store; otherwise it times the candidates with the
+ * Chooses how to transpose `input` into `output`: from the store, or by timing the candidates with the
  * overlapped schedule on the two matrices, after which `output` is the transpose. Both schedules use the same
- * choice, so that they differ in nothing else. A software adapter gets the shipped choice, since its times
- * say nothing about other devices.
+ * choice, so that they differ in nothing else. A software adapter uses the shipped choice, since its times do
+ * not apply to other devices.
  */
 export async function tuneTranspose<T extends ElementType>(
   group: DeviceGroup,

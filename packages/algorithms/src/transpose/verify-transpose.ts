@@ -5,10 +5,10 @@ import type { Verification } from '../report.ts'
 import { type ShardedMatrix, splitRows } from '../sharded-matrix.ts'
 
 /**
- * Compares `output` with the transpose of `source` (`output.columns` × `output.rows`, row-major), every
- * element, bit for bit. Reads the source again in chunks of rows, so that host memory holds only a chunk of
- * each. Each process reads the rows of the source that `writeSharded` gives to its devices, and gets the
- * columns of the output that they became.
+ * Compares every element of `output` with the transpose of `source` (`output.columns` × `output.rows`,
+ * row-major), bit for bit. Reads the source again in chunks of rows, so that host memory holds only one chunk
+ * at a time. Each process reads the rows of the source that `writeSharded` writes to its devices, and
+ * receives the corresponding columns of the output.
  */
 export async function verifyTranspose<T extends ElementType>(
   group: DeviceGroup,
@@ -23,7 +23,7 @@ export async function verifyTranspose<T extends ElementType>(
   let wrong = 0
   let maxError = 0
   for (let turn = 0; turn < turns; turn++) {
-    // All processes ask for all that moves in this turn, in the same order; each gets what goes to it.
+    // All processes request all transfers of this turn, in the same order; each receives the data sent to it.
     const arriving = shares.flatMap(({ rank, row, rows: count }) => {
       const top = row + turn * chunkRows
       const height = Math.min(chunkRows, row + count - top)
@@ -54,7 +54,7 @@ export async function verifyTranspose<T extends ElementType>(
   return combined(group, rows * columns, wrong, maxError)
 }
 
-/** What all processes found. */
+/** Combines the findings of all processes. */
 async function combined(
   group: DeviceGroup,
   elements: number,

@@ -2,15 +2,15 @@ import { type DeviceGroup, type GpuErrorCode, isGpuError, type Program } from '@
 import { median } from '../measure.ts'
 import type { TuningStore } from './tuning-store.ts'
 
-/** One way to compute something; every candidate gives the same bits. */
+/** One way to compute something; all candidates produce the same bits. */
 export interface Candidate<C> {
-  /** Unique among the candidates. The store keeps it. */
+  /** Unique among the candidates. It is saved in the store. */
   readonly name: string
   readonly choice: C
 }
 
 /**
- * A later candidate replaces an earlier one only where it is faster by this much, so that noise does not
+ * A later candidate replaces an earlier one only if it is faster by this factor, so that noise does not
  * decide between equals.
  */
 const advantage = 0.98
@@ -24,11 +24,11 @@ const unfit: ReadonlySet<GpuErrorCode> = new Set(['out-of-memory', 'too-large', 
 
 /**
  * Returns the candidate that the store names for `key`; otherwise the fastest by `time`, which it stores. The
- * first candidate is the shipped choice, which is returned without timing where there is no store or no other
+ * first candidate is the shipped choice, which is returned without timing if there is no store or no other
  * candidate.
  *
- * @param time Seconds that a candidate takes. It may return early with any number above `limit` once that is
- * exceeded.
+ * @param time Returns the seconds that a candidate takes. It may return early with any number above `limit`
+ * once that is exceeded.
  */
 export async function tune<C>(
   store: TuningStore | false | undefined,
@@ -59,10 +59,10 @@ export async function tune<C>(
 }
 
 /**
- * Seconds that one run of `program` takes: the median of seven samples after a warm-up, each of as many runs
- * as take two milliseconds. There are three samples where one run takes longer than a tenth of a second and
- * one where it takes longer than half a second: long runs vary less, and seven of each candidate would keep a
- * user waiting for a minute. It stops after one sample that exceeds 1.5 times `limit`.
+ * The seconds of one run of `program`: the median of seven samples after a warm-up, each with enough runs to
+ * take two milliseconds. Takes three samples if one run takes longer than a tenth of a second, and one if it
+ * takes longer than half a second: long runs vary less, and seven of each candidate would take a minute.
+ * Stops after one sample that exceeds 1.5 times `limit`.
  */
 export async function timeProgram(
   group: DeviceGroup,

@@ -1,5 +1,4 @@
-// Exports of the addon; src/native-addon.ts declares their types. Nothing here runs at load time but the
-// exports' creation.
+// Exports of the addon; src/native-addon.ts declares their types. At load time, only the exports are created.
 #include <napi.h>
 
 #include <array>
@@ -55,7 +54,7 @@ Napi::Value openGroup(const Napi::CallbackInfo &info) {
   } catch (const NativeError &error) {
     return rejected(info.Env(), error);
   }
-  // The settle function holds the worker until the group's object does.
+  // The settle function keeps the worker alive until the group's object does.
   return worker->submit(info, [libraries = fromJs<std::vector<std::string>>(info[0]),
                                ordinals = fromJs<std::vector<int>>(info[1]), shareable = fromJs<std::optional<bool>>(info[2]).value_or(false),
                                worker]() -> Settle {

@@ -60,7 +60,7 @@ void CommandQueue::lose(const NativeError &error) {
   lost_ = true;
   lostAt_ = Clock::now();
   options_.messages.lost(error);
-  // What is in flight may go on: its memory stays until the marks are reached.
+  // Work in flight may continue: its memory is kept until the marks are reached.
   for (auto &mark : marks_)
     for (const auto &settled : std::exchange(mark.settled, {})) settled(&error);
 }
@@ -93,7 +93,7 @@ void CommandQueue::settle(Settled settled) {
 
 bool CommandQueue::poll() {
   bool progress = false;
-  // Before marks are looked at, which the kernel that had to leave has let the stream reach.
+  // Checked before the marks: a kernel that had to leave has let the stream reach them.
   if (watched_.written() && !lost_) lose({"timeout", "A submit took longer than its limit."});
   try {
     if (!marks_.empty()) gpu_.use();
@@ -115,12 +115,12 @@ bool CommandQueue::poll() {
   }
   if (progress) since_ = Clock::now();
   while (!waiting_.empty()) {
-    // What it does may put other calls behind it, never ahead: the reference holds.
+    // The call may append other calls but never prepend any, so the reference stays valid.
     if (!attempt(waiting_.front())) break;
     waiting_.pop_front();
     progress = true;
   }
-  // Others wait for the end of what nobody waits for.
+  // Others wait for the end of this work, although nobody awaits it directly.
   if (marks_.empty() && inFlight() && !lost_) attempt([this] {
       mark();
       return true;
@@ -160,7 +160,7 @@ void CommandQueue::drain(std::function<void()> settled) {
 
 /// Records how far the stream is, and tells `settled` when that is reached.
 void CommandQueue::mark(Settled settled) {
-  // What gathered writes lie in is not in use by the stream yet.
+  // The stream does not use the staging memory of gathered writes yet.
   const bool staged = gathered_.empty() && !usedStaging_.empty() && (usedStaging_.size() > 1 || staged_ == stagingByteLength);
   if (completed_ == launched_ && !staged) {
     if (settled) settled(nullptr);
@@ -278,7 +278,7 @@ cuda::DevicePtr CommandQueue::shareBuffer(std::uint64_t number) {
   found->second.shared = true;
   gpu_.use();
   const auto address = addressOf(number, 0);
-  // Other GPUs may use it from here on, on streams that do not wait for this one.
+  // From here on, other GPUs may use it on streams that do not wait for this one.
   gpu_.synchronize();
   return address;
 }

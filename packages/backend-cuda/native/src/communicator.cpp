@@ -67,14 +67,14 @@ Communicator::~Communicator() { close(); }
 
 void Communicator::abort() {
   if (comm_ == nullptr) return;
-  // In a thread of its own, because NCCL waits for all graphs with its operations, and whoever frees them
-  // waits for the GPU. The call is local: ncclCommDestroy would wait for the other ranks.
+  // In a separate thread, because NCCL waits for all graphs with its operations, and freeing those waits for
+  // the GPU. The call is local: ncclCommDestroy would wait for the other ranks.
   std::packaged_task<Result()> task([&library = library_, comm = comm_] { return library.commAbort(comm); });
   auto gone = task.get_future();
   try {
     std::thread(std::move(task)).detach();
   } catch (const std::system_error &) {
-    // The operating system starts no thread: `close` makes the call itself.
+    // The operating system cannot start a thread, so `close` makes the call itself.
     return;
   }
   gone_ = std::move(gone);
@@ -84,7 +84,7 @@ void Communicator::abort() {
 void Communicator::close() {
   abort();
   if (comm_ != nullptr) {
-    // The graphs for which NCCL would wait are gone by now.
+    // The graphs for which NCCL would wait have been destroyed by now.
     std::promise<Result> result;
     gone_ = result.get_future();
     result.set_value(library_.commAbort(std::exchange(comm_, nullptr)));
@@ -137,7 +137,7 @@ void Communicator::exchange(const std::vector<Message> &messages, cuda::Stream s
     failed = message.sends ? static_cast<const ImportEntry *>(&library_.send) : &library_.recv;
     break;
   }
-  // A group that has begun must end, also behind a failure.
+  // A group that has begun must end, even after a failure.
   const auto ended = library_.groupEnd();
   if (failed != nullptr) check(result, *failed);
   settle(ended, library_.groupEnd);

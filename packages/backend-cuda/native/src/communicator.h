@@ -17,37 +17,37 @@ struct Message {
   std::size_t byteLength;
 };
 
-/// 22803 for NCCL 2.28.3. Throws NativeError `unsupported` where NCCL does not load, or is too old.
+/// 22803 for NCCL 2.28.3. Throws NativeError `unsupported` if NCCL cannot be loaded or is too old.
 int version(const std::vector<std::string> &libraries);
-/// 128 bytes that name a communicator to all of its ranks. Throws as `version`.
+/// 128 bytes that identify a communicator to all of its ranks. Throws as `version` does.
 std::vector<std::uint8_t> uniqueId(const std::vector<std::string> &libraries);
 
 /// One rank's end of a communicator over all ranks, each with one GPU, which is current in the calling
-/// thread. It never blocks in NCCL, so that it notices when `broken` says that another rank cannot go on.
-/// Every member throws NativeError.
+/// thread. It never blocks in NCCL, so that it notices when `broken` reports that another rank cannot
+/// continue. Every member throws NativeError.
 class Communicator {
 public:
-  /// Waits until all ranks have come here.
+  /// Waits until all ranks have called this.
   Communicator(const std::vector<std::string> &libraries, const std::vector<std::uint8_t> &id, int rank, int count,
                std::function<bool()> broken, std::vector<std::string> &releaseFailures);
-  /// Graphs with its operations are gone. Waits for NCCL, but not for ever; adds a sentence to
-  /// `releaseFailures` where it fails.
+  /// All graphs with its operations must have been destroyed. Waits for NCCL, but not forever; adds a
+  /// sentence to `releaseFailures` on failure.
   ~Communicator();
   Communicator(const Communicator &) = delete;
   Communicator &operator=(const Communicator &) = delete;
 
   /// One group: all of its messages make progress together. It is issued to the stream, or captured by it.
   void exchange(const std::vector<Message> &messages, cuda::Stream stream) const;
-  /// Throws `peer-lost` where another rank cannot go on, or NCCL has found an error.
+  /// Throws `peer-lost` if another rank cannot continue, or if NCCL has found an error.
   void requireWhole() const;
-  /// Ends what is under way on the GPU. Graphs may still be there: the communicator, which takes no more
-  /// calls, goes once they have gone.
+  /// Ends the work in progress on the GPU. Graphs may still exist: the communicator accepts no more calls,
+  /// and is destroyed after them.
   void abort();
 
 private:
   void close();
   void check(Result result, const ImportEntry &function) const;
-  /// The same for a call that may go on in a thread of NCCL's: waits for it.
+  /// The same for a call that may continue in one of NCCL's threads: waits for it.
   void settle(Result result, const ImportEntry &function) const;
 
   const Library &library_;

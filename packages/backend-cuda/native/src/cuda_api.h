@@ -68,7 +68,7 @@ struct Uuid {
   unsigned char bytes[16];
 };
 
-/// Names device memory to other processes.
+/// Identifies device memory to other processes.
 struct IpcMemHandle {
   unsigned char reserved[64];
 };
@@ -131,9 +131,9 @@ struct Memcpy3D {
   std::size_t widthInBytes, height, depth;
 };
 
-/// The resolved driver: every function is there once `loadDriver` has returned. Each has the API version
-/// whose ABI is declared here. A bare dlsym would return the oldest one (32-bit sizes for cuMemAlloc), so
-/// every symbol goes through cuGetProcAddress.
+/// The resolved driver: every function is available once `loadDriver` has returned. Each has the API version
+/// whose ABI is declared here. A bare dlsym would return the oldest version (32-bit sizes for cuMemAlloc), so
+/// every symbol is resolved by cuGetProcAddress.
 struct Driver : ImportTable {
   Import<Result(unsigned flags)> init{this, "cuInit", 2000};
   Import<Result(Result error, const char **name)> getErrorName{this, "cuGetErrorName", 6000};
@@ -221,7 +221,7 @@ struct Driver : ImportTable {
   int version = 0;
 };
 
-/// Oldest driver API that has every call above (kernel nodes with a context, 12.0; driver 525).
+/// The oldest driver API with every call above (kernel nodes with a context, 12.0; driver 525).
 constexpr int oldestDriverVersion = 12000;
 
 } // namespace tandem::cuda

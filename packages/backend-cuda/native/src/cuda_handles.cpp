@@ -36,7 +36,7 @@ void Context::check(Result result, const ImportEntry &function) const {
 }
 
 void Context::noteRelease(Result result, const ImportEntry &function) const noexcept {
-  // After a fault every call fails, and the end of the process frees all.
+  // After a fault every call fails, and everything is freed when the process ends.
   if (result == success || contextsLost()) return;
   try {
     check(result, function);

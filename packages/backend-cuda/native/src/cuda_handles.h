@@ -12,8 +12,7 @@ namespace tandem::cuda {
 /// Sentences about calls that release something and fail; the group reports them when it closes.
 using ReleaseFailures = std::vector<std::string>;
 
-/// The retained primary context of one GPU. Handles that are made in it refer to it, and are destroyed before
-/// it.
+/// The retained primary context of one GPU. Handles created in it refer to it, and are destroyed before it.
 class Context {
 public:
   Context(const Driver &driver, int ordinal, ReleaseFailures &failures);
@@ -21,10 +20,10 @@ public:
   Context(const Context &) = delete;
   Context &operator=(const Context &) = delete;
 
-  /// Makes it the current context of the calling thread. Throws NativeError `device-lost` once the contexts
-  /// of this process are gone.
+  /// Makes this the current context of the calling thread. Throws NativeError `device-lost` once the contexts
+  /// of this process are lost.
   void use() const;
-  /// Throws NativeError for any result but success: `device-lost` for a fault, else `cuda`.
+  /// Throws NativeError for any result but success: `device-lost` for a fault, otherwise `cuda`.
   void check(Result result, const ImportEntry &function) const;
   template <typename... Parameters, typename... Arguments>
   void call(const Import<Result(Parameters...)> &function, Arguments... arguments) const {
@@ -66,7 +65,7 @@ public:
     context_ = &context;
     handle_ = handle;
   }
-  /// Owns a handle that was made in `context`.
+  /// Owns a handle that was created in `context`.
   Owned(const Context &context, Handle handle) : context_(&context), handle_(handle) {}
   ~Owned() {
     if (handle_ != Handle{}) context_->release(context_->driver().*destroy, handle_);
@@ -94,11 +93,11 @@ using HostMemory = Owned<void *, &Driver::memFreeHost>;
 using ImportedMemory = Owned<DevicePtr, &Driver::ipcCloseMemHandle>;
 using HostLock = Owned<void *, &Driver::memHostUnregister>;
 
-/// One physical GPU of a group: its context, the pool that its memory comes from, the stream that all its
-/// work goes through, and events, which take microseconds to create.
+/// One physical GPU of a group: its context, the pool for its memory, the stream for all its work, and
+/// events, whose creation would take microseconds.
 class Gpu {
 public:
-  /// `shareable`: other processes may map its memory, which then comes from no pool.
+  /// `shareable`: other processes may map its memory, which is then not allocated from a pool.
   Gpu(const Driver &driver, int ordinal, bool shareable, ReleaseFailures &failures);
   /// Waits for the stream.
   ~Gpu();
@@ -112,14 +111,14 @@ public:
     context.call(function, arguments...);
   }
   void synchronize() const { call(context.driver().streamSynchronize, stream.get()); }
-  /// Records the event behind the work in the stream.
+  /// Records the event after the work in the stream.
   void record(const OwnedEvent &event) const { call(context.driver().eventRecord, event.get(), stream.get()); }
 
   const bool shareable;
   const Context context;
   const OwnedPool pool;
   const OwnedStream stream;
-  /// Recorded in turn behind launches and parts of transfers; at most this many are in flight.
+  /// Recorded in turn after launches and parts of transfers; at most this many are in flight.
   static constexpr std::size_t turnCount = 2;
   const OwnedEvent turns[turnCount];
   /// The event that streams of other GPUs wait for.
@@ -128,12 +127,12 @@ public:
   const OwnedEvent start, end;
 };
 
-/// Device memory: from the GPU's pool, or of its own where it is shareable.
+/// Device memory, from the GPU's pool or, if shareable, allocated separately.
 class Allocation {
 public:
   /// Throws NativeError.
   Allocation(const Gpu &gpu, std::size_t byteLength);
-  /// The memory is freed behind the work in the GPU's stream.
+  /// The memory is freed after the work in the GPU's stream.
   ~Allocation();
   Allocation(Allocation &&other) noexcept : gpu_(other.gpu_), address_(std::exchange(other.address_, 0)) {}
   Allocation &operator=(Allocation &&) = delete;

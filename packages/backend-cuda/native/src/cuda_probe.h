@@ -50,7 +50,7 @@ struct Probe {
   }
 };
 
-/// Asks the driver about every device, without making a context. Throws as `loadDriver` does.
+/// Queries the driver about every device, without creating a context. Throws as `loadDriver` does.
 Probe probe(const std::vector<std::string> &libraries);
 
 } // namespace tandem::cuda

@@ -30,8 +30,7 @@ Group::Group(const cuda::Driver &driver, const std::vector<int> &ordinals, bool 
              std::shared_ptr<cuda::ReleaseFailures> failures, std::function<bool()> stopping)
     : driver_(driver), failures_(std::move(failures)), stopping_(std::move(stopping)) {
   if (ordinals.empty()) throw NativeError("validation", "A group needs at least one CUDA device.");
-  // Pauses of this thread, which carries out everything, take as long as they are asked for, and not 50 µs
-  // longer.
+  // Makes pauses of this thread, which executes everything, as short as requested, instead of 50 µs longer.
   prctl(PR_SET_TIMERSLACK, 1'000UL);
   for (const int ordinal : ordinals) gpus_.emplace_back(driver, ordinal, shareable, *failures_);
   openPeers();
@@ -46,7 +45,7 @@ std::vector<cuda::DevicePtr> Group::leaveAddresses() const {
 }
 
 Group::~Group() {
-  // Memory that the members free may be in use until then.
+  // Memory that the members free may be in use until the stream is idle.
   for (const auto &gpu : gpus_) gpu.context.release(driver_.streamSynchronize, gpu.stream.get());
 }
 
@@ -58,7 +57,7 @@ void Group::openPeers() {
     std::vector<cuda::MemoryAccess> access;
     for (std::size_t reader = 0; reader < count; ++reader) {
       const auto &context = gpus_[reader].context;
-      // A GPU may be listed twice, as two queues on one context: for testing synchronisation without a second
+      // A GPU may be listed twice, as two queues on one context: for testing synchronization without a second
       // GPU.
       if (context.device() == gpus_[owner].context.device()) {
         peers_[reader * count + owner] = true;
@@ -102,7 +101,7 @@ cuda::DevicePtr Group::allocate(std::size_t gpuIndex, std::size_t byteLength, bo
     auto allocation = withMemory([&] { return cuda::Allocation(gpu, byteLength); });
     const auto address = allocation.address();
     if (zeroed) gpu.call(driver_.memsetD8Async, address, 0, byteLength, gpu.stream.get());
-    // Peers may use the address from here on, on streams that do not wait for this one.
+    // From here on, peers may use the address on streams that do not wait for this one.
     gpu.synchronize();
     allocations_.emplace(address, std::move(allocation));
     return address;
@@ -198,7 +197,7 @@ void Group::rest() { unused_.clear(); }
 
 Group::LoadedKernel Group::load(const cuda::Gpu &gpu, const std::vector<std::uint8_t> &image, const std::string &entry,
                                 int dynamicSharedByteLength) const {
-  // PTX is text and must end with a zero; a spare one after a cubin does no harm.
+  // PTX is text and must end with a zero; an extra one after a cubin is harmless.
   auto terminated = image;
   terminated.push_back(0);
   std::vector<char> log(8192, '\0');
@@ -212,7 +211,7 @@ Group::LoadedKernel Group::load(const cuda::Gpu &gpu, const std::vector<std::uin
     throw NativeError(error.code, std::string(error.what()) + " " + log.data(), error.result);
   }
   gpu.call(driver_.moduleGetFunction, &kernel.function, kernel.module.get(), entry.c_str());
-  // Above 48 KiB workgroup memory is dynamic and needs the opt-in.
+  // Workgroup memory above 48 KiB is dynamic and needs the opt-in.
   if (dynamicSharedByteLength > 0) {
     gpu.call(driver_.funcSetAttribute, kernel.function, cuda::functionMaxDynamicSharedSizeBytes, dynamicSharedByteLength);
   }
@@ -231,9 +230,9 @@ void Group::createGraph(std::uint32_t id, std::size_t mainGpu, const std::vector
   try {
     const auto graph = buildGraph(gpu, words);
     gpu.use();
-    // Kernels have the least priority, NCCL's that of the stream in which they are captured: each of their
-    // blocks needs all registers of a multiprocessor, which it would else get once no block of the kernels
-    // beside it waits any more.
+    // Kernels have the lowest priority; NCCL's have that of the stream in which they are captured. Each of
+    // NCCL's blocks needs all registers of a multiprocessor, which it would otherwise get only when no block
+    // of the concurrent kernels is waiting any more.
     const auto flags = communicator_ ? cuda::graphUsesNodePriorities : 0;
     auto exec = withMemory([&] { return cuda::OwnedGraphExec(gpu.context, driver_.graphInstantiate, graph.get(), flags); });
     gpu.call(driver_.graphUpload, exec.get(), gpu.stream.get());

@@ -117,13 +117,13 @@ Napi::Value GroupObject::mapHost(const Napi::CallbackInfo &info) {
   const auto status = napi_create_external_arraybuffer(
       env, pages->get(), byteLength, [](napi_env, void *, void *held) { delete static_cast<std::shared_ptr<void> *>(held); },
       pages.get(), &arrayBuffer);
-  // Pages that no ArrayBuffer can have were never locked.
+  // Pages that cannot be put into an ArrayBuffer were never locked.
   if (status == napi_no_external_buffers_allowed) return env.Undefined();
   if (status != napi_ok) {
     if (block.locked) parts_.group->hostBlocks().keep(block);
     throw Napi::Error::New(env);
   }
-  // The ArrayBuffer holds them from now on.
+  // The ArrayBuffer owns them from now on.
   const auto address = reinterpret_cast<std::uintptr_t>(pages.release()->get());
   auto value = Napi::Object::New(env);
   value.Set("arrayBuffer", arrayBuffer);

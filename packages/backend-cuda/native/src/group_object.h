@@ -9,7 +9,7 @@
 
 namespace tandem {
 
-/// The JavaScript face of a Group, whose methods src/native-addon.ts declares: each queues a job on the
+/// The JavaScript interface of a Group, whose methods src/native-addon.ts declares: each queues a job on the
 /// group's worker and returns at once.
 class GroupObject : public Napi::ObjectWrap<GroupObject> {
 public:
@@ -27,7 +27,7 @@ public:
 private:
   /// Queues a call of a method of the group, and returns a promise of its result.
   template <auto method> Napi::Value queue(const Napi::CallbackInfo &info);
-  /// Queues a call of a method of the group that releases something; nobody waits for it.
+  /// Queues a call of a method of the group that releases something, without waiting for it.
   template <auto method> Napi::Value post(const Napi::CallbackInfo &info);
   Napi::Value drain(const Napi::CallbackInfo &info);
   Napi::Value breakOff(const Napi::CallbackInfo &info);

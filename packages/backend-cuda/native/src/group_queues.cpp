@@ -1,4 +1,4 @@
-// Command queues of a group, beside its graphs and transfers.
+// The command queues of a group, which exist in addition to its graphs and transfers.
 #include <limits>
 #include <system_error>
 #include <thread>
@@ -24,7 +24,7 @@ void Group::openQueue(std::uint32_t id, std::size_t gpuIndex, double timeoutSeco
   options.messages = std::move(messages);
   options.functions = {kernelOf(internalKernels.at(0)).function, kernelOf(internalKernels.at(1)).function,
                        kernelOf(internalKernels.at(2)).function};
-  // What launch sets have started on other GPUs may still use this one's memory.
+  // Work that launch sets have started on other GPUs may still use this GPU's memory.
   options.beforeWork = [this, &gpu] {
     if (lastLaunched_ == nullptr || lastLaunched_ == &gpu) return;
     lastLaunched_->use();

@@ -8,24 +8,24 @@
 namespace tandem {
 
 /// Pages for buffers of host memory, by size class. Unlocking pages waits for the GPU, so a block that is
-/// given back stays locked for whoever asks for its class next. Any thread.
+/// returned stays locked and is reused for the next request in its class. Callable from any thread.
 class HostBlocks {
 public:
   struct Block {
     std::shared_ptr<void> pages;
-    /// Of its class.
+    /// The size of its class.
     std::size_t byteLength = 0;
-    /// Whether it comes locked.
+    /// Whether the block is already locked.
     bool locked = false;
   };
 
-  /// The size of the blocks that hold so many bytes: a quarter more at most, where that is several pages.
-  /// Blocks above `largestKept` have no class.
+  /// The size of the blocks for this many bytes: at most a quarter more, if that is several pages. Blocks
+  /// above `largestKept` have no class.
   static std::size_t classOf(std::size_t byteLength);
-  /// A spare block, which holds zeros, or else new pages. Throws std::bad_alloc.
+  /// Returns a spare block, which holds zeros, or new pages. Throws std::bad_alloc.
   Block take(std::size_t byteLength);
-  /// Keeps a locked block that holds zeros. False where it is too large, or enough is kept: the caller
-  /// unlocks it.
+  /// Keeps a locked block that holds zeros. Returns false if it is too large or enough blocks are kept; the
+  /// caller then unlocks it.
   bool keep(const Block &block);
   /// All spare blocks, for the caller to unlock.
   std::vector<Block> takeAll();

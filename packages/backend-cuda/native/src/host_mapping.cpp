@@ -9,7 +9,7 @@ namespace tandem {
 std::shared_ptr<void> mapPages(std::size_t byteLength) {
   void *address = mmap(nullptr, byteLength, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (address == MAP_FAILED) throw std::bad_alloc();
-  // Fewer pages to lock; a hint that may be refused.
+  // Results in fewer pages to lock; the system may ignore this hint.
   madvise(address, byteLength, MADV_HUGEPAGE);
   return {address, [byteLength](void *pages) { munmap(pages, byteLength); }};
 }

@@ -4,8 +4,8 @@
 
 namespace tandem {
 
-/// Anonymous pages, unmapped with the last owner: page-locking works on whole pages, so these share none with
-/// the heap. They cost nothing until touched or page-locked. Throws std::bad_alloc.
+/// Anonymous pages, unmapped with the last owner. Page-locking works on whole pages, so these are not shared
+/// with the heap. They cost nothing until they are touched or page-locked. Throws std::bad_alloc.
 std::shared_ptr<void> mapPages(std::size_t byteLength);
 
 } // namespace tandem

@@ -5,8 +5,8 @@
 
 namespace tandem {
 
-/// A job that calls `function` with arguments of these types, read from the call now; its result goes back to
-/// JavaScript.
+/// A job that calls `function` with arguments of these types, which are read from the call now; the result is
+/// returned to JavaScript.
 template <typename... Parameters, typename Function> Work workOf(const Napi::CallbackInfo &info, Function function) {
   auto arguments = argumentsOf<std::decay_t<Parameters>...>(info, std::index_sequence_for<Parameters...>());
   return [function = std::move(function), arguments = std::move(arguments)]() -> Settle {

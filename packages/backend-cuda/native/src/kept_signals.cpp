@@ -37,7 +37,7 @@ KeptSignals::~KeptSignals() {
   for (const auto &kept : keptSignals) {
     struct sigaction now {};
     sigaction(kept.signal, nullptr, &now);
-    // Another handler is somebody's who has set it meanwhile.
+    // Any other handler was set by someone else in the meantime, and is kept.
     if (now.sa_handler == (kept.isReplaced() ? SIG_DFL : kept.before.sa_handler)) sigaction(kept.signal, &kept.before, nullptr);
   }
 }

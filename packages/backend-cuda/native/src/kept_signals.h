@@ -2,11 +2,12 @@
 
 namespace tandem {
 
-/// Keeps what SIGINT and SIGTERM do as it was, around a call of NVRTC. NVRTC (seen in 13.0.88) takes both
-/// over for a moment, and gives them back by `signal`, which loses the flags of a handler. Node's own
-/// handlers raise their signal again and count on SA_RESETHAND: without that flag they raise it for ever, and
-/// the process never ends. Such a handler, which only resets the terminal, is replaced by the default action
-/// while any NVRTC call is under way. What others do to these two signals meanwhile, NVRTC may undo.
+/// Preserves the handlers of SIGINT and SIGTERM around a call of NVRTC. NVRTC (seen in 13.0.88) temporarily
+/// replaces both and restores them with `signal`, which loses the flags of a handler. Node's own handlers
+/// raise their signal again and rely on SA_RESETHAND: without that flag they raise it forever, and the
+/// process never ends. Such a handler, which only resets the terminal, is replaced by the default action
+/// while any NVRTC call is in progress. NVRTC may undo changes that others make to these two signals in the
+/// meantime.
 class KeptSignals {
 public:
   KeptSignals();

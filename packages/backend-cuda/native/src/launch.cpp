@@ -1,4 +1,4 @@
-// Launches of graphs that native code of another package asks for, repetition by repetition.
+// Launches of graphs that native code of another package requests, repetition by repetition.
 #include <thread>
 
 #include "group.h"
@@ -37,8 +37,8 @@ void Group::launch(std::uint32_t id, LaunchDone done) {
 
 void Group::startLaunch(LaunchSet &set, LaunchDone done) {
   const auto &main = *set.gpus.front();
-  // Who asks for a launch takes it that all launches run in the order in which they are asked for, as in one
-  // queue; each GPU has its own.
+  // Callers expect all launches to run in the order of the requests, as in one queue, but each GPU has its
+  // own stream.
   if (lastLaunched_ != nullptr && lastLaunched_ != &main) {
     lastLaunched_->use();
     lastLaunched_->record(lastLaunched_->joined);
@@ -49,7 +49,7 @@ void Group::startLaunch(LaunchSet &set, LaunchDone done) {
   settleQueues();
   followQueues(main);
   main.use();
-  // The first GPU is joined by none, so its event is free to mark the start.
+  // No GPU joins the first one, so its event is free to mark the start.
   if (set.gpus.size() > 1) main.record(main.joined);
   fork(set.gpus, main.joined);
   launchGraphs(set.graphs);
@@ -64,8 +64,7 @@ void Group::startLaunch(LaunchSet &set, LaunchDone done) {
 bool Group::pollLaunches() {
   const auto now = std::chrono::steady_clock::now();
   bool waiting = false;
-  // A launch that is complete may be followed by one of the same set: `done` comes last, when nothing of the
-  // set is held.
+  // `done` may launch the same set again, so it is called last, when nothing of the set is referenced.
   std::list<LaunchSet::Launch> complete;
   for (auto &[id, set] : launchSets_) {
     while (!set.inFlight.empty()) {

@@ -60,7 +60,7 @@ void Launcher::poll(const std::shared_ptr<Launcher> &launcher) {
         poll(launcher);
         return;
       } catch (const std::bad_alloc &) {
-        // There may be memory for a job later.
+        // Memory for a job may be available later.
       }
     }
     group->setPolls(false);

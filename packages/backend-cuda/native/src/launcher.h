@@ -27,7 +27,7 @@ private:
   std::uint32_t id_;
 };
 
-/// A run of a group, as `Launcher`.
+/// Starts a run of a group, in the same way as `Launcher`.
 class RunLauncher {
 public:
   RunLauncher(const Worker &worker, std::weak_ptr<Group> group, RunRequest request)

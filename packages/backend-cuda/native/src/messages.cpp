@@ -10,8 +10,8 @@ void Group::joinRanks(const std::vector<std::string> &libraries, const std::vect
   gpu.use();
   communicator_ = std::make_unique<nccl::Communicator>(
       libraries, id, rank, count, [this] { return broken_.load() || stopping_(); }, *failures_);
-  // Pairs connect with their first message, and no message may be outside graphs once one is inside: so each
-  // rank has one from every other.
+  // Pairs connect with their first message, and no message may be outside graphs once one is inside a graph.
+  // So each rank receives one from every other rank here.
   constexpr std::size_t wordByteLength = sizeof(std::uint32_t);
   const auto total = static_cast<std::size_t>(count);
   const cuda::Allocation words(gpu, 2 * total * wordByteLength);
@@ -44,7 +44,7 @@ cuda::OwnedGraph Group::captureMessages(const cuda::Gpu &gpu, const std::vector<
   if (!communicator_) throw NativeError("driver", "The graph has messages, but the group has not joined other ranks.");
   communicator_->requireWhole();
   gpu.use();
-  // NCCL issues a group from a thread of its own.
+  // NCCL issues a group from its own thread.
   gpu.call(driver_.streamBeginCapture, gpu.stream.get(), cuda::streamCaptureModeThreadLocal);
   cuda::Graph captured = nullptr;
   try {

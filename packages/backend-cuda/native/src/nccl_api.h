@@ -23,7 +23,7 @@ struct UniqueId {
 constexpr unsigned configMagic = 0xcafebeef;
 constexpr unsigned configVersion = 22900;
 constexpr int undefined = std::numeric_limits<int>::min();
-/// As NCCL 2.29 has it. An older library reads what it knows of it, a newer one what the version says.
+/// As in NCCL 2.29. An older library reads the fields that it knows, a newer one those of the given version.
 struct Config {
   std::size_t size = sizeof(Config);
   unsigned magic = configMagic;
@@ -35,8 +35,8 @@ struct Config {
   const char *commName = nullptr;
   int collnetEnable = undefined, ctaPolicy = undefined, shrinkShare = undefined, nvlsCTAs = undefined;
   int nChannelsPerNetPeer = undefined, nvlinkCentricSched = undefined;
-  /// 1: no two graphs run beside each other, nor beside operations outside graphs. Else each group would wait
-  /// for an event and record one.
+  /// 1: graphs run concurrently neither with each other nor with operations outside graphs. Otherwise each
+  /// group would wait for an event and record one.
   int graphUsageMode = undefined;
   int numRmaCtx = undefined;
 };
@@ -57,8 +57,8 @@ struct Library : ImportTable {
   int version = 0;
 };
 
-/// Oldest library whose communicators do not block, and whose operations graphs repeat, without defects that
-/// are known to matter here.
+/// The oldest library whose communicators do not block, and whose operations can be repeated by graphs,
+/// without defects known to matter here.
 constexpr int oldestVersion = 21800;
 
 } // namespace tandem::nccl

@@ -100,7 +100,7 @@ std::optional<std::vector<Process>> processesOn(const Library &library, Handle d
   std::vector<ProcessInfo> infos(16);
   unsigned count = 0;
   auto result = errorInsufficientSize;
-  // Processes may start between two calls.
+  // More processes may start between two calls.
   for (int attempt = 0; attempt < 4 && result == errorInsufficientSize; ++attempt) {
     count = static_cast<unsigned>(infos.size());
     result = library.deviceGetComputeProcesses(device, &count, infos.data());
@@ -129,7 +129,7 @@ DeviceList devices(const std::vector<std::string> &libraries) {
   char text[96] = {};
   for (unsigned index = 0; index < count; ++index) {
     Handle handle = nullptr;
-    // A device that this user may not see is not an error of the others.
+    // A device that is not visible to this user is not an error for the others.
     if (library.deviceGetHandleByIndex(index, &handle) != success) continue;
     auto &identity = found.devices.emplace_back();
     identity.index = static_cast<int>(index);

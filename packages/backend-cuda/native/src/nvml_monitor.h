@@ -50,7 +50,7 @@ struct DeviceIdentity {
 };
 
 struct DeviceList {
-  /// Empty where NVML does not say.
+  /// Empty if NVML does not report it.
   std::string driverVersion;
   std::vector<DeviceIdentity> devices;
   template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
@@ -59,7 +59,7 @@ struct DeviceList {
   }
 };
 
-/// PCI bus ids of what each active NVLink of a device leads to; `toSwitch` counts links whose far end is an
+/// PCI bus IDs of the far ends of a device's active NVLinks; `toSwitch` counts links whose far end is an
 /// NVSwitch.
 struct Links {
   std::vector<std::string> remotePciBusIds;
@@ -70,10 +70,10 @@ struct Links {
   }
 };
 
-/// All functions throw NativeError `unsupported` when NVML does not load; any thread, calls may block for
-/// milliseconds.
+/// All functions throw NativeError `unsupported` if NVML does not load. Callable from any thread; calls may
+/// block for milliseconds.
 DeviceList devices(const std::vector<std::string> &libraries);
-/// `uuid` as NVML writes it: GPU-… or MIG-….
+/// `uuid` in NVML's format: GPU-… or MIG-….
 Reading read(const std::vector<std::string> &libraries, const std::string &uuid);
 Links links(const std::vector<std::string> &libraries, const std::string &uuid);
 /// NVML's level of the nearest common ancestor on the PCI tree: 0 same board … 50 across CPUs; −1 when

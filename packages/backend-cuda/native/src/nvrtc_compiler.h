@@ -9,7 +9,7 @@ namespace tandem::nvrtc {
 
 struct Request {
   std::string source;
-  /// What log lines call the source.
+  /// The name of the source in log lines.
   std::string name;
   std::vector<std::string> options;
   template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
@@ -31,11 +31,11 @@ struct Outcome {
   }
 };
 
-/// Major and minor of the first of `libraries` that loads; list the newest first. Throws NativeError
-/// `unsupported` when none does.
+/// The major and minor version of the first of `libraries` that loads; list the newest first. Throws
+/// NativeError `unsupported` if none loads.
 std::vector<int> version(const std::vector<std::string> &libraries);
-/// Blocks for the whole compilation; any thread. A program that does not compile is an outcome, not an
-/// exception.
+/// Blocks for the whole compilation; callable from any thread. A program that does not compile is an outcome,
+/// not an exception.
 Outcome compile(const std::vector<std::string> &libraries, const Request &request);
 
 } // namespace tandem::nvrtc

@@ -1,4 +1,4 @@
-// What the commands of a command queue put into the GPU's stream.
+// The commands that a command queue puts into the GPU's stream.
 #include "command_queue.h"
 
 #include <algorithm>
@@ -94,7 +94,7 @@ void CommandQueue::dispatch(Submit &submit, bool indirect) {
     if (lacksMemory(submit, binding.buffer)) return;
   flushWrites();
   if (indirect) {
-    // As many blocks as the GPU runs at a time take the workgroups in turn.
+    // The grid has as many blocks as the GPU runs at a time; they process the workgroups in turn.
     const auto threads = kernel.block[0] * kernel.block[1] * kernel.block[2];
     grid[0] = std::max(1u, residentThreads_ / std::max(threads, leastThreadsPerBlock));
     grid[1] = grid[2] = 1;
@@ -124,7 +124,7 @@ void CommandQueue::copy(Submit &submit) {
   const auto onHost = [this](std::uint64_t buffer) { return buffers_.at(buffer).kind == Buffer::Kind::host; };
   const auto stream = gpu_.stream.get();
   if (onHost(source.buffer) && onHost(target.buffer)) {
-    // The driver would wait for the stream: by way of the GPU it need not.
+    // The driver would wait for the stream; a copy through the GPU avoids that.
     std::size_t length = byteLength;
     const auto between = allocate(length);
     gpu_.call(driver_.memcpyAsync, between.address(), from, byteLength, stream);
@@ -173,7 +173,7 @@ bool CommandQueue::write(Submit &submit) {
   if (!onHost && target.byteLength <= gatheredByteLength) {
     const auto to = addressOf(target.buffer, target.offset, target.byteLength);
     // Gathered writes never overlap: libraries write the same uniforms before each dispatch of a submit, and
-    // the last write counts.
+    // only the last write counts.
     const auto end = to + target.byteLength;
     const auto overlapping = std::find_if(gathered_.begin(), gathered_.end(), [&](const GatheredWrite &write) {
       return write.target < end && to < write.target + write.byteLength;
@@ -234,8 +234,8 @@ void CommandQueue::stamp(Submit &submit) {
 
 char *CommandQueue::stage(std::size_t byteLength, std::size_t &piece) {
   const auto wanted = std::min(byteLength, stagingByteLength);
-  // A small write is one piece, with room for the list of gathered writes behind it; a long one takes what is
-  // left.
+  // A small write is one piece, with room for the list of gathered writes after it; a long one fills the
+  // remaining space.
   const auto least = byteLength <= gatheredByteLength ? wanted + mostGathered * sizeof(GatheredWrite) + 16 : std::min(wanted, std::size_t{64} << 10);
   if (usedStaging_.empty() || stagingByteLength - staged_ < least) {
     if (spareStaging_.empty() && stagingCount_ == mostStaging) {
@@ -262,7 +262,7 @@ char *CommandQueue::stage(std::size_t byteLength, std::size_t &piece) {
 void CommandQueue::flushWrites() {
   if (gathered_.empty()) return;
   const auto byteLength = gathered_.size() * sizeof(GatheredWrite);
-  // `stage` has left room for it.
+  // `stage` has left space for it.
   auto *place = static_cast<char *>(usedStaging_.back().get()) + staged_;
   staged_ += byteLength;
   std::memcpy(place, gathered_.data(), byteLength);

@@ -39,7 +39,7 @@ struct QueueObject::Link : std::enable_shared_from_this<QueueObject::Link> {
       try {
         again = !link->stopping() && group->pollQueues();
       } catch (const NativeError &) {
-        // Each queue has said what is wrong with it.
+        // Each queue has reported its own errors.
       }
       if (again) link->pollNext();
       else group->endPollingQueues();
@@ -283,7 +283,7 @@ Napi::Value QueueObject::mappedRange(const Napi::CallbackInfo &info) {
 void QueueObject::detachRanges(Buffer &buffer, bool write) {
   for (auto &range : std::exchange(buffer.ranges, {})) {
     auto arrayBuffer = range.arrayBuffer.Value();
-    // The caller may have transferred it elsewhere.
+    // The caller may have transferred it to another thread.
     if (arrayBuffer.IsDetached()) continue;
     if (write && range.copied) {
       auto *bytes = static_cast<std::uint8_t *>(buffer.host->block.get()) + range.byteOffset;
@@ -315,7 +315,7 @@ Napi::Value QueueObject::close(const Napi::CallbackInfo &info) {
   adjustMemory(info.Env(), -told_);
   return later(info, [link = parts_.link](CommandQueue &queue, Settled settled) {
     queue.drain([link, settled = std::move(settled)] {
-      // A job of its own: the queue that calls this is not to go meanwhile.
+      // In a separate job, because the queue that calls this must not be destroyed during the call.
       const auto queued = link->post([link, settled] {
         if (const auto group = link->group.lock()) group->closeQueue(link->id);
         settled(nullptr);

@@ -11,11 +11,11 @@
 
 namespace tandem {
 
-/// A command queue of a group as JavaScript sees it; src/native-addon.ts declares it. It keeps neither the
+/// The JavaScript interface of a group's command queue; src/native-addon.ts declares it. It keeps neither the
 /// group nor its thread alive.
 class QueueObject : public Napi::ObjectWrap<QueueObject> {
 public:
-  /// Opens queue `id` on the group's thread. `arguments`: gpu, timeoutSeconds, ids of the internal kernels,
+  /// Opens queue `id` on the group's thread. `arguments`: gpu, timeoutSeconds, IDs of the internal kernels,
   /// onMessage.
   static Napi::Object open(const Napi::CallbackInfo &info, const std::shared_ptr<Worker> &worker, const std::shared_ptr<Group> &group);
   explicit QueueObject(const Napi::CallbackInfo &info);
@@ -27,11 +27,11 @@ private:
     std::shared_ptr<Link> link;
     std::weak_ptr<Worker> worker;
   };
-  /// Where messages go; JavaScript's thread only.
+  /// The receiver of messages; used only on JavaScript's thread.
   struct Listener {
     Napi::FunctionReference *callback;
   };
-  /// What `mappedRange` gave.
+  /// A range that `mappedRange` returned.
   struct MappedRange {
     Napi::Reference<Napi::ArrayBuffer> arrayBuffer;
     std::size_t byteOffset;
@@ -44,8 +44,8 @@ private:
   };
 
   using Call = std::function<void(CommandQueue &)>;
-  /// Makes the call with the next that is posted: waking the group's thread costs more than most calls that
-  /// nobody waits for.
+  /// Makes the call together with the next one that is posted: waking the group's thread costs more than most
+  /// calls that nobody waits for.
   void defer(Call call);
   void post(Call call);
   void postDeferred();
@@ -72,7 +72,7 @@ private:
   std::shared_ptr<Listener> listener_;
   std::unordered_map<std::uint64_t, Buffer> buffers_;
   std::vector<Call> deferred_;
-  /// What the collector has been told of.
+  /// The number of bytes that has been reported to the garbage collector.
   double told_ = 0;
 };
 

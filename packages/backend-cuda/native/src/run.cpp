@@ -30,7 +30,7 @@ Stop Group::takeStop() {
   const auto why = Stop(__atomic_exchange_n(static_cast<std::uint32_t *>(stopWord_.get()), 0u, __ATOMIC_SEQ_CST));
   if (why != Stop::none)
     for (const auto &word : leaveWords_) word.write(false);
-  // Once broken off, what still starts ends at once.
+  // After breaking off, any work that still starts ends at once.
   if (broken_.load()) tell(Stop::broken);
   return why;
 }
@@ -63,7 +63,7 @@ void Group::waitFor(const cuda::Gpu &gpu, cuda::Event event, Clock::time_point f
 
 RunOutcome Group::run(const RunRequest &request) {
   settleQueues();
-  // The uniforms come first: runs queued behind this one rely on them, even if this one fails.
+  // The uniforms come first: later runs in the queue rely on them, even if this one fails.
   for (const auto &target : request.uniformTargets) {
     const auto &gpu = gpus_.at(target.gpu);
     const auto &[data, byteLength] = request.uniforms.value();
@@ -74,7 +74,7 @@ RunOutcome Group::run(const RunRequest &request) {
   try {
     return launchSteps(request);
   } catch (const NativeError &error) {
-    // An abort and a time limit wait for what was launched, and every GPU has launched as often.
+    // An abort and a time limit wait for what was launched, so every GPU has launched equally often.
     if (error.code != "aborted" && error.code != "timeout") abandon(request);
     throw;
   } catch (...) {
@@ -87,7 +87,7 @@ RunOutcome Group::run(const RunRequest &request) {
 /// ever. Their GPUs' counts of launches may differ, so a run queued behind must not find them.
 void Group::abandon(const RunRequest &request) {
   tell(Stop::broken);
-  // Other ranks may never send what this one waits for.
+  // Other ranks may never send the messages for which this one waits.
   if (communicator_) communicator_->abort();
   for (const auto &gpu : gpus_) {
     driver_.ctxSetCurrent(gpu.context.handle());
@@ -140,7 +140,7 @@ RunOutcome Group::launchSteps(const RunRequest &request) {
   requireWhole();
   std::vector<std::uint32_t> graphs;
   for (const auto &step : request.steps) graphs.insert(graphs.end(), step.graphs.begin(), step.graphs.end());
-  // The first GPU's stream carries the clock.
+  // The clock events are recorded in the first GPU's stream.
   const auto used = gpusOf(graphs);
   RunOutcome outcome;
   if (used.empty()) return outcome;
@@ -152,14 +152,14 @@ RunOutcome Group::launchSteps(const RunRequest &request) {
   followQueues(main);
   const auto begin = Clock::now();
   const auto abortWord = [&] {
-    // In this order: an environment that closes waits two seconds for the run, then takes the word with it.
+    // In this order: an environment that closes waits two seconds for the run, then frees the word.
     return stopping_() ? 1 : request.abortWord == nullptr ? 0 : __atomic_load_n(request.abortWord, __ATOMIC_RELAXED);
   };
   const std::function<void()> look = [&] {
     if (request.limitSeconds && Clock::now() - begin >= std::chrono::duration<double>(*request.limitSeconds)) tell(Stop::limit);
     else if (abortWord() == 2) tell(Stop::abort);
   };
-  // Once kernels have been told to leave the results are wrong, so more launches would only take time.
+  // Once kernels have been signalled to leave, the results are wrong, and more launches would only take time.
   const auto shouldStop = [&] {
     look();
     return abortWord() != 0 || stopped() != Stop::none;
@@ -173,7 +173,7 @@ RunOutcome Group::launchSteps(const RunRequest &request) {
   for (const auto &step : request.steps) {
     if (aborted) break;
     fork(used, outcome.launches == 0 ? main.start : main.end);
-    // An abort acts between launches, so few are in flight.
+    // An abort takes effect between launches, so only few are in flight.
     for (std::uint64_t launch = 0; launch < step.count; ++launch) {
       const auto turn = outcome.launches % cuda::Gpu::turnCount;
       const auto from = Clock::now();

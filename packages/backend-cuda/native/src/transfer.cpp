@@ -1,4 +1,4 @@
-// Immediate transfers between device memory and ordinary host memory, dense on the host, row after row.
+// Immediate transfers between device memory and ordinary host memory, which is dense and row-major.
 #include <algorithm>
 #include <cstring>
 #include <system_error>
@@ -98,8 +98,8 @@ void Group::transfer(const TransferRegion &region, const HostBytes &host, bool t
   };
   Chunk chunks[2];
   std::size_t count = 0;
-  // Once the caller's environment closes, its memory goes away. So the driver sees staging memory alone, and
-  // a look comes before each part is copied from or to the caller's.
+  // Once the caller's environment closes, its memory is freed. Therefore the driver accesses only staging
+  // memory, and the environment is checked before each part is copied from or to the caller's memory.
   const auto requireCaller = [&] {
     if (stopping_()) throw NativeError("group-lost", "The thread that requested the transfer has ended.");
   };

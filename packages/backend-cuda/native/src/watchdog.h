@@ -10,8 +10,8 @@
 
 namespace tandem {
 
-/// Tells kernels to leave whose time is over, on a thread of its own: the group's thread may be in a call of
-/// the driver that waits until the kernel has ended.
+/// Signals kernels to leave when their time limit is over. Uses a separate thread, because the group's thread
+/// may be in a driver call that waits until the kernel has ended.
 class Watchdog {
 public:
   using Clock = std::chrono::steady_clock;
@@ -27,7 +27,8 @@ public:
   Watchdog(const Watchdog &) = delete;
   Watchdog &operator=(const Watchdog &) = delete;
 
-  /// A word in the host's memory, and when it is to be written. It is watched as long as the object lives.
+  /// A word in host memory, and the time at which it is to be written. It is watched as long as the object
+  /// exists.
   class Watched {
   public:
     Watched(Watchdog &watchdog, void *word) : watchdog_(watchdog), word_(static_cast<std::uint32_t *>(word)) {

@@ -58,7 +58,8 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
   void loop() {
     bool rested = true;
     const auto called = [this] { return stop.load() || last || !queue.empty(); };
-    // All that is queued is taken at once: short jobs come faster than the mutex goes from thread to thread.
+    // Takes everything that is queued at once: short jobs arrive faster than the mutex passes between
+    // threads.
     std::deque<std::function<void()>> taken;
     for (;;) {
       {
@@ -70,7 +71,7 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
           continue;
         }
         wake.wait(lock, called);
-        // Posted work (releases) still runs after a stop; jobs whose promises nobody can receive do not.
+        // After a stop, posted work (releases) still runs; jobs whose promises nobody can receive do not.
         if (queue.empty()) {
           threadEnded = true;
           ended.notify_all();
@@ -159,7 +160,7 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
     try {
       static_cast<State *>(context)->settle(Napi::Env(env), std::move(job));
     } catch (...) {
-      // An environment that terminates runs no JavaScript any more; nothing may unwind into Node.
+      // A terminating environment runs no more JavaScript; nothing may unwind into Node.
     }
   }
 
@@ -182,8 +183,8 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
 
 Worker::Worker(Napi::Env env, const char *name) : state_(std::make_shared<State>()) {
   auto &state = *state_;
-  // First, so that nothing is left behind where it fails. The thread holds the state: it outlives this object
-  // when the environment closes under a running job.
+  // Created first, so that nothing is left behind if it fails. The thread holds the state, which outlives
+  // this object if the environment closes during a job.
   try {
     std::thread([held = state_] { held->loop(); }).detach();
   } catch (const std::system_error &) {
@@ -277,8 +278,7 @@ Napi::Promise Worker::submit(const Napi::CallbackInfo &info, Work work) {
   auto &state = *state_;
   if (state.pending++ == 0 && !state.abandoned.load()) napi_ref_threadsafe_function(info.Env(), state.settled);
   const auto carryOut = [&state, job = job.release()] { state.carryOut(job); };
-  // A thread that has ended is that of an environment that closes: the job rejects, and lets go of what it
-  // holds.
+  // The thread has ended because its environment closes: the job rejects, and releases what it holds.
   if (!state.enqueue(carryOut)) carryOut();
   return promise;
 }

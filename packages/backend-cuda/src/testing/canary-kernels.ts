@@ -1,26 +1,27 @@
-/** A value far from anything that a kernel computes, in memory that no kernel may read or write. */
+/** A value that no kernel computes, in memory that no kernel may read or write. */
 export const canary = 0xca11ab1e
-/** What kernels write where they should not. */
+/** The value that kernels write out of bounds. */
 export const poison = 0xdead0001
 
 /**
- * Kernels that read and write out of bounds in every way the language has. Each gets `x`, a view with
- * canaries on both sides, `out`, eight words with canaries on both sides, and an index in a uniform block
- * between blocks of canaries. It writes what it reads, and what lies beside its own variables, to `out`.
+ * Kernels that read and write out of bounds in every way that the language allows. Each receives `x`, a view
+ * with canaries on both sides; `out`, eight words with canaries on both sides; and an index in a uniform
+ * block between blocks of canaries. It writes the values that it reads, and the variables next to its own, to
+ * `out`.
  */
 export interface CanaryKernel {
   readonly name: string
   /** The first index that is out of bounds. */
   readonly near: number
-  /** An index at which an access without its guard meets a canary. */
+  /** An index at which an unguarded access reaches a canary. */
   readonly meets: number
-  /** What `x` holds, and how many elements. */
+  /** The element type of `x`, and the number of its elements. */
   readonly type: 'u32' | 'f32'
   readonly length: number
   readonly wgsl: string
   /**
-   * False where nothing shows that a guard is missing: a component is chosen among values, or compilers rely
-   * on what an array holds.
+   * False if a missing guard has no visible effect: a component is selected among values, or compilers rely
+   * on the contents of an array.
    */
   readonly shows: boolean
 }
@@ -55,7 +56,7 @@ const canary = ${canary}u;
 const beside = 'struct Beside { own: array<u32, 4>, other: array<u32, 4> }'
 const others = (place: string) => `for (var k = 0u; k < 4u; k++) { out[k] = ${place}.other[k]; }`
 
-/** Workgroup variables on both sides of `v`, for a compiler may put them in any order. */
+/** Workgroup variables on both sides of `v`, since a compiler may put them in any order. */
 const three = (v: string) => `var<workgroup> below: ${v}; var<workgroup> v: ${v}; var<workgroup> above: ${v};`
 const fourWords = 'array<u32, 4>'
 const otherWords = 'for (var k = 0u; k < 4u; k++) { out[k] = below[k]; out[4u + k] = above[k]; }'

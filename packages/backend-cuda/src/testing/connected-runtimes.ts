@@ -7,7 +7,7 @@ import { translateTestKernel } from './test-kernels.ts'
 
 export interface ConnectedRuntimes {
   readonly opened: readonly PromiseSettledResult<LinkedRuntime<Handles, PlanPart>>[]
-  /** Tells all ranks that one cannot go on. */
+  /** Informs all ranks that one of them cannot continue. */
   readonly break: () => void
 }
 

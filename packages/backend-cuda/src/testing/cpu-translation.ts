@@ -7,8 +7,8 @@ const header = fileURLToPath(new URL('../../../wgsl/native/tandem_cpu.hpp', impo
 const section = 'tandem_shared'
 
 /**
- * Translated kernels as host C++ with a scheduler of their own, in the form that the fake NVRTC compiles and
- * the fake driver calls.
+ * Translates kernels to host C++ with its own scheduler, in the form that the fake NVRTC compiles and the
+ * fake driver calls.
  */
 export const translateForCpu: Translate = (source, form) => {
   const kernel = emitCuda(source.module, {

@@ -15,18 +15,18 @@ import { findTopology } from '../topology.ts'
 import { dispatch, plan, region } from './plan-text.ts'
 import { testKernelSource, translateTestKernel } from './test-kernels.ts'
 
-/** What a scenario runs on. */
+/** The machine on which a scenario runs. */
 export interface ScenarioMachine {
   readonly addon: NativeAddon
   readonly libraries: Libraries
-  /** Compiled kernels, for scenarios that need no compiler; absent for those about it. */
+  /** Compiled kernels, for scenarios that need no compiler; absent for those that test it. */
   readonly cacheDirectory: string | undefined
 }
 
-/** One thing that did not work. */
+/** A reported failure. */
 export interface Noticed {
   readonly step: string
-  /** A GpuError's code; `absence`, `note` and `unfreed` for what is reported otherwise. */
+  /** A GpuError's code; or `absence`, `note` and `unfreed` for failures reported in other ways. */
   readonly code: string
   readonly message: string
 }
@@ -34,9 +34,9 @@ export interface Noticed {
 const byteLength = 65_536
 
 /**
- * Does everything that calls a library: looks for adapters, reads sensors, opens two GPUs, compiles,
- * transfers, runs programs in both lowerings, profiles, and closes. Returns what was noticed of failures;
- * throws what is not a `GpuError`.
+ * Runs everything that calls a library: looks for adapters, reads sensors, opens two GPUs, compiles,
+ * transfers, runs programs in both lowerings, profiles, and closes. Returns the reported failures; throws
+ * errors other than `GpuError`.
  */
 export async function runScenario(machine: ScenarioMachine): Promise<Noticed[]> {
   const { addon, libraries } = machine
@@ -97,7 +97,7 @@ export async function runScenario(machine: ScenarioMachine): Promise<Noticed[]> 
 }
 
 /**
- * Does what calls the driver where processes share memory: a GPU's memory is named, mapped, read and
+ * Makes the driver calls for memory shared between processes: a GPU's memory is named, mapped, read and
  * unmapped, here by the same process.
  */
 export function runSharedScenario(machine: ScenarioMachine): Promise<Noticed[]> {
@@ -117,8 +117,8 @@ export function runSharedScenario(machine: ScenarioMachine): Promise<Noticed[]> 
 }
 
 /**
- * Does what calls NCCL, and the driver for it: the one rank of a communicator sends itself a message in a
- * graph.
+ * Makes the NCCL calls, and the driver calls for them: the one rank of a communicator sends itself a message
+ * in a graph.
  */
 export function runMessagesScenario(machine: ScenarioMachine): Promise<Noticed[]> {
   const { addon, libraries } = machine
@@ -147,9 +147,7 @@ export function runMessagesScenario(machine: ScenarioMachine): Promise<Noticed[]
   })
 }
 
-/**
- * Does what calls the driver for a command queue: a write, a copy to page-locked memory, and a look at it.
- */
+/** Makes the driver calls for a command queue: a write, a copy to page-locked memory, and a read of that. */
 export function runQueueScenario(machine: ScenarioMachine): Promise<Noticed[]> {
   return onOneGpu(machine, false, 'queue', async (native) => {
     const { copy16, scatter, stamp } = internalKernels
@@ -178,7 +176,7 @@ export function runQueueScenario(machine: ScenarioMachine): Promise<Noticed[]> {
 }
 
 /**
- * Opens a GPU, takes the step, and closes it. Returns what was noticed of failures; throws what is not a
+ * Opens a GPU, runs the step, and closes the GPU. Returns the reported failures; throws errors other than
  * `GpuError`.
  */
 async function onOneGpu(

@@ -4,13 +4,13 @@ import { translateForCpu } from './cpu-translation.ts'
 import { configureFake, fakeLibraries } from './fake-driver.ts'
 
 /**
- * The CUDA backend over a driver on the CPU: it starts work without JavaScript, and shares memory between
- * processes. The settings of the environment (FAKE_…) come before so many devices.
+ * The CUDA backend on a driver that runs on the CPU. It starts work without JavaScript, and shares memory
+ * between processes. Settings in the environment (FAKE_…) take precedence over `devices`.
  */
 export function fakeCudaBackend(devices: number): Backend {
   const settings = Object.entries(process.env).filter(([name]) => name.startsWith('FAKE_'))
   const built = fakeLibraries()
-  // As where NCCL is not installed.
+  // Simulates a machine without NCCL.
   const absent = process.env.FAKE_NCCL_VERSION === 'none' && { nccl: ['/nowhere/libnccl.so.2'] }
   const libraries = { ...built, ...absent }
   const always = { FAKE_CUDA_DEVICES: devices, FAKE_DRIVER: libraries.cuda[0]! }

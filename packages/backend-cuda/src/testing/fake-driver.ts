@@ -13,15 +13,15 @@ const folder = fileURLToPath(new URL('../../build/test', import.meta.url))
 const library = `${folder}/libfake_cuda.so`
 
 /**
- * Builds native/test/fake_*.cpp, a CUDA driver on host memory, when one is newer than the build. Needs a C++
- * compiler.
+ * Builds native/test/fake_*.cpp, a CUDA driver on host memory, if a source is newer than the build. Needs a
+ * C++ compiler.
  */
 export function fakeLibraries(): Libraries {
   const changedAt = (path: string) => statSync(path).mtimeMs
   const newest = sources.reduce((one, other) => (changedAt(one) > changedAt(other) ? one : other))
   if (!existsSync(library) || changedAt(library) < changedAt(newest)) {
     mkdirSync(folder, { recursive: true })
-    // Test suites that run side by side come here at a time: one builds, and the others wait until it has.
+    // Concurrent test suites enter here one at a time: one builds, and the others wait for it.
     const build = '[ "$0" -nt "$1" ] || { shift; c++ "$@" -o "$0.new" && mv "$0.new" "$0"; }'
     const built = spawnSync(
       'flock',

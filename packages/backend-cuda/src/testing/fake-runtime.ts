@@ -8,8 +8,8 @@ import { fakeLibraries } from './fake-driver.ts'
 import { translateTestKernel } from './test-kernels.ts'
 
 /**
- * A runtime over the fake driver and the test kernels. `indices`: the CUDA device of each opened device; one
- * twice gives virtual devices.
+ * Opens a runtime on the fake driver with the test kernels. `indices`: the CUDA device of each opened device;
+ * repeated ones become virtual devices.
  */
 export async function openFakeRuntime(
   indices: readonly number[],

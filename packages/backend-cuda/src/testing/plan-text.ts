@@ -10,7 +10,7 @@ type Unplaced = PlanCommand extends infer C
     : never
   : never
 
-/** A plan from its commands, for tests of the runtime alone. */
+/** Creates a plan from its commands, for tests of the runtime alone. */
 export function plan(
   buffers: readonly Placed[],
   commands: readonly Unplaced[],

@@ -38,8 +38,8 @@ function conflict(a: Access, b: Access): boolean {
 }
 
 /**
- * Runs random commands over random buffers of all devices, with every edge that their overlaps ask for, and
- * returns what differs from carrying them out one after another.
+ * Runs random commands on random buffers of all devices, with every edge that their overlaps require. Returns
+ * the differences from executing them one after another.
  */
 export async function randomProgramDifferences(
   runtime: LocalRuntime,
@@ -106,7 +106,7 @@ export async function randomProgramDifferences(
         for (const [index, word] of words(to).entries()) model[to.buffer]![word] = values[index]!
       }
     } else {
-      // Bindings start at the buffer, so the kernel works from there.
+      // Bindings start at the buffer, so the kernel starts there too.
       const device = random(deviceCount)
       const own = [device, device + deviceCount]
       const from = region(random(2) === 0 ? own[0]! : random(allocations.length), 0, count * 4)

@@ -11,15 +11,15 @@ export type Sanitizer = 'address' | 'thread'
 const packageFolder = fileURLToPath(new URL('../..', import.meta.url))
 const require = createRequire(import.meta.url)
 const libraryOf = { address: 'libasan.so', thread: 'libtsan.so' } as const
-/** As `-fsanitize=` takes them. */
+/** The values for `-fsanitize=`. */
 const checksOf = { address: 'address,undefined', thread: 'thread' } as const
 const settings = {
   // Node and V8 never free much of what they allocate.
   address: { ASAN_OPTIONS: 'detect_leaks=0', UBSAN_OPTIONS: 'print_stacktrace=1:halt_on_error=1' },
-  // Node and V8 are not instrumented: what they do looks like races.
+  // Node and V8 are not instrumented, so their work looks like races.
   thread: { TSAN_OPTIONS: 'ignore_noninstrumented_modules=1' },
 } as const
-/** ThreadSanitizer needs addresses where it expects them. */
+/** ThreadSanitizer needs a fixed address layout. */
 const launcherOf = { address: [], thread: ['setarch', '-R'] } as const
 
 function runtimeLibrary(sanitizer: Sanitizer): string | undefined {
@@ -28,7 +28,7 @@ function runtimeLibrary(sanitizer: Sanitizer): string | undefined {
   return isAbsolute(path) ? path : undefined
 }
 
-/** What this machine lacks for a run under the sanitizer, or undefined. */
+/** The reason why this machine cannot run under the sanitizer, or undefined. */
 export function missingFor(sanitizer: Sanitizer): string | undefined {
   if (runtimeLibrary(sanitizer) === undefined) return `the compiler has no ${libraryOf[sanitizer]}`
   const [launcher, ...rest] = launcherOf[sanitizer]
@@ -38,9 +38,9 @@ export function missingFor(sanitizer: Sanitizer): string | undefined {
 }
 
 /**
- * Compiles C++ sources into an addon under the sanitizer, where one is newer than the addon. Returns its
- * path. The sources are one translation unit, which takes half the time of many: most of it goes into the
- * headers that they share.
+ * Compiles C++ sources into an addon with the sanitizer, if one is newer than the addon. Returns its path.
+ * The sources form one translation unit, which takes half the time of many, because most of the time is spent
+ * on their common headers.
  */
 export function buildSanitized(
   sanitizer: Sanitizer,
@@ -75,7 +75,7 @@ export function buildSanitized(
   return addon
 }
 
-/** The addon of this package, or of another one, built under the sanitizer. */
+/** The addon of this package, or of another one, built with the sanitizer. */
 export function sanitizedAddon(sanitizer: Sanitizer, name = 'addon', package_ = packageFolder): string {
   const files = [sharedHeaders, join(package_, 'native', 'src')].flatMap((folder) =>
     readdirSync(folder).map((file) => join(folder, file)),
@@ -89,8 +89,8 @@ export function sanitizedAddon(sanitizer: Sanitizer, name = 'addon', package_ = 
 }
 
 /**
- * What a launcher starts Node with, so that it has the sanitizer's library and `addon`: a command before it,
- * and variables.
+ * The command prefix and the variables with which a launcher starts Node, so that it has the sanitizer's
+ * library and `addon`.
  */
 export function sanitizedStart(
   sanitizer: Sanitizer,
@@ -103,8 +103,8 @@ export function sanitizedStart(
 }
 
 /**
- * Runs Node with the sanitizer's library; what asks for this package's addon gets `addon`. Returns all that
- * is printed.
+ * Runs Node with the sanitizer's library; requests for this package's addon return `addon`. Returns
+ * everything that is printed.
  */
 export function runSanitized(
   sanitizer: Sanitizer,
@@ -116,8 +116,8 @@ export function runSanitized(
 }
 
 /**
- * The same for test files of this package, which run in a worker process of vitest: its main process, which
- * loads no addon, runs without the sanitizer's library, under which everything takes much longer.
+ * The same for test files of this package, which run in a worker process of vitest: its main process loads no
+ * addon, so it runs without the sanitizer's library, which would make everything much slower.
  */
 export function runSanitizedTests(
   sanitizer: Sanitizer,

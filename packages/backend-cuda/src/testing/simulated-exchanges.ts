@@ -8,7 +8,7 @@ interface Node {
   readonly command: CudaCommand
   readonly next: number[]
   waiting: number
-  /** Messages of an exchange that are under way, and those that have not begun. */
+  /** The number of an exchange's messages that are in progress or have not begun. */
   messages: number
   later: ExchangedMessage[]
 }
@@ -19,10 +19,11 @@ interface Side {
 }
 
 /**
- * Carries out `repetitions` of the plans of all ranks, one step at a time in a random order that the edges
- * allow: a command, the begin of an exchange, or one message of which both sides have begun. Of an exchange
- * first messages between two ranks in one direction come before second ones, as NCCL has them, with all that
- * this holds up. `memoryOf` gives the u32 values of a rank's buffer. False where nothing can happen any more.
+ * Executes `repetitions` of the plans of all ranks, one step at a time in a random order that the edges
+ * allow: a command, the beginning of an exchange, or one message that has begun on both sides. As in NCCL,
+ * the first messages of an exchange between two ranks in one direction precede second ones, with all
+ * resulting delays. `memoryOf` returns the u32 values of a rank's buffer. Returns false if nothing can
+ * proceed any more.
  */
 export function simulateExchanges(
   plans: readonly PlanOfExchanges[],

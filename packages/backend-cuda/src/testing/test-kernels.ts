@@ -3,7 +3,7 @@ import type { CudaParameter } from '@tandem-gpu/wgsl'
 import type { Translated } from '../cuda-kernel.ts'
 
 /**
- * Kernels in the translator's calling convention, written by hand, so that the runtime's tests need no
+ * Handwritten kernels in the translator's calling convention, so that the runtime's tests do not need a
  * translator.
  */
 const sources: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 /**
- * A program of its own: worker threads that compute are terminated at any time, then this thread computes
- * beside another and after its end. Prints what it reads. Argument: the libraries as JSON, `{}` for those of
- * a machine with GPUs.
+ * A separate program: worker threads are terminated at random times while they compute, then this thread
+ * computes concurrently with another and after its end. Prints the values that it reads. Argument: the
+ * libraries as JSON, `{}` for those of a machine with GPUs.
  */
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -41,7 +41,7 @@ if (isMainThread) {
     await setTimeout(i * 7)
     await worker.terminate()
   }
-  // Another thread has modules, and an instance of the addon, of its own.
+  // Another thread has its own modules, and its own instance of the addon.
   const beside = await startWorker()
   const group = await openGroup({ backends: [cuda(options)], devices: 2, virtual: true })
   const read = [await doubled(group, 100)]

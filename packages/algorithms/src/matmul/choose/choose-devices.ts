@@ -14,28 +14,28 @@ import {
 /** The caller's choice of devices. */
 export interface ChooseDevicesOptions {
   /**
-   * How many devices of the group compute, each some rows of A by all of B. Default: all. `auto`: as many as
-   * the prediction recommends.
+   * The number of devices of the group that compute, each some rows of A times all of B. Default: all.
+   * `auto`: the number that the prediction recommends.
    */
   readonly devices?: number | 'auto' | undefined
-  /** The rates that predictions use; `measure` runs a short probe first. Default: assumed figures. */
+  /** The rates that predictions use; `measure` runs a short benchmark first. Default: assumed figures. */
   readonly model?: MatmulModel | 'measure' | undefined
 }
 
-/** Which devices compute a product. */
+/** The devices that compute a product. */
 export interface DeviceChoice {
   readonly prediction: MatmulPrediction
   /** In order of their ordinals. */
   readonly devices: readonly Device[]
   /** Rows of A and C that each device computes. */
   readonly ranges: readonly RowRange[]
-  /** Why these, in a sentence. */
+  /** The reason for the choice, in a sentence. */
   readonly reason: string
 }
 
 /**
- * Chooses the devices of a product of either type. `outline` says how the product would run on the devices
- * that it gets, for the prediction. Throws `validation` for a number that the group does not have.
+ * Chooses the devices of a product of either type. `outline` describes, for the prediction, how the product
+ * would run on given devices. Throws `validation` for a number of devices that the group does not have.
  */
 export async function chooseDevices(
   group: DeviceGroup,

@@ -10,43 +10,43 @@ import { defaultMemoryByteLength, fitsResident, padded } from './matmul-memory.t
 import { panelColumns } from './panel-columns.ts'
 import { tuneMatmul } from './tune-matmul.ts'
 
-/** The caller's choices of how a product is computed. */
+/** The caller's choices for the computation of a product. */
 export interface ChooseProductOptions extends TuningOptions, ChooseDevicesOptions {
   /**
-   * Columns of B in a panel. Giving it, or `memoryLimitBytes`, streams the matrices from host memory. Default
-   * 2048, on software 256.
+   * The number of columns of B in a panel. This option and `memoryLimitBytes` stream the matrices from host
+   * memory. Default 2048, on software adapters 256.
    */
   readonly streamWidth?: number | undefined
   /**
-   * Device memory that the product may use on each device. Default: 80 % of it, where the device says how
-   * much it has.
+   * The device memory that the product may use on each device. Default: 80 % of the device's memory, if its
+   * size is known.
    */
   readonly memoryLimitBytes?: number | undefined
   /**
-   * Default: where the matrices fit the devices, they stay there for the timed runs (`resident`); else they
-   * stream through.
+   * `resident`: the matrices stay on the devices for the timed runs. `streamed`: they are streamed from host
+   * memory. Default: `resident` if they fit on the devices.
    */
   readonly mode?: 'resident' | 'streamed' | undefined
   /**
-   * How products of f32 are formed. Default: `ieee`. `split` needs tensor cores, and memory for the parts.
+   * How products of f32 are computed. `split` needs tensor cores, and memory for the parts. Default `ieee`.
    */
   readonly precision?: MatmulPrecision | undefined
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * How one product will be computed: everything that is decided before a kernel is compiled or memory is
+ * How one product will be computed: everything that is decided before kernels are compiled and memory is
  * allocated.
  */
 export interface ProductChoice extends Omit<DeviceChoice, 'reason'> {
   readonly blocking: MatmulBlocking
-  /** True where products are formed from f16 parts. */
+  /** Whether products are computed from f16 parts. */
   readonly split: boolean
-  /** Present where the matrices stream through the devices; absent where they stay on them. */
+  /** Present if the matrices are streamed; absent if they stay on the devices. */
   readonly stream?: StreamPlan
-  /** Columns of B that a device gathers at a time, where the matrices stay on the devices. */
+  /** The number of columns of B that a device gathers at a time, if the matrices stay on the devices. */
   readonly panelColumns: number
-  /** Why all this, a sentence for each decision. */
+  /** The reasons, one sentence for each decision. */
   readonly reasons: readonly string[]
 }
 
@@ -54,10 +54,10 @@ export interface ProductChoice extends Omit<DeviceChoice, 'reason'> {
 const leastTransposedWidth = 512
 
 /**
- * Decides how `shape` is computed on `group`: predicts the time for each number of devices, keeps the
- * matrices on the devices or streams them, and takes the fastest of the blockings (measured where `tuning` is
- * given). Throws `validation` for options that contradict each other, and `too-large` where the memory does
- * not hold one row by one column.
+ * Decides how `shape` is computed on `group`: predicts the time for each number of devices, decides whether
+ * the matrices stay on the devices or are streamed, and chooses the fastest blocking (measured if `tuning` is
+ * given). Throws `validation` for options that contradict each other, and `too-large` if the memory cannot
+ * hold even one row and one column.
  */
 export async function chooseProduct(
   group: DeviceGroup,
@@ -83,7 +83,7 @@ export async function chooseProduct(
       memoryLimitBytes: limit,
       parts: chooseBlocking(devices[0]!, shape).parts,
     })
-  /** The plan with memory for f16 parts, which take as much as the matrices. */
+  /** The plan with memory for f16 parts, which need as much as the matrices. */
   const splitPlanFor = (plain: StreamPlan, devices: readonly Device[]) => {
     const limit = memoryLimit(devices)
     const whole = withSplitParts(plain, shape.k, limit)
@@ -162,7 +162,7 @@ function precisionReason(precision: MatmulPrecision = 'ieee', split: boolean, fi
   return `${how}: ${fits ? 'the product is small, or a device has no tensor cores' : 'there is not enough memory for the parts'}.`
 }
 
-/** Whether products are formed from f16 parts. Throws where that is asked for and cannot be done. */
+/** Whether products are computed from f16 parts. Throws if the caller requests that and it is impossible. */
 function choosesSplit(
   shape: MatmulShape,
   type: MatmulType,

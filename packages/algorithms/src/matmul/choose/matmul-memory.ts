@@ -4,8 +4,8 @@ import type { MatmulShape } from '../matmul-shape.ts'
 import { splitByteLength } from '../tensor/split-kernels.ts'
 
 /**
- * The memory that a product may use on a device by default: 80 % of it, or the size of the largest buffer
- * where the size of the memory is unknown.
+ * The default limit on the memory that a product uses on a device: 80 % of it, or the size of the largest
+ * buffer if the size of the memory is unknown.
  */
 export function defaultMemoryByteLength(device: Device): number {
   return device.info.memoryByteLength === undefined
@@ -22,9 +22,9 @@ export function padded(columns: number): number {
 }
 
 /**
- * Whether each device has memory and buffers for its slices of A, B and C, the whole of B, its slice of A
- * once more if `transposed`, and the f16 parts of A and B if `split`. Virtual devices share the memory of
- * their physical device.
+ * Whether each device has enough memory, in large enough buffers, for its slices of A, B and C, the whole of
+ * B, a transposed copy of its slice of A if `transposed`, and the f16 parts of A and B if `split`. Virtual
+ * devices share the memory of their physical device.
  */
 export function fitsResident(
   { m, n, k }: MatmulShape,

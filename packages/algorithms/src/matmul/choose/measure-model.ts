@@ -8,8 +8,8 @@ import { recordMatmul } from '../single/record-matmul.ts'
 import { assumedMatmulModel, devicesByUse, type MatmulModel } from './predict-matmul.ts'
 
 /**
- * Measures the model, on hardware in well under a second: one square product of `type`, one upload to one
- * device and to all at once, one copy between two devices, and a chain of small commands.
+ * Measures the model; on hardware this takes well under a second. Times one square product of `type`, one
+ * upload to one device and to all at once, one copy between two devices, and a chain of small commands.
  */
 export async function measureMatmulModel(
   group: DeviceGroup,

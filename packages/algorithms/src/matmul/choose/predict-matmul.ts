@@ -6,29 +6,30 @@ import { padded } from './matmul-memory.ts'
 import { panelColumns } from './panel-columns.ts'
 
 /**
- * What a product's time depends on. A model is measured (`measureMatmulModel`) or assumed (`assumedMatmulModel`, whose values are round
- * figures for the class of device, which compare numbers of devices but do not predict times).
+ * The rates that determine a product's time. A model is either measured (`measureMatmulModel`) or assumed
+ * (`assumedMatmulModel`). The assumed values are round figures for the class of device; they serve to compare
+ * numbers of devices, not to predict times.
  */
 export interface MatmulModel {
   readonly source: 'measured' | 'assumed'
   /** Multiplications and additions per second on one physical device. */
   readonly flopsPerSecond: number
-  /** Between host memory and one device, each way. */
+  /** The transfer rate between host memory and one device, in each direction. */
   readonly hostBytesPerSecond: number
-  /** Between host memory and all devices together, each way. */
+  /** The transfer rate between host memory and all devices together, in each direction. */
   readonly hostTotalBytesPerSecond: number
-  /** Into one device from its peers. */
+  /** The transfer rate from its peers into one device. */
   readonly peerBytesPerSecond: number
-  /** Time that each command adds for which another command waits. */
+  /** The time that each command adds if another command waits for it. */
   readonly commandSeconds: number
 }
 
-/** How long a product takes on each number of devices, and which number runs. */
+/** The predicted time of a product on each number of devices, and the number that is used. */
 export interface MatmulPrediction {
   readonly model: MatmulModel
   /** Predicted seconds with 1, 2, ... devices. */
   readonly seconds: readonly number[]
-  /** The number that runs where it is within 2 % of the fastest, and otherwise the smallest that is. */
+  /** The number in use if it is within 2 % of the fastest; otherwise the smallest number that is. */
   readonly best: number
   readonly chosen: number
   /** One sentence with the values. */
@@ -42,7 +43,10 @@ export function assumedMatmulModel(group: DeviceGroup): MatmulModel {
   return { source: 'assumed', ...assumed, ...(peers ? {} : { peerBytesPerSecond: relayedBytesPerSecond }) }
 }
 
-/** The devices in the order in which a product uses them: one of each physical device before a second virtual device of any. */
+/**
+ * The devices in the order in which a product uses them: one of each physical device before a second virtual
+ * device of any.
+ */
 export function devicesByUse(group: DeviceGroup): Device[] {
   const seen = new Map<string, number>()
   return group.devices
@@ -58,17 +62,18 @@ export function devicesByUse(group: DeviceGroup): Device[] {
 /** How a product will run. */
 export interface PredictOptions {
   readonly streamed: boolean
-  /** False where every device has all of B from the beginning. */
+  /** False if every device has all of B from the beginning. */
   readonly gathers?: boolean | undefined
   readonly panels?: number | undefined
   readonly rounds?: number | undefined
 }
 
 /**
- * Seconds that a product takes on `devices`. The physical device with the most rows determines the time to compute. Resident: B comes from the
- * peers, the first panel of it before computing starts. Streamed: A and C cross the host links once; B crosses them once in all where devices
- * spread it among themselves, otherwise once for each device. The longest of computing, uploading and downloading hides the others except for
- * the first panel.
+ * The predicted seconds of a product on `devices`. The physical device with the most rows determines the
+ * computing time. Resident: B is copied from the peers, its first panel before computing starts. Streamed: A
+ * and C cross the host links once; B crosses them once in all if devices exchange it among themselves,
+ * otherwise once for each device. The longest of computing, uploading and downloading hides the others except
+ * for the first panel.
  */
 function predictSeconds(
   model: MatmulModel,
@@ -107,7 +112,7 @@ function predictSeconds(
   return longest + fill + commands * model.commandSeconds
 }
 
-/** Predicts the time on every number of devices. `chosen` is the number that will run. */
+/** Predicts the time on every number of devices. `chosen` is the number that is used. */
 export function predictMatmul(
   group: DeviceGroup,
   shape: MatmulShape,

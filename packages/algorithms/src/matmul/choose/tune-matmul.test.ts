@@ -15,7 +15,7 @@ const tiled = (tileRows: number, tileColumns: number): MatmulBlocking => ({
 const candidates: [MatmulBlocking, ...MatmulBlocking[]] = [tiled(128, 128), tiled(64, 64), tiled(64, 128)]
 const shape = { m: 9, n: 10, k: 12 }
 
-/** One device of the reference executor that counts as hardware, so that it is tuned. */
+/** A group with one device of the reference executor that is presented as hardware, so that it is tuned. */
 async function hardware(memoryByteLength?: number): Promise<DeviceGroup> {
   const group = await openGroup({
     backends: [referenceBackend(memoryByteLength === undefined ? {} : { memoryByteLength })],

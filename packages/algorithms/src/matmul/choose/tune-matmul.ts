@@ -8,14 +8,14 @@ import type { MatmulShape, MatmulType } from '../matmul-shape.ts'
 import { compileMatmul, type MatmulBlocking } from '../single/matmul-kernels.ts'
 import { recordPaddedMatmul } from '../single/record-matmul.ts'
 
-/** A larger product is timed with these sizes: the same kernel is fastest, and timing takes less time. */
+/** Larger products are tuned with these sizes: the same kernel is fastest, and timing takes less time. */
 const largestTuned: MatmulShape = { m: 8192, n: 16384, k: 32768 }
 
 /**
- * Chooses among `candidates`, the shipped choice first, for the product that one device computes at a time, m
- * × n = (m × k) · (k × n): from the store; otherwise by timing each on scratch matrices of random elements on
- * `device`. All candidates cut K into the same parts, so the bits of the result do not depend on the choice.
- * A software adapter gets the shipped choice.
+ * Chooses among `candidates` (the shipped choice is the first) for the product that one device computes at a
+ * time, m × n = (m × k) · (k × n). The choice comes from the store, or from timing each candidate on scratch
+ * matrices of random elements on `device`. All candidates divide k into the same parts, so the bits of the
+ * result do not depend on the choice. Software adapters use the shipped choice.
  */
 export async function tuneMatmul(
   group: DeviceGroup,

@@ -4,7 +4,7 @@ import { type ElementReader, generatedElements } from '../../element-source.ts'
 const bits = new Uint32Array(1)
 const single = new Float32Array(bits.buffer)
 
-/** The bits of the f16 nearest to an f32, ties to even; from 65520 on infinity. */
+/** The bits of the f16 nearest to an f32, ties to even; infinity from 65520 on. */
 export function halfBits(value: number): number {
   single[0] = value
   const sign = (bits[0]! >>> 16) & 0x8000
@@ -34,7 +34,7 @@ export function halfValues(halves: ElementArray<'f16'>): Float32Array<ArrayBuffe
   return Float32Array.from(halves, halfValue)
 }
 
-/** Reproducible elements: those of f32, uniform in [-1, 1), rounded. */
+/** Reproducible elements: those of f32, uniform in [-1, 1), rounded to f16. */
 export function generatedHalves(seed: number): ElementReader<'f16'> {
   const singles = generatedElements('f32', seed)
   return async (offset, into) => {

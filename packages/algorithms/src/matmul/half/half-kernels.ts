@@ -12,43 +12,46 @@ import halfProduct from './half-product.part.wgsl.ts'
 import halfRound from './half-round.part.wgsl.ts'
 import halfSum from './half-sum.part.wgsl.ts'
 
-/** `tensor`: subgroup matrices. `registers`: products of f32, for devices without them. */
+/** `tensor`: subgroup matrices. `registers`: products in f32, for devices without subgroup matrices. */
 export type HalfBody = 'tensor' | 'registers'
 
-/** Rows and columns of C that a workgroup makes. */
+/** The rows and columns of C that a workgroup computes. */
 export interface HalfTile {
   readonly rows: number
   readonly columns: number
 }
 
-/** How a product of f16 is blocked. Of these fields only `parts` affects the bits of the result. */
+/**
+ * How a product of f16 is divided into blocks. Of these fields, only `parts` affects the bits of the result.
+ */
 export interface HalfBlocking {
   readonly body: HalfBody
   readonly tile: HalfTile
   /**
-   * The sum over k is cut into this many parts, whose results are added in order; 1 means that it is not cut.
+   * The number of parts into which the sum over k is divided; their results are added in order. 1 means that
+   * it is not divided.
    */
   readonly parts: number
-  /** The k of a part: for tensor cores a multiple of `halfStep`. */
+  /** The length of a part in k: for tensor cores a multiple of `halfStep`. */
   readonly depth: number
 }
 
-/** What a product of f16 dispatches. */
+/** The kernels of a product of f16. */
 export interface HalfKernels {
   readonly blocking: HalfBlocking
-  /** The sums in f32, of each part. */
+  /** Computes the f32 sums of each part. */
   readonly product: Kernel
-  /** Adds the parts, where there are several, and rounds to f16 where the result is that. */
+  /** Adds the parts if there are several, and rounds to f16 if the result has that type. */
   readonly finish: Kernel | undefined
   destroy(): void
 }
 
-/** The multiple to which k is padded, and at least the one of rows and columns. */
+/** The multiple to which k is padded, and the minimum multiple for rows and columns. */
 const halfStep = 128
 
 const up = (value: number, multiple: number) => Math.ceil(value / multiple) * multiple
 
-/** The size of `rows` rows of C in memory, of its columns, and of k: whole tiles and steps. */
+/** The sizes in memory for `rows` rows of C, for its columns and for k: whole tiles and steps. */
 export function paddedHalves({ tile }: HalfBlocking, rows: number, { n, k }: MatmulShape) {
   return {
     rows: up(rows, Math.max(halfStep, tile.rows)),
@@ -58,8 +61,8 @@ export function paddedHalves({ tile }: HalfBlocking, rows: number, { n, k }: Mat
 }
 
 /**
- * A tile of the tensor kernel: the bytes of its three stages, how many run at a time on the GPU that was
- * measured (an H200), and its speed there.
+ * A tile of the tensor kernel: the bytes of its three stages, and, measured on an H200, how many run
+ * concurrently and their speed.
  */
 interface TensorTile extends HalfTile {
   readonly byteLength: number
@@ -74,14 +77,14 @@ const tensorTiles: readonly TensorTile[] = [
 const registersTile: HalfTile = { rows: 32, columns: 32 }
 
 /**
- * A part has at least this much of k, and the parts of all tiles of 128 × 128 are at most as many as run at a
- * time on an H200.
+ * A part has at least this length in k, and the number of parts is limited so that the parts of all 128 × 128
+ * tiles run concurrently on an H200.
  */
 const leastDepth = 512
 
 /**
- * How products of `shape` are blocked of which a device makes `rows` rows: on tensor cores where all of
- * `devices` have them. The number of parts follows from the shape alone, so the bits do not depend on the
+ * The blocking for products of `shape` of which a device computes `rows` rows: on tensor cores if all of
+ * `devices` have them. The number of parts depends on the shape alone, so the bits do not depend on the
  * number of devices.
  */
 export function chooseHalfBlocking(
@@ -104,7 +107,7 @@ export function chooseHalfBlocking(
 
 const join = (...parts: readonly string[]) => parts.join('\n')
 
-/** All three matrices are padded to whole tiles, so no check of bounds is left to do. */
+/** All three matrices are padded to whole tiles, so no bounds checks are needed. */
 function tensorSource({ rows, columns }: HalfTile): CompileOptions {
   const subgroups = `const SUBGROUPS_DOWN = ${rows / 64}u;\nconst SUBGROUPS_ACROSS = ${columns / 64}u;`
   return {
@@ -121,12 +124,12 @@ const registersSource: CompileOptions = {
 const roundSource: CompileOptions = { label: 'matmul f16 round', wgsl: join(halfParts, halfRound) }
 const sumSource: CompileOptions = { label: 'matmul f16 sum of parts', wgsl: join(halfParts, halfSum) }
 
-/** Every kernel of products of f16: for tests and for compilation ahead of time. */
+/** Every kernel of products of f16: for tests and for ahead-of-time compilation. */
 export function halfSources(): CompileOptions[] {
   return [...tensorTiles.map(tensorSource), registersSource, roundSource, sumSource]
 }
 
-/** Compiles what `blocking` needs, for every device of the group. */
+/** Compiles the kernels for `blocking`, for every device of the group. */
 export async function compileHalf(
   group: DeviceGroup,
   blocking: HalfBlocking,

@@ -22,20 +22,26 @@ import { generatedHalves } from './half-elements.ts'
 import { chooseHalfBlocking, compileHalf, type HalfBody } from './half-kernels.ts'
 import { allocateHalfPart, type HalfPart, halfObstacle, recordHalf } from './record-half.ts'
 
-/** Products of f16 with sums in f32. Matrices are the bits of f16 in a `Uint16Array`; they stay on the devices for the timed runs. */
+/**
+ * Options of `matmul` for f16 matrices with sums in f32. Matrices are f16 bits in a `Uint16Array`; they stay
+ * on the devices for the timed runs.
+ */
 export interface HalfMatmulOptions
   extends MatmulShape,
     AlgorithmOptions,
     GeneratedInputOptions,
     ChooseDevicesOptions {
   readonly type: 'f16'
-  /** `f16`: the sums are rounded to the nearest, ties to even, beyond the largest f16 to infinity. Default `f16`. */
+  /**
+   * The element type of the result. For `f16`, sums are rounded to nearest, ties to even; values beyond the
+   * largest f16 become infinite. Default `f16`.
+   */
   readonly resultType?: 'f16' | 'f32' | undefined
   /** m × k, row-major. Default: reproducible random elements from `seed`. */
   readonly a?: ElementSource<'f16'> | undefined
   /** k × n, row-major. */
   readonly b?: ElementSource<'f16'> | undefined
-  /** Takes the m × n result, row-major: f16, or f32 if that is the type of the result. */
+  /** Receives the m × n result, row-major: f16, or f32 if that is the type of the result. */
   readonly output?: ElementSink<'f16'> | ElementSink<'f32'> | undefined
   /** The matrices stay on the devices; nothing is streamed. */
   readonly mode?: 'resident' | undefined
@@ -49,15 +55,15 @@ export interface HalfMatmulReport extends Report {
   readonly resultType: 'f16' | 'f32'
   readonly mode: 'resident'
   readonly body: HalfBody
-  /** Rows of A and C that each used device computes. */
+  /** The number of rows of A and C on each device that is used. */
   readonly slices: readonly number[]
   readonly prediction: MatmulPrediction
-  /** Why the product took this way, a sentence for each decision. */
+  /** The reasons for the chosen method, one sentence for each decision. */
   readonly reasons: readonly string[]
   readonly samples: readonly number[]
 }
 
-/** C = A · B of f16; see `matmul`. */
+/** C = A · B for f16; see `matmul`. */
 export async function matmulHalf(group: DeviceGroup, given: HalfMatmulOptions): Promise<HalfMatmulReport> {
   const options = requireArguments(group, 'matmul', given, optionTypes, ['m', 'n', 'k'])
   const { m, n, k, resultType = 'f16', verify = true, seed = 1 } = options
@@ -127,16 +133,18 @@ const optionTypes = {
   resultType: ['f16', 'f32'],
   ...devicesOptions,
   mode: ['resident', 'streamed'],
-  // Refused, with a sentence that says why.
+  // Rejected with an explanation.
   streamWidth: 'any',
   memoryLimitBytes: 'any',
   precision: 'any',
 } as const
 
-/** Rows that are moved at a time: 32 MiB of f16. */
+/** The number of rows that are transferred at a time: 32 MiB of f16. */
 const rowsAtOnce = (columns: number) => Math.max(1, Math.floor(2 ** 24 / Math.max(1, columns)))
 
-/** Writes `rows` rows of `columns` elements, from row `first` of the source on, into padded rows of words. */
+/**
+ * Writes `rows` rows of `columns` elements, starting at row `first` of the source, into padded rows of words.
+ */
 async function writeHalves(
   group: DeviceGroup,
   target: BufferView<'u32'>,
@@ -156,7 +164,10 @@ async function writeHalves(
   }
 }
 
-/** Passes a device's rows of C to the caller's sink, in every process, and to the verifier of its own. */
+/**
+ * Passes a device's rows of C to the caller's sink, in every process, and to the verifier, in the device's
+ * own process.
+ */
 async function deliver(
   group: DeviceGroup,
   { device, row: first, rows, c }: HalfPart,

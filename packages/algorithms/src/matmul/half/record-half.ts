@@ -16,14 +16,14 @@ export interface HalfPart extends RowRange {
   readonly device: Device
   readonly a: DeviceBuffer<'u32'>
   readonly b: DeviceBuffer<'u32'>
-  /** The sums in f32 of each part of k, below each other. */
+  /** The f32 sums of each part of k, one below the other. */
   readonly products: DeviceBuffer<'f32'>
-  /** C: the products themselves where they are in f32 and k is not cut. */
+  /** C; the same buffer as `products` if the result is f32 and k is not divided. */
   readonly c: DeviceBuffer<'f32'> | DeviceBuffer<'u32'>
 }
 
 /**
- * Shapes of the buffers of a part of `rows` rows: A, B, the products, and C if it has a buffer of its own;
+ * Shapes of the buffers of a part of `rows` rows: A, B, the products, and C if it has a separate buffer; in
  * words of four bytes.
  */
 function bufferShapes(given: number, shape: MatmulShape, blocking: HalfBlocking, resultType: 'f16' | 'f32') {
@@ -38,7 +38,7 @@ function bufferShapes(given: number, shape: MatmulShape, blocking: HalfBlocking,
 }
 
 /**
- * What keeps a product of f16 from the devices' memory, as a sentence; undefined where it fits. Virtual
+ * Why a product of f16 does not fit into the devices' memory, as a sentence; undefined if it fits. Virtual
  * devices share the memory of their physical device.
  */
 export function halfObstacle(
@@ -62,7 +62,7 @@ export function halfObstacle(
   return undefined
 }
 
-/** Allocates the part of `device`, zeroed. */
+/** Allocates the buffers for the part of `device`, zeroed. */
 export async function allocateHalfPart(
   owned: OwnedResources,
   device: Device,
@@ -83,7 +83,7 @@ export async function allocateHalfPart(
   return { device, row: range.row, rows: range.rows, a, b, products, c }
 }
 
-/** Records the product of one part: the sums of each part of k, and what makes C of them. */
+/** Records the product of one part: the sums of each part of k, and the kernel that combines them into C. */
 export function recordHalf(
   recorder: Recorder,
   { blocking, product, finish }: HalfKernels,

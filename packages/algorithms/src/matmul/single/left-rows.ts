@@ -7,32 +7,32 @@ import type { MatmulKernels } from './matmul-kernels.ts'
 /** The rows of A that a device multiplies, in the layout that its kernels read. */
 export interface LeftRows<T extends MatmulType> {
   /**
-   * Records what has to follow the arrival of these rows: nothing, or their transposition. `row` is a
+   * Records the work that must follow the arrival of these rows: none, or their transposition. `row` is a
    * multiple of four.
    */
   arrive(row: number, rows: number): void
-  /** Rows that have arrived, cut into parts that a kernel can bind. */
+  /** Rows that have arrived, divided into parts that a kernel can bind. */
   parts(row: number, rows: number): LeftPart<T>[]
 }
 
 export interface LeftPart<T extends MatmulType> extends RowRange {
   readonly view: BufferView<T>
-  /** k × rows, rounded up to a multiple of four; undefined where the kernels read `view`. */
+  /** k × rows, rounded up to a multiple of four; undefined if the kernels read `view`. */
   readonly transposed?: BufferView<T>
 }
 
 export interface LeftRowsOptions extends Place {
-  /** The number of rows of B. Columns of A from there on are padding. */
+  /** The number of rows of B. Columns of A from this index on are padding. */
   readonly k: number
   /** Leading dimension of C. */
   readonly cStride: number
-  /** False where the rows of B or C do not allow 16-byte accesses. Then nothing is transposed. */
+  /** False if the rows of B or C do not allow 16-byte accesses. Then nothing is transposed. */
   readonly needed: boolean
 }
 
 /**
- * Prepares the rows of `a`, m × k, for products recorded on `device`. Where the kernels read A transposed,
- * the rows are transposed once, into scratch memory of k × m elements (m rounded up to a multiple of four).
+ * Prepares the rows of `a`, m × k, for products recorded on `device`. If the kernels read A transposed, the
+ * rows are transposed once, into scratch memory of k × m elements (m rounded up to a multiple of four).
  */
 export function leftRows<T extends MatmulType>(
   recorder: Recorder,
@@ -83,7 +83,7 @@ export function leftRows<T extends MatmulType>(
 
 const up4 = (value: number) => Math.ceil(value / 4) * 4
 
-/** Cuts rows `[row, row + rows)` at the multiples of `height`. */
+/** Splits rows `[row, row + rows)` at multiples of `height`. */
 function cut(row: number, rows: number, height: number): RowRange[] {
   const ranges: RowRange[] = []
   for (let top = row; top < row + rows; ) {
@@ -95,8 +95,8 @@ function cut(row: number, rows: number, height: number): RowRange[] {
 }
 
 /**
- * The number of rows of `stride` 4-byte elements that span at most `limit` bytes. It cuts `rows` into parts
- * of similar size and is a multiple of 128 where possible.
+ * The maximum number of rows in one part: rows of `stride` 4-byte elements that span at most `limit` bytes.
+ * It divides `rows` into parts of similar size and is a multiple of 128 if possible.
  */
 function rowsWithin(limit: number, stride: number, rows: number): number {
   const fit = Math.max(1, Math.floor(limit / 4 / Math.max(1, stride)))

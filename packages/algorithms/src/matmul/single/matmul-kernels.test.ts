@@ -23,7 +23,7 @@ it('cuts K into the same parts on every device and for every candidate', () => {
     ])
     expect(new Set(all.map(({ parts }) => parts)).size).toBe(1)
   }
-  // As cuBLAS cuts it on an H200.
+  // The split that cuBLAS uses on an H200.
   expect(chooseBlocking(large, { m: 1024, n: 1024, k: 16_384 }).parts).toBe(4)
   expect(chooseBlocking(large, { m: 8192, n: 8192, k: 16_384 }).parts).toBe(1)
 })

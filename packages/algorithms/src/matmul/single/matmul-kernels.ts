@@ -22,15 +22,18 @@ import tiled from './tiled.part.wgsl.ts'
 import transposed from './transposed.part.wgsl.ts'
 
 /**
- * How a product is blocked. `registers` uses no workgroup memory (software adapters); `tiled` makes tiles of `tileRows` × `tileColumns`;
- * `transposed` does too, but first transposes A into scratch memory, which is faster for large products. Of these fields only `parts` affects
- * the bits of the result.
+ * How a product is divided into blocks. `registers` uses no workgroup memory (software adapters). `tiled`
+ * computes tiles of `tileRows` × `tileColumns`; `transposed` does too, but first transposes A into scratch
+ * memory, which is faster for large products. Of these fields, only `parts` affects the bits of the result.
  */
 export interface MatmulBlocking {
   readonly body: 'registers' | 'tiled' | 'transposed'
   readonly tileRows: number
   readonly tileColumns: number
-  /** The sum over k is cut into this many parts, whose results are added in order; 1 means that it is not cut. */
+  /**
+   * The number of parts into which the sum over k is divided; their results are added in order. 1 means that
+   * it is not divided.
+   */
   readonly parts: number
 }
 
@@ -42,18 +45,24 @@ export interface MatmulKernels {
   readonly vector: Kernel
   /** For any view. */
   readonly scalar: Kernel
-  /** Present where `vector` reads A transposed. */
+  /** Present if `vector` reads A transposed. */
   readonly transpose?: TransposeKernel
-  /** Present where there are parts. */
+  /** Present if the sum over k is divided into parts. */
   readonly sumOfParts?: Kernel
-  /** Present where products of f32 are formed from f16 parts; `blocking` is then that of the elements that are not. */
+  /**
+   * Present if products of f32 are computed from f16 parts; `blocking` then applies to the elements that are
+   * computed in f32.
+   */
   readonly split?: SplitKernels
   destroy(): void
 }
 
 const elements: Record<MatmulType, string> = { f32: elementF32, i32: elementI32, u32: elementU32 }
 
-/** How a workgroup makes its tile: `across` × `down` invocations of `rowBlocks` × `columnBlocks` blocks of 4 × 4 each. */
+/**
+ * How a workgroup computes its tile: `across` × `down` invocations, each with `rowBlocks` × `columnBlocks`
+ * blocks of 4 × 4.
+ */
 interface Tile {
   readonly body: 'tiled' | 'transposed'
   readonly across: number
@@ -84,8 +93,8 @@ const tiles: readonly Tile[] = [
 ]
 
 /**
- * The tile of products that transpose A first. One of the tiles above has the same size: its kernel takes over where
- * views do not consist of whole vectors.
+ * The tile of products that transpose A first. One of the tiles above has the same size: its kernel is used
+ * for views that do not consist of whole vectors.
  */
 const transposedTile: Tile = {
   body: 'transposed',
@@ -97,13 +106,13 @@ const transposedTile: Tile = {
   sparse: [0.75],
 }
 
-/** Smaller products do not fill a tile, or gain less than the pass that transposes A, and its launch, cost. */
+/** Smaller products do not fill a tile, or gain less than the pass that transposes A and its launch cost. */
 const leastTransposed: MatmulShape = { m: 128, n: 128, k: 512 }
 
 const rowsOf = (tile: Tile) => 4 * tile.rowBlocks * tile.down
 const columnsOf = (tile: Tile) => 4 * tile.columnBlocks * tile.across
 
-/** Two tiles of A and two of B, eight deep in k. */
+/** Two tiles of A and two of B, each with a depth of eight in k. */
 const workgroupByteLength = (tile: Tile) => (rowsOf(tile) + columnsOf(tile)) * 8 * 2 * 4
 
 const blockingOf = (tile: Tile, parts: number): MatmulBlocking => ({
@@ -116,15 +125,18 @@ const blockingOf = (tile: Tile, parts: number): MatmulBlocking => ({
 /** The number of multiprocessors that the choice of blocks assumes. It is fixed, so that the same shape gives the same bits on every GPU. */
 const assumedProcessors = 132
 
-/** What a choice of tiles may assume. */
+/** Assumptions for the choice of tiles. */
 export interface CandidateOptions {
-  /** Columns of the result that one product computes. They choose the tile, not the sum. Default: all of the shape. */
+  /**
+   * The number of columns of the result that one product computes. It affects the tile, not the sum. Default:
+   * all columns of the shape.
+   */
   readonly localColumns?: number | undefined
-  /** False where there is no memory for A transposed, or where too few products share it. */
+  /** False if there is no memory for A transposed, or if too few products share it. */
   readonly transposed?: boolean | undefined
 }
 
-/** The first of `matmulCandidates`: expected to be the fastest. */
+/** The first of `matmulCandidates`, which is expected to be the fastest. */
 export function chooseBlocking(
   device: Device,
   shape: MatmulShape,
@@ -135,9 +147,9 @@ export function chooseBlocking(
 }
 
 /**
- * Blockings worth measuring for a product of global shape `shape`, of which a device computes `localRows` rows: up to four that fit the
- * device, the expected fastest first. `parts` is the same in all and follows from `shape` alone, so the bits depend neither on the
- * choice nor on the number of devices.
+ * Blockings worth measuring for a product of global shape `shape`, of which a device computes `localRows`
+ * rows: up to four that fit the device, the expected fastest first. `parts` is the same in all and depends on
+ * `shape` alone, so the bits depend neither on the choice nor on the number of devices.
  */
 export function matmulCandidates(
   device: Device,
@@ -190,7 +202,7 @@ function tileCost(tile: Tile, rows: number, { n, k }: MatmulShape, parts: number
   return pass + product + sum
 }
 
-/** Source of one kernel; `vector` says that rows of all three matrices start at multiples of four elements. */
+/** The source of one kernel. If `vector`, rows of all three matrices start at multiples of four elements. */
 function matmulSource(type: MatmulType, blocking: MatmulBlocking, vector: boolean): CompileOptions {
   const { body, tileRows, tileColumns } = blocking
   if (body === 'transposed' && !vector) return matmulSource(type, { ...blocking, body: 'tiled' }, false)
@@ -222,7 +234,7 @@ function sumOfPartsSource(type: MatmulType): CompileOptions {
   return { label: `matmul ${type} sum of parts`, wgsl: [elements[type], sumOfParts].join('\n') }
 }
 
-/** Every kernel that matmul can use: for tests and for compilation ahead of time. */
+/** Every kernel that matmul can use: for tests and for ahead-of-time compilation. */
 export function matmulSources(): CompileOptions[] {
   const types: MatmulType[] = ['f32', 'i32', 'u32']
   const blockings: MatmulBlocking[] = [
@@ -239,7 +251,10 @@ export function matmulSources(): CompileOptions[] {
   ])
 }
 
-/** Compiles what `blocking` needs, for every device of the group. The group caches kernels: calling again costs nothing. */
+/**
+ * Compiles the kernels for `blocking` on every device of the group. The group caches kernels, so calling
+ * again costs nothing.
+ */
 export async function compileMatmul(
   group: DeviceGroup,
   type: MatmulType,

@@ -28,8 +28,8 @@ export interface RecordMatmulOptions {
 
 /**
  * Records C = A · B on one device: `a` m × k, `b` k × n, `c` m × n, any leading dimensions. Views whose rows
- * start at multiples of four elements, with n a multiple of four, use 16-byte accesses. Rows are cut where a
- * binding would exceed the device's limit; `b` must fit one.
+ * start at multiples of four elements, with n a multiple of four, use 16-byte accesses. Rows are split if a
+ * binding would exceed the device's limit; `b` must fit into one binding.
  */
 export function recordMatmul<T extends MatmulType>(
   recorder: Recorder,
@@ -85,10 +85,11 @@ export function recordPaddedMatmul<T extends MatmulType>(
   recordLeftMatmul(recorder, kernels, left.parts(0, m), b, c, { device, label })
 }
 
-/** Where a product is computed. */
+/** The device that computes a product, and its scratch memory. */
 interface ProductPlace<T extends MatmulType> extends Place {
   /**
-   * Memory for the sums over the parts of k, one below the other; default: of the program, for each product.
+   * Memory for the sums over the parts of k, one below the other. Default: allocated by the program for each
+   * product.
    */
   readonly sums?: BufferView<T> | undefined
 }
@@ -163,17 +164,17 @@ const wideRows = (view: BufferView) => wide(view) && view.columns % 4 === 0
 export interface RecordShardedOptions {
   label?: string | undefined
   /**
-   * The number of columns of B that are gathered and multiplied at a time. Gathering one panel overlaps the
-   * product of another. Default: by size.
+   * The number of columns of B that are gathered and multiplied at a time. The gathering of one panel
+   * overlaps the product of another. Default: depends on the size.
    */
   panelColumns?: number | undefined
 }
 
 /**
- * Records C = A · B over the devices that hold the slices: each copies all of B in panels of columns from the
+ * Records C = A · B on the devices that hold the slices: each copies all of B, in panels of columns, from the
  * devices that hold its rows, and multiplies its rows of A. A and C have equal slices. A may have more
- * columns than B has rows, up to a multiple of four: padding, whose contents do not matter. Throws
- * `validation` for other sizes. Where one device holds all of B and it fits a binding, nothing is gathered.
+ * columns than B has rows, up to a multiple of four; these are padding, whose contents do not matter. Throws
+ * `validation` for other sizes. If one device holds all of B and it fits a binding, nothing is gathered.
  */
 export function recordShardedMatmul<T extends MatmulType>(
   recorder: Recorder,
@@ -207,7 +208,7 @@ export function recordShardedMatmul<T extends MatmulType>(
   const gathering: GatheringSlice<T>[] = []
   for (const { slice, target } of working) {
     const { device } = slice
-    // A process that does not compute this slice sends what it holds of B.
+    // A process that does not compute this slice sends its part of B.
     const computes = recorder.touches(device.ordinal)
     const sent = computes ? holders : ownHolders
     if (!computes && sent.length === 0) continue
@@ -233,8 +234,8 @@ export function recordShardedMatmul<T extends MatmulType>(
       : undefined
     gathering.push({ device, width, sent, multiply })
   }
-  // Panel by panel, on all devices: a panel of each is under way at a time, and what a process sends and
-  // receives of it can be one exchange.
+  // Panels are recorded one at a time for all devices, so that one exchange can carry everything that a
+  // process sends and receives for a panel.
   const panelCount = Math.max(0, ...gathering.map(({ width }) => Math.ceil(n / width)))
   for (let index = 0; index < panelCount; index++) {
     const gathered = gathering.flatMap(({ device, width, sent, multiply }) => {
@@ -258,13 +259,13 @@ interface GatheringSlice<T extends MatmulType> {
   readonly device: Device
   /** The number of columns of a panel. */
   readonly width: number
-  /** What this process sends, or the device copies, of B. */
+  /** The slices of B that this process sends, or that the device copies. */
   readonly sent: ShardedMatrix<T>['slices']
-  /** Absent where another process computes. */
+  /** Absent if another process computes. */
   readonly multiply: PanelProduct<T> | undefined
 }
 
-/** Records the product with a panel of B that begins at that column. */
+/** Records the product with a panel of B that begins at `column`. */
 type PanelProduct<T extends MatmulType> = (panel: BufferView<T>, column: number) => void
 
 /** Prepares a slice of A for its products with panels of B. */

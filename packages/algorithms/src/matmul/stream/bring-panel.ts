@@ -2,27 +2,27 @@ import type { Device, DeviceBuffer, DeviceGroup, HostView, Recorder } from '@tan
 import { type RowRange, splitRows } from '../../sharded-matrix.ts'
 import type { MatmulType } from '../matmul-shape.ts'
 
-/** Where a panel of B arrives on one device: k rows of at least as many columns as the panel has. */
+/** The buffer for a panel of B on one device: k rows of at least as many columns as the panel has. */
 export interface PanelPlace<T extends MatmulType> {
   readonly device: Device
-  /** Its place among the devices of the product. */
+  /** Its index among the devices of the product. */
   readonly index: number
   readonly panel: DeviceBuffer<T>
 }
 
-/** The rows of a panel of B that lie in the host memory of one device. */
+/** The rows of a panel of B in the host memory of one device. */
 export interface PanelShare<T extends MatmulType> extends RowRange {
   readonly device: Device
-  /** Its place among the devices of the product. */
+  /** Its index among the devices of the product. */
   readonly index: number
   /** `rows` × the columns of the panel. */
   readonly view: HostView<T>
 }
 
 /**
- * Records how a panel of B, k × its columns in the host memory of this process, comes to all places. Where
- * devices can access each other, each uploads its share and copies the other shares; elsewhere each uploads
- * the whole panel.
+ * Records the transfer of a panel of B, k × its columns in the host memory of this process, to all buffers.
+ * If devices can access each other's memory, each uploads its share and copies the other shares; otherwise
+ * each uploads the whole panel.
  */
 export function bringWhole<T extends MatmulType>(
   recorder: Recorder,
@@ -48,7 +48,7 @@ export function bringWhole<T extends MatmulType>(
         places[index]!.panel.block(row, 0, rows, columns),
         { label: 'upload B' },
       )
-  // Each device begins with its right neighbour, so that no device sends to all at once.
+  // Each device begins with its right neighbour, so that no device sends to all others at once.
   for (let step = 1; step < places.length; step++)
     for (const [index, { panel }] of places.entries()) {
       const owner = (index + step) % places.length
@@ -61,9 +61,9 @@ export function bringWhole<T extends MatmulType>(
 }
 
 /**
- * Records how a panel of B, whose rows lie with the devices, comes to all places: each device uploads its own
- * share, and the others copy it from there. Where a message between devices would go through host memory
- * again, each process uploads a share of another one itself, to one of its devices.
+ * Records the transfer of a panel of B, whose rows are distributed over the devices, to all buffers: each
+ * device uploads its own share, and the others copy it from there. If a message between devices would go
+ * through host memory again, each process itself uploads a share of another process to one of its devices.
  */
 export function bringShares<T extends MatmulType>(
   recorder: Recorder,
@@ -72,8 +72,8 @@ export function bringShares<T extends MatmulType>(
   shares: readonly PanelShare<T>[],
 ): void {
   const own = shares.filter(({ device }) => recorder.touches(device.ordinal))
-  // Each device begins with its own share and goes on with its right neighbour's, so that no process sends to
-  // all at once.
+  // Each device begins with its own share and continues with its right neighbour's, so that no process sends
+  // to all others at once.
   const length = shares.length
   const moves = places.flatMap((to) =>
     (recorder.touches(to.device.ordinal) ? shares : own).map((share) => ({
@@ -95,7 +95,7 @@ export function bringShares<T extends MatmulType>(
   for (const copy of copies) copy()
 }
 
-/** The place from which `to` copies a share; `to` itself where it uploads the share. */
+/** The buffer from which `to` copies a share; `to` itself if it uploads the share. */
 function entryOf<T extends MatmulType>(
   group: DeviceGroup,
   places: readonly PanelPlace<T>[],

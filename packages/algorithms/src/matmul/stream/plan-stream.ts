@@ -3,7 +3,7 @@ import { splitRows } from '../../sharded-matrix.ts'
 import type { MatmulShape } from '../matmul-shape.ts'
 import { splitPartsByteLength } from '../tensor/split-kernels.ts'
 
-/** How a product larger than device memory is cut. All sizes in elements. */
+/** How a product larger than device memory is divided. All sizes are in elements. */
 export interface StreamPlan {
   /** Columns of B in one panel. */
   readonly width: number
@@ -13,21 +13,21 @@ export interface StreamPlan {
   readonly aStride: number
   /** Leading dimension of a panel of B and of a tile of C on the device. */
   readonly bStride: number
-  /** 2: the next panel is uploaded while one is used. 1: the memory is too small for that. */
+  /** 2: the next panel is uploaded while the current one is used. 1: the memory is too small for that. */
   readonly panelBuffers: 1 | 2
   readonly aBuffers: 1 | 2
   readonly panels: number
   /** How often a device needs all panels: once for each block of rows of the largest chunk. */
   readonly rounds: number
-  /** Device memory that the plan needs, on the device with most rows. */
+  /** The device memory that the plan needs on the device with the most rows. */
   readonly byteLength: number
 }
 
 /**
  * Fits a streamed product into `memoryLimitBytes` on each device: the panel of `streamWidth` columns and the
- * block of rows shrink until A's block, the panels of B and the tiles of C fit. Both stay about equal, which
- * moves the fewest bytes. Where that is not enough, the plan drops double buffering and then padding. Throws
- * `too-large` where one row by one column does not fit.
+ * block of rows shrink until A's block, the panels of B and the tiles of C fit. The two stay about equal,
+ * which minimizes the bytes transferred. If that is not enough, the plan drops double buffering, then
+ * padding. Throws `too-large` if even one row and one column do not fit.
  */
 export function planStream(
   shape: MatmulShape,
@@ -35,7 +35,10 @@ export function planStream(
   options: {
     readonly streamWidth: number
     readonly memoryLimitBytes: number
-    /** Into how many the sum over k is cut; default 1. Of several, each has a tile of C for a time. */
+    /**
+     * The number of parts into which the sum over k is divided; default 1. If there are several, each
+     * temporarily has a tile of C.
+     */
     readonly parts?: number
   },
 ): StreamPlan {
@@ -68,7 +71,7 @@ export function planStream(
       width = up(Math.floor(width / 2))
     ) {
       const panel = panelBuffers * inner * width
-      // Of C, and of what the parts of k add up to.
+      // Tiles of C, and of the sums of the parts of k.
       const tiles = panelBuffers + (parts > 1 ? parts : 0)
       const fit = (aBuffers: 1 | 2) =>
         Math.min(
@@ -118,8 +121,8 @@ export function withTransposedRows(
 }
 
 /**
- * The plan with memory for the f16 parts of every block of rows of A and every panel of B; undefined where
- * that exceeds `memoryLimitBytes`.
+ * The plan with memory for the f16 parts of every block of rows of A and every panel of B; undefined if that
+ * exceeds `memoryLimitBytes`.
  */
 export function withSplitParts(
   plan: StreamPlan,

@@ -12,13 +12,14 @@ import {
 } from './streamed-product.ts'
 
 /**
- * A dense matrix in host memory: whole, or in the rows of each device (`splitRows`), undefined where it has
- * none: so that over several processes each has those of its devices alone.
+ * A dense matrix in host memory: either whole, or as the rows of each device (`splitRows`), undefined for a
+ * device without rows. With the second form, each of several processes holds only the rows of its own
+ * devices.
  */
 export type HostMatrix<T extends MatmulType> = HostBuffer<T> | readonly (HostBuffer<T> | undefined)[]
 
 export interface StreamedMatmul<T extends MatmulType> {
-  /** Those that compute. */
+  /** The devices that compute. */
   readonly devices: readonly Device[]
   readonly kernels: (device: Device) => MatmulKernels
   readonly shape: MatmulShape
@@ -27,10 +28,10 @@ export interface StreamedMatmul<T extends MatmulType> {
   readonly plan: StreamPlan
 }
 
-/** What a device holds of B while it is used. */
+/** The panels of B on a device. */
 interface Panels<T extends MatmulType> {
   readonly device: Device
-  /** Its place among the devices of the product. */
+  /** Its index among the devices of the product. */
   readonly index: number
   readonly b: DeviceBuffer<T>[]
 }
@@ -50,16 +51,16 @@ interface Round<T extends MatmulType> extends RowRange {
 }
 
 /**
- * The first panel of a round waits separately for each so many rows of A, so that computing starts before all
- * of A has arrived.
+ * In the first panel of a round, products wait separately for each block of this many rows of A, so that
+ * computing starts before all of A has arrived.
  */
 const arrivalRows = 1024
 
 /**
  * Records C = A · B for matrices in host memory (C++ AMP, "Matrix multiplication over several accelerators":
- * A and C chunked by rows over the devices, B streamed in panels of columns). While one panel is used, the
- * next is uploaded. Where devices can access each other, each uploads 1/N of a panel over its own host link
- * and copies the rest from the others; elsewhere each uploads the whole panel.
+ * A and C are divided by rows between the devices, B is streamed in panels of columns). While one panel is
+ * used, the next is uploaded. If devices can access each other's memory, each uploads 1/N of a panel over its
+ * own host link and copies the rest from the others; otherwise each uploads the whole panel.
  */
 export function recordStreamedMatmul<T extends MatmulType>(
   recorder: Recorder,
@@ -85,8 +86,8 @@ export function recordStreamedMatmul<T extends MatmulType>(
       const column = panel * plan.width
       const columns = Math.min(plan.width, n - column)
       const slot = turn % plan.panelBuffers
-      // The first piece of A is uploaded before the panel and the others after it, since computing needs one
-      // piece and the panel.
+      // The first piece of A is uploaded before the panel and the others after it, since computing can start
+      // with one piece and the panel.
       const pieces = panel === 0 ? arrivals(plan.rowBlock) : [{ row: 0, rows: plan.rowBlock }]
       if (panel === 0) for (const entry of active) uploadRows(entry, pieces[0]!)
       bring(round, slot, column, columns)
@@ -95,7 +96,7 @@ export function recordStreamedMatmul<T extends MatmulType>(
       for (const entry of active) {
         const { lane, row, rows } = entry
         const target = lane.c[slot]!
-        // Padding columns are multiplied too: the vector kernels need whole groups of four.
+        // Padding columns are multiplied too, since the vector kernels need whole groups of four.
         const padded = Math.min(plan.bStride, Math.ceil(columns / 4) * 4)
         lane.panels[slot]!.arrive(padded)
         for (const piece of pieces) {
@@ -120,7 +121,7 @@ export function recordStreamedMatmul<T extends MatmulType>(
     const place = { device, label: 'product' }
     const b = panelsOf(device)
     const { blocking, split } = kernels(device)
-    // One for all products of the lane, which follow one another.
+    // One buffer for all products of the lane, which run one after another.
     const sums =
       blocking.parts === 1 || split !== undefined
         ? undefined
@@ -157,7 +158,7 @@ export function recordStreamedMatmul<T extends MatmulType>(
       : matrix[index]!.reshape(rows, columns)
   }
 
-  /** Where a panel arrives on the devices that have rows of A in a round. */
+  /** The buffers that receive a panel, on the devices that have rows of A in a round. */
   function placesOf(all: readonly Panels<T>[], round: number, slot: number) {
     return all
       .filter(({ index }) => ranges[index]!.rows > round * plan.rowBlock)
@@ -169,7 +170,7 @@ export function recordStreamedMatmul<T extends MatmulType>(
       bringWhole(recorder, group, placesOf(lanes, round, slot), b.block(0, column, k, columns))
   }
 
-  /** B lies in the rows of each device; a process without one of them takes no part. */
+  /** The shares of B, which is stored by device; a process without a share takes no part. */
   function sharesOf(hosts: readonly (HostBuffer<T> | undefined)[]): BringPanel {
     if (!recorder.touches(...devices.map(({ ordinal }) => ordinal))) return () => {}
     const shares = splitRows(k, devices.length).flatMap((range, index) =>
@@ -202,12 +203,12 @@ export function recordStreamedMatmul<T extends MatmulType>(
 
 type BringPanel = (round: number, slot: number, column: number, columns: number) => void
 
-/** Ranges of about `arrivalRows` rows that cover `rows` and end where tiles end. */
+/** Ranges of about `arrivalRows` rows that cover `rows` and end at tile boundaries. */
 function arrivals(rows: number): RowRange[] {
   return splitRows(rows, Math.max(1, Math.floor(rows / arrivalRows)), 128)
 }
 
-/** Of a matrix that has elements. */
+/** The element type of a matrix that has elements. */
 function typeOf<T extends MatmulType>(matrix: HostMatrix<T>): T {
   return 'reshape' in matrix ? matrix.type : matrix.find((part) => part !== undefined)!.type
 }

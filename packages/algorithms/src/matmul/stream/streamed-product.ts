@@ -17,29 +17,29 @@ import {
 } from '../tensor/record-split.ts'
 
 /**
- * One device's products of rows of A by a panel of B, both of which arrive from host memory again and again
- * in the same places.
+ * One device's products of rows of A and a panel of B, both of which are repeatedly uploaded from host memory
+ * into the same buffers.
  */
 export interface StreamedProduct<T extends MatmulType> {
-  /** Records what has to follow the arrival of these rows of A. `row` is a multiple of 128. */
+  /** Records the work that must follow the arrival of these rows of A. `row` is a multiple of 128. */
   arriveRows(row: number, rows: number): void
   /**
-   * Records the product of rows that have arrived by the panel's first `c.columns` columns. `c` begins with
+   * Records the product of rows that have arrived and the panel's first `c.columns` columns. `c` begins with
    * the first of the rows.
    */
   multiply(row: number, rows: number, panel: StreamedPanel<T>, c: BufferView<T>): void
 }
 
-/** A place for panels of B. */
+/** A buffer for panels of B. */
 export interface StreamedPanel<T extends MatmulType> {
   readonly view: BufferView<T>
-  /** Records what has to follow the arrival of `columns` columns. */
+  /** Records the work that must follow the arrival of `columns` columns. */
   arrive(columns: number): void
-  /** The f16 parts of what arrived last; undefined where products are not formed from them. */
+  /** The f16 parts of the columns that arrived last; undefined if products are not computed from parts. */
   readonly parts: () => SplitOperand | undefined
 }
 
-/** A place for panels of `view.columns` columns. */
+/** A buffer for panels of `view.columns` columns. */
 export function streamedPanel<T extends MatmulType>(
   recorder: Recorder,
   { split }: MatmulKernels,
@@ -61,7 +61,7 @@ export function streamedPanel<T extends MatmulType>(
 
 /**
  * The products of the rows of A in `a`, whose columns from `k` on are padding. `cStride`: leading dimension
- * of C. `sums`: memory for the parts of all rows, where k is cut.
+ * of C. `sums`: memory for the parts of all rows, if k is divided.
  */
 export function streamedProduct<T extends MatmulType>(
   recorder: Recorder,

@@ -9,15 +9,15 @@ import {
 import type { MatmulBlocking } from '../single/matmul-kernels.ts'
 import { type AccessKernels, type SplitKernels, splitTile, splitWindows } from './split-kernels.ts'
 
-/** Where something is computed, and its name in plans. */
+/** The device of a computation, and its name in plans. */
 export interface Place {
   readonly device: Device
   readonly label: string
 }
 
 /**
- * Memory for the f16 parts of a matrix, padded to whole tiles, a row's high ones before its low ones, and for
- * the extremes of its rows or columns.
+ * Memory for the f16 parts of a matrix, padded to whole tiles, with the high parts of a row before its low
+ * parts, and for the extremes of its rows or columns.
  */
 export interface SplitMemory {
   readonly parts: BufferView<'u32'>
@@ -93,12 +93,12 @@ export function splitColumnsBlock({ parts, extremes }: SplitMemory, columns: num
   return { parts: parts.block(0, 0, parts.rows, padded), extremes: extremes.slice(0, padded * 2) }
 }
 
-/** How many elements of a kernel's binding after a row's high parts its low ones begin. */
+/** The offset of a row's low parts from its high parts, in elements of a kernel's binding. */
 const lowOffset = ({ parts }: SplitMemory) => parts.columns / 8
 
 /**
- * The scalars of the kernels that split: the size of the matrix, that of its parts, and where the low ones
- * begin.
+ * The scalars of the kernels that split: the size of the matrix, the size of its parts, and the offset of the
+ * low parts.
  */
 function sizes(rows: number, columns: number, memory: SplitMemory) {
   const { parts } = memory
@@ -154,15 +154,15 @@ export function recordSplitColumns(
 const tilesOf = (rows: number, columns: number) =>
   Math.ceil(rows / splitTile.rows) * Math.ceil(columns / splitTile.columns)
 
-/** A word for each tile of a result: how many of its elements are made in f32. */
+/** A word for each tile of a result: how many of its elements are computed in f32. */
 export function splitFlags(recorder: Recorder, rows: number, columns: number, { device, label }: Place) {
   return recorder.scratch(device.ordinal, 'u32', tilesOf(rows, columns), { label: `${label} flags` })
 }
 
 /**
- * Records C = A · B from the parts, and behind it the kernel that makes in f32 what the parts cannot give.
- * `blocking` is that of the f32 kernels: an element that is made in f32 has their bits. `flags` has a word
- * for each tile of C.
+ * Records C = A · B from the parts, followed by the kernel that computes in f32 those elements for which the
+ * parts are not sufficient. `blocking` is that of the f32 kernels, whose bits these elements have. `flags`
+ * has a word for each tile of C.
  */
 export function recordSplitProduct(
   recorder: Recorder,

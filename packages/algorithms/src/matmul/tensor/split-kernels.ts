@@ -17,19 +17,19 @@ import storeVector from './store-vector.part.wgsl.ts'
 import tensorPlace from './tensor-place.part.wgsl.ts'
 
 /**
- * How a product of f32 is formed. `ieee`: every product and sum in f32. `split`: three products of f16 parts
- * on tensor cores. `auto`: `split` where every device has tensor cores and the product is large, by shape and
- * device alone.
+ * How a product of f32 is computed. `ieee`: every product and sum in f32. `split`: three products of f16
+ * parts on tensor cores. `auto`: `split` if every device has tensor cores and the product is large; this
+ * depends only on the shape and the devices.
  */
 export type MatmulPrecision = 'ieee' | 'split' | 'auto'
 
-/** A tile of C, and the k that the product kernel takes at a time. */
+/** A tile of C, and the depth in k that the product kernel processes at a time. */
 export const splitTile = { rows: 64, columns: 128, depth: 64 } as const
 
 /**
  * The windows of k within which tensor cores sum products of the high parts: `first`, `next` and `next` again
- * make a group. What tensor cores cut off grows with W, the length of `next`, and the error of sums in f32
- * with √k, so W is about 1.5·√k; beyond 192 little time is gained.
+ * form a group. The truncation error of tensor cores increases with W, the length of `next`, and the error of
+ * sums in f32 with √k, so W is about 1.5·√k; beyond 192 little time is gained.
  */
 export function splitWindows(k: number): { readonly first: number; readonly next: number } {
   const stage = splitTile.depth / 2
@@ -38,20 +38,20 @@ export function splitWindows(k: number): { readonly first: number; readonly next
 }
 
 /**
- * What multiplies u·M in the bound of an element's error, with u = 2^-24 and M = Σ|a||b|; added is
- * k·2^-49·α·β, with the largest elements of row and column.
+ * The factor of u·M in the bound of an element's error, with u = 2^-24 and M = Σ|a||b|. The bound also
+ * includes k·2^-49·α·β, where α and β are the largest elements of row and column. The factor is the sum of:
  *
- * - 1.6·min(k, W) for high parts on tensor cores. Where an H100 adds 16 products to a sum it cuts off all but
- *   the largest of the 17, by less than u/2 of the largest, and the result, by less than 2u of it (Khattak
- *   and Mikaitis, arXiv 2512.07004, 2025): in all 10u of what was added since the group began. A group takes
- *   W/2, W and W of k at most, in steps of 16: 10/16·5/2·W.
+ * - 1.6·min(k, W) for high parts on tensor cores. When an H100 adds 16 products to a sum, it truncates all
+ *   but the largest of the 17 terms, by less than u/2 of the largest, and the result by less than 2u of it
+ *   (Khattak and Mikaitis, arXiv 2512.07004, 2025): in all 10u of the total since the group began. A group
+ *   comprises at most W/2, W and W of k, in steps of 16: 10/16·5/2·W.
  * - k/800 for products with low parts there, which are 2^-10 of M and take k/8 steps without a window; at
  *   most 0.24·k/W, since W ≤ 192.
  * - 1.29·k/W + 4 for the sums of windows in f32: 1.29·k/W + 1 additions to at most M, and to the sums of each
- *   window, which make 3·M together.
- * - 10 for the parts: each differs from its element by 2u, the product of low parts, which is left out, is at
- *   most 4u, adding the products with low parts errs by u, and what high parts exceed their elements by adds
- *   less than u.
+ *   window, which total 3·M.
+ * - 10 for the parts: each differs from its element by 2u; the omitted product of low parts is at most 4u;
+ *   adding the products with low parts has an error of u; and the excess of high parts over their elements
+ *   adds less than u.
  */
 export function splitErrorFactor(k: number): number {
   const { next } = splitWindows(k)
@@ -64,7 +64,7 @@ export interface AccessKernels {
   readonly scalar: Kernel
 }
 
-/** What a split product dispatches, in this order; `rows` for A, the next two for B. */
+/** The kernels of a split product, in dispatch order; `rows` for A, the next two for B. */
 export interface SplitKernels {
   readonly rows: AccessKernels
   readonly extremes: AccessKernels
@@ -85,8 +85,8 @@ const sourceOf = (label: string, ...parts: readonly string[]): CompileOptions =>
 const partsSource = (label: string, body: string, access: Access) =>
   sourceOf(`${label} ${access}`, splitParams, loads[access], splitParts, body)
 /**
- * Its parts are padded to whole tiles, and it asks for the size of C itself: no check of bounds is left to
- * do, and none could be proved needless.
+ * Needs no bounds checks: its parts are padded to whole tiles, and it checks the size of C itself. The
+ * compiler could not prove any check redundant.
  */
 const productSource = (access: Access): CompileOptions => ({
   ...sourceOf(
@@ -110,7 +110,7 @@ function sources() {
   }
 }
 
-/** Every kernel of split products: for tests and for compilation ahead of time. */
+/** Every kernel of split products: for tests and for ahead-of-time compilation. */
 export function splitSources(): CompileOptions[] {
   return Object.values(sources())
 }
@@ -159,7 +159,7 @@ function hasMatrices({ features, info }: Device): boolean {
 
 /**
  * Whether `auto` splits: smaller products do not fill a GPU, or gain less than splitting costs. The number of
- * devices does not matter, so that it does not change the bits of a result.
+ * devices does not matter, so it does not change the bits of a result.
  */
 export function gainsFromSplitting({ m, n, k }: MatmulShape, devices: readonly Device[]): boolean {
   return (

@@ -22,8 +22,8 @@ function random(length: number, seed: number): Float32Array<ArrayBuffer> {
 }
 
 /**
- * A group with tensor cores; the reference executor has those of an NVIDIA GPU. Undefined where the backend
- * has none.
+ * A group with tensor cores; the reference executor has those of an NVIDIA GPU. Undefined if the backend has
+ * none.
  */
 async function withTensorCores(
   name: string,
@@ -141,7 +141,7 @@ describeOnBackends('matmul from f16 parts', (backend) => {
       const { value } = referenceRows('f32', ...shape, a, b)
       const squares = (x: ArrayLike<number>) => Array.from(x).reduce((sum, y) => sum + y * y, 0)
       const error = squares(Array.from(split, (x, i) => x - value[i]!))
-      // In units of 2^-24; sums of windows that begin with 0 have 3.2 for windows of 64.
+      // In units of 2^-24. Sums of windows that begin with 0 would have 3.2, for windows of 64.
       expect(Math.sqrt(error / squares(value as Float64Array)) * 2 ** 24).toBeLessThan(2.65)
     })
   })
@@ -150,7 +150,7 @@ describeOnBackends('matmul from f16 parts', (backend) => {
     await on(1, async (group) => {
       const [m, n, k] = [3, 5, 160] as const
       expect(splitWindows(k)).toEqual({ first: 32, next: 64 })
-      // Products of 2^-25 of the first one, and a little less.
+      // Products that are 2^-25 of the first one, or slightly smaller.
       const row = (i: number, q: number) => (q === 0 ? 1 + i / 8 : 2 ** -12.52 * (1 - i / 20))
       const a = Float32Array.from({ length: m * k }, (_, at) => row(Math.floor(at / k), at % k))
       const b = Float32Array.from({ length: k * n }, (_, at) => row(at % n, Math.floor(at / n)))

@@ -5,7 +5,10 @@ import { halfValue, halfValues } from '../half/half-elements.ts'
 import type { MatmulShape } from '../matmul-shape.ts'
 import { type MatmulVerifier, referenceRows } from './verify-matmul.ts'
 
-/** Multiplications up to which every row is checked; of larger products as many rows as this allows. */
+/**
+ * Products of up to this many multiplications are checked in full; larger ones in as many rows as this
+ * allows.
+ */
 const fullCheckOperations = 2 ** 27
 
 export interface HalfVerifier {
@@ -15,10 +18,10 @@ export interface HalfVerifier {
 }
 
 /**
- * Compares rows of C with f64, all of them where the product is small: sums in f32 within (k +
- * 2)·2^-24·Σ|a||b|, which holds for any order and for tensor cores, whose sums over 16 of k are cut off
- * instead of rounded; f16 within half a unit in the last place beyond that, and infinite where the sum may
- * round to 65536.
+ * Compares rows of C with f64, or all of C if the product is small. Sums in f32 must be within (k +
+ * 2)·2^-24·Σ|a||b|, which holds for any order and for tensor cores, whose sums over 16 of k are truncated
+ * instead of rounded. Results of f16 may differ by half a unit in the last place more, and must be infinite
+ * if the sum may round to 65536.
  */
 export async function halfVerifier(
   { m, n, k }: MatmulShape,

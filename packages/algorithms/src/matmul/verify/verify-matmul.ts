@@ -13,18 +13,18 @@ const u = 2 ** -24
 /** Products up to this many multiplications, with B up to 2^24 elements, are checked element by element. */
 const fullCheckOperations = 2 ** 28
 
-/** The largest error that was found, and the largest share of what is allowed. */
+/** The largest error that was found, and the largest ratio of an error to the allowed error. */
 interface Worst {
   maxError: number
   worst: number
 }
 
-/** Receives rows of C in any order, and then says whether they are right. */
+/** Receives rows of C in any order, then returns whether they are correct. */
 export interface MatmulVerifier {
   rows(first: number, data: ElementArray<MatmulType>): Promise<void>
-  /** Of the rows so far. */
+  /** For the rows received so far. */
   readonly found: Worst
-  /** What to report, of the rows so far or of all processes. */
+  /** The result for the rows received so far, or for `found`, which combines all processes. */
   result(found?: Worst): Verification
 }
 
@@ -35,14 +35,14 @@ export interface Checkers {
 }
 
 export interface MatmulVerifierOptions {
-  /** Products are formed from f16 parts. Default false. */
+  /** Whether products are computed from f16 parts. Default false. */
   readonly split?: boolean | undefined
   /**
-   * Over several processes: each reads what Freivalds' algorithm needs of the rows of B that its devices
-   * have. Default: this one reads all.
+   * With several processes: each reads the rows of B that its devices hold, for Freivalds' algorithm.
+   * Default: this process reads all of B.
    */
   readonly checkers?: Checkers | undefined
-  /** Whether every element is checked. Default: where the product is small. */
+  /** Whether every element is checked. Default: true if the product is small. */
   readonly everyElement?: boolean | undefined
 }
 
@@ -51,7 +51,7 @@ export function isSmallProduct({ m, n, k }: MatmulShape): boolean {
   return m * n * k <= fullCheckOperations && k * n <= 2 ** 24
 }
 
-/** What the verifiers of all processes found together; every process makes this call. */
+/** Combines the results of the verifiers of all processes; every process must call it. */
 export async function resultOfAll(
   verifier: Pick<MatmulVerifier, 'found' | 'result'>,
   { group, devices }: Checkers,
@@ -218,8 +218,8 @@ async function freivalds<T extends MatmulType>(
 }
 
 /**
- * y = B · x, k × vectorCount, and the sum of the squares of B (f32). Over several processes each reads the
- * rows of B that its devices have, and gets the others' part of y.
+ * y = B · x, k × vectorCount, and the sum of the squares of B (f32). With several processes, each reads the
+ * rows of B that its devices hold, and receives the other parts of y.
  */
 async function productWithVectors<T extends MatmulType>(
   type: T,
@@ -247,7 +247,7 @@ async function productWithVectors<T extends MatmulType>(
   }
   const total = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0)
   if (shared === undefined) return { y, squares: total(squares) }
-  // One row more than each has: its sum of squares.
+  // One more row than the largest range has, for its sum of squares.
   const width = (ranges[0]!.rows + 1) * vectorCount
   const partOf = (index: number) =>
     y.subarray(ranges[index]!.row * vectorCount, (ranges[index]!.row + ranges[index]!.rows) * vectorCount)
@@ -291,7 +291,7 @@ function multiplyVectors(
   }
 }
 
-/** 32 random bits a call (xorshift32). */
+/** Returns 32 random bits for each call (xorshift32). */
 function randomBits(seed: number): () => number {
   let state = seed
   return () => {
@@ -302,7 +302,7 @@ function randomBits(seed: number): () => number {
   }
 }
 
-/** The product on the host: f64 sums rounded to f32, or modulo 2^32. */
+/** The product computed on the host: f64 sums rounded to f32, or modulo 2^32. */
 export function referenceMatmul<T extends MatmulType>(
   type: T,
   { m, n, k }: MatmulShape,
