@@ -65,10 +65,9 @@ function unwrapped(operator: BinaryOperator, a: Interval, b: Interval): Interval
         return interval(a.low >= 0 ? 0 : -Math.min(most, -a.low), a.high <= 0 ? 0 : Math.min(most, a.high))
       }
       return undefined
-    case '&': {
-      const highs = [a, b].flatMap(({ low, high }) => (low < 0 ? [] : [high]))
-      return highs.length === 0 ? undefined : interval(0, Math.min(...highs))
-    }
+    case '&':
+      // Infinity if both may be negative, which is no value of a type.
+      return interval(0, Math.min(...[a, b].map(({ low, high }) => (low < 0 ? Infinity : high))))
     case '|':
       return a.low < 0 || b.low < 0
         ? undefined
@@ -76,7 +75,7 @@ function unwrapped(operator: BinaryOperator, a: Interval, b: Interval): Interval
     case '^':
       return a.low < 0 || b.low < 0 ? undefined : interval(0, allOnes(Math.max(a.high, b.high)))
     case '<<':
-      return a.low >= 0 && b.high <= 31 ? interval(a.low * 2 ** b.low, a.high * 2 ** b.high) : undefined
+      return a.low >= 0 ? interval(a.low * 2 ** b.low, a.high * 2 ** b.high) : undefined
     case '>>':
       return a.low >= 0
         ? interval(

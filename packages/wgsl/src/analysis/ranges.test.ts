@@ -37,7 +37,7 @@ function rangeOf(statements: string, index: string, declarations = '', size = '1
   return [range.low + 0, range.high + 0]
 }
 
-/** Whether the index of `fixed` is known to be inside. */
+/** Whether the indices of `fixed` are known to be inside; their intervals say the same. */
 function insideOf(statements: string): boolean {
   const module = lower(
     parseWgsl(`@group(0) @binding(0) var<uniform> n: u32;
@@ -48,7 +48,9 @@ function insideOf(statements: string): boolean {
   const found: boolean[] = []
   walk(module, {
     place(place) {
-      if (place.kind === 'index-place') found.push(ranges.isInside(place))
+      if (place.kind !== 'index-place') return
+      found.push(ranges.isInside(place))
+      expect(ranges.interval(place.index)!.high < 4).toBe(ranges.isInside(place))
     },
   })
   return found.every((inside) => inside)
@@ -146,6 +148,17 @@ describe('the range of an integer', () => {
     expect(rangeOf('if (n < 9u) { if (n > 20u) { PROBE } }', 'n')).toEqual(all)
     expect(rangeOf('if (n < 9u) { if (n < 5u) { } PROBE }', 'n')).toEqual([0, 8])
     expect(rangeOf('for (var k = 0u; k < 9u && n < 4u; k++) { PROBE }', 'n')).toEqual([0, 3])
+  })
+  it('of two sums is the same where their terms stand in another order', () => {
+    expect(rangeOf('if (n + i < 9u) { PROBE }', 'i + n')).toEqual([0, 8])
+    expect(rangeOf('if (n + n < 9u) { PROBE }', 'n * 2u')).toEqual([0, 8])
+  })
+  it('does not come from a value of the same bits and another type, or of memory that others change', () => {
+    expect(rangeOf('if (i32(n) < 9) { PROBE }', 'n')).toEqual(all)
+    const float = 'var f = f32(n); if (u32(f) < 9u) { PROBE }'
+    expect(rangeOf(float, 'bitcast<u32>(f)')).toEqual(all)
+    const changed = 'var<private> s: u32; fn other() { s = 99u; }'
+    expect(rangeOf('if (s < 9u) { other(); PROBE }', 's', changed)).toEqual(all)
   })
   it('of an index that several places share holds for each of them', () => {
     // A pointer's place is that of its uses.

@@ -6,10 +6,12 @@ import { findZeroInit } from './zero-init.ts'
 /** Names of the workgroup variables that must be zeroed. */
 function zeroed(declarations: string, statements: string, size = '8, 8'): string[] {
   const module = lower(
-    parseWgsl(`@group(0) @binding(0) var<storage, read_write> out: array<f32>;
+    parseWgsl(`enable subgroups;
+    @group(0) @binding(0) var<storage, read_write> out: array<f32>;
     @group(0) @binding(1) var<uniform> n: u32;
     ${declarations}
-    @compute @workgroup_size(${size}) fn main(@builtin(local_invocation_id) id: vec3u, @builtin(local_invocation_index) i: u32) { ${statements} }`),
+    @compute @workgroup_size(${size}) fn main(@builtin(local_invocation_id) id: vec3u, @builtin(local_invocation_index) i: u32,
+      @builtin(subgroup_invocation_id) lane: u32, @builtin(workgroup_id) group: vec3u) { ${statements} }`),
   )
   return [...findZeroInit(module, analyse(module))].map((v) => v.name)
 }
@@ -31,6 +33,41 @@ describe('workgroup memory needs no zeroing', () => {
         't[id.y * 8u + id.x] = 1.0; workgroupBarrier(); out[i] = t[63u - i];',
       ),
     ).toEqual([])
+  })
+  it('however the sum of positions is written', () => {
+    const one = (index: string, size?: string) =>
+      zeroed(
+        'var<workgroup> t: array<f32, 64>;',
+        `t[${index}] = 1.0; workgroupBarrier(); out[i] = t[63u - i];`,
+        size,
+      )
+    for (const index of [
+      'id.xy.y * 8u + id.yx.y',
+      '8u * id.y + id.x',
+      '(id.y << 3u) + id.x',
+      'u32(i32(i))',
+      'vec2u(i).y',
+      'i + n - n',
+      'i + n * 0u',
+      'i + ((n << 31u) << 1u)',
+    ])
+      expect(one(index), index).toEqual([])
+    expect(one('i', '4, 4, 4')).toEqual([])
+    expect(one('id.z * 16u + id.y * 4u + id.x', '4, 4, 4')).toEqual([])
+    expect(
+      zeroed('var<workgroup> t: array<f32, 1>;', 't[n * 0u] = 1.0; workgroupBarrier(); out[i] = t[0];'),
+    ).toEqual([])
+    for (const index of [
+      '1u << i',
+      '9u / (i + 1u)',
+      '3u & i',
+      '7u % (i + 1u)',
+      'lane',
+      'group.x',
+      'id.x ^ 1u',
+      'i + lane',
+    ])
+      expect(one(index), index).toEqual(['t'])
   })
   it('when constant loops cover it', () => {
     expect(
