@@ -404,10 +404,10 @@ describe('asynchronous copies', () => {
         workgroupBarrier();
         return;`),
     ).toEqual({ copies: [2], waits: [3], atEnd: false })
-    // Another variable of a loop is no step of the counter.
+    // Another variable of a loop is neither the counter nor a step of it.
     expect(
-      copies('for (var k = 0u; k < 4u; k++) {\ntile[t + k * 32u] = a[k];\nvar z = n; z += 1u;\n}'),
-    ).toEqual([2])
+      copies('for (var k = 0u; k < 4u; k++) {\nvar z = n;\ntile[t + k * 32u] = a[k];\nz += 1u;\n}'),
+    ).toEqual([3])
   })
 
   it('are waited for at the end and before returns', () => {
