@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { deserialize, serialize } from 'node:v8'
 import type { FrontEndCache } from '@tandem-gpu/core/backend'
 import { isBundled } from '@tandem-gpu/core/native'
@@ -49,7 +50,7 @@ export function translatorVersion(): string | undefined {
   if (found === undefined) {
     try {
       const bundled = isBundled('@tandem-gpu/wgsl', moduleUrl)
-      found = { version: bundled ? undefined : digestOf(new URL('.', moduleUrl)) }
+      found = { version: bundled ? undefined : digestOf(fileURLToPath(new URL('.', moduleUrl))) }
     } catch {
       found = { version: undefined }
     }
@@ -57,12 +58,22 @@ export function translatorVersion(): string | undefined {
   return found.version
 }
 
-function digestOf(folder: URL): string {
+function digestOf(folder: string): string {
   const hash = createHash('sha256')
-  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
-    if (!/\.[jt]s$/.test(name) || /\.(test|d)\.[jt]s$/.test(name)) continue
-    const code = readFileSync(new URL(name, folder))
-    hash.update(`${name}:${code.length}:`).update(code)
+  for (const path of modulesIn(folder)) {
+    const code = readFileSync(path)
+    hash.update(`${path.slice(folder.length)}:${code.length}:`).update(code)
   }
   return hash.digest('hex')
+}
+
+/** The modules below a folder, except for tests and what they use. */
+function* modulesIn(folder: string): Generator<string> {
+  const entries = readdirSync(folder, { withFileTypes: true })
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const { name } = entry
+    if (entry.isDirectory()) {
+      if (name !== 'testing' && name !== 'reference') yield* modulesIn(`${folder}${name}/`)
+    } else if (/\.[jt]s$/.test(name) && !/\.(test|d)\.[jt]s$/.test(name)) yield `${folder}${name}`
+  }
 }
