@@ -1,9 +1,9 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { KernelSource } from '@tandem-gpu/core/backend'
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
-import { DiskFrontEndCache, translatorVersion } from './front-end-cache.ts'
+import { DiskFrontEndCache, digestOf, translatorVersion } from './front-end-cache.ts'
 import { KernelCache } from './kernel-cache.ts'
 import { KernelCompiler } from './kernel-compiler.ts'
 import { nativeAddon } from './native-addon.ts'
@@ -54,7 +54,21 @@ it('takes damaged entries, and intact ones that do not hold a result, for none',
 
 it('has a digest of the translator’s code as its version', () => {
   expect(translatorVersion()).toMatch(/^[0-9a-f]{64}$/)
-  expect(translatorVersion()).toBe(translatorVersion())
+  mkdirSync(join(directory, 'cuda/testing'), { recursive: true })
+  const digests = [
+    ['index.js', '1'],
+    ['index.js', '2'],
+    ['cuda/emit.js', '1'],
+    ['cuda/names.js', '1'],
+  ].map(([path, code]) => {
+    writeFileSync(join(directory, path!), code!)
+    return digestOf(`${directory}/`)
+  })
+  expect(new Set(digests).size).toBe(digests.length)
+  for (const path of ['index.d.ts', 'index.test.js', 'index.js.map', 'cuda/testing/kernels.js']) {
+    writeFileSync(join(directory, path), '1')
+    expect(digestOf(`${directory}/`)).toBe(digests.at(-1))
+  }
 })
 
 it('translates a kernel once for all processes, and others with it, until its entries are damaged', async () => {

@@ -58,7 +58,8 @@ export function translatorVersion(): string | undefined {
   return found.version
 }
 
-function digestOf(folder: string): string {
+/** A digest of the modules below a folder. `folder` ends with a slash. */
+export function digestOf(folder: string): string {
   const hash = createHash('sha256')
   for (const path of modulesIn(folder)) {
     const code = readFileSync(path)
