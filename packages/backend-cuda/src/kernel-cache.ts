@@ -33,11 +33,11 @@ export class KernelCache {
   readonly directory: string
   readonly #maxByteLength: number
   #usable: boolean | undefined
-  /**
-   * The size of the folder when this process last read it, plus what it has added since; undefined before it
-   * has read the folder.
-   */
+  /** The size of the folder when this process last read it; undefined before that. */
   #byteLength: number | undefined
+  /** The bytes that this process has added since it last began to read the folder. */
+  #addedByteLength = 0
+  #evicting: Promise<void> | undefined
 
   constructor({ directory, maxByteLength = defaultMaxByteLength }: KernelCacheOptions = {}) {
     this.directory = directory ?? join(homedir(), '.cache', 'tandem', 'kernels')
@@ -69,16 +69,16 @@ export class KernelCache {
     }
   }
 
-  /** The entry exists once the call returns. The promise resolves when others have been removed for it. */
+  /** The entry exists once the call returns. The promise resolves once others have been removed for it. */
   async set(key: string, contents: Uint8Array): Promise<void> {
     const temporary = join(this.directory, `${key}.${process.pid}.${randomBytes(6).toString('hex')}.tmp`)
     try {
       if (!this.#isUsable()) return
       writeFileSync(temporary, Buffer.concat([digest(contents), contents]))
       renameSync(temporary, this.#path(key))
-      if (this.#byteLength !== undefined) this.#byteLength += contents.length + digestByteLength
-      if (this.#byteLength === undefined || this.#byteLength > this.#maxByteLength)
-        this.#byteLength = await this.#evict()
+      this.#addedByteLength += contents.length + digestByteLength
+      const isRoom = (this.#byteLength ?? Infinity) + this.#addedByteLength <= this.#maxByteLength
+      if (!isRoom) await this.#makeRoom()
     } catch {
       await rm(temporary, { force: true }).catch(() => undefined)
     }
@@ -93,11 +93,20 @@ export class KernelCache {
     return join(this.directory, key + suffix)
   }
 
+  /** One reading of the folder serves all entries that are added meanwhile. */
+  #makeRoom(): Promise<void> {
+    this.#evicting ??= this.#evict().finally(() => {
+      this.#evicting = undefined
+    })
+    return this.#evicting
+  }
+
   /**
    * Reads the whole folder, removes the entries beyond the limit and the files of interrupted processes, and
-   * returns the size of the rest.
+   * notes the size of the rest.
    */
-  async #evict(): Promise<number> {
+  async #evict(): Promise<void> {
+    this.#addedByteLength = 0
     const entries = []
     for (const name of await readdir(this.directory)) {
       const path = join(this.directory, name)
@@ -116,7 +125,7 @@ export class KernelCache {
       await rm(entry.path, { force: true })
       total -= entry.size
     }
-    return total
+    this.#byteLength = total
   }
 }
 
