@@ -79,6 +79,13 @@ it('looks through its folder once, not at every entry', async () => {
   expect(readdirSync(directory)).toHaveLength(9)
 })
 
+it('keeps to its size where many entries come at once', async () => {
+  const cache = new KernelCache({ directory, maxByteLength: 10 * 132 })
+  await Promise.all(Array.from({ length: 30 }, (_, index) => cache.set(`k${index}`, bytes(100, index))))
+  await cache.set('last', bytes(100, 1))
+  expect(readdirSync(directory).length).toBeLessThanOrEqual(10)
+})
+
 it('makes its folder for the user alone, and uses none that others may write to', async () => {
   const own = join(directory, 'made', 'kernels')
   await new KernelCache({ directory: own }).set('k', bytes(10, 1))
