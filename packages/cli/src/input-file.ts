@@ -1,5 +1,5 @@
-import type { FileHandle } from 'node:fs/promises'
-import { openRegularFile } from '@tandem-gpu/core/native'
+import { constants } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
 import { UsageError } from './exit-code.ts'
 import { fileReason } from './file-error.ts'
 import { printable } from './printable.ts'
@@ -8,15 +8,23 @@ import { printable } from './printable.ts'
 const maxTextByteLength = 64 * 1024 * 1024
 
 /**
- * A file that the user names, open for reading. Throws `UsageError` where it cannot be read, and where it is
- * not a regular file.
+ * A file that the user names, open for reading. Throws `UsageError` if it cannot be read, and if it is not a
+ * regular file: data from a FIFO, a device or a socket may never arrive or never end.
  */
 export async function openInputFile(path: string): Promise<FileHandle> {
-  const handle = await openRegularFile(path).catch((error) => {
+  let handle: FileHandle | undefined
+  let regular: boolean
+  try {
+    // O_NONBLOCK: opening a FIFO does not wait for a writer.
+    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    regular = (await handle.stat()).isFile()
+  } catch (error) {
+    await handle?.close()
     throw unreadable(path, error)
-  })
-  if (handle === undefined) throw new UsageError(`${printable(path)} is not a regular file.`, 'bad-input')
-  return handle
+  }
+  if (regular) return handle
+  await handle.close()
+  throw new UsageError(`${printable(path)} is not a regular file.`, 'bad-input')
 }
 
 /**

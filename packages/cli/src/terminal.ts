@@ -1,5 +1,6 @@
 import { createColors } from 'picocolors'
-import { lineProgress, type Progress, silentProgress, terminalProgress } from './progress.ts'
+import { type Progress, silentProgress } from './progress.ts'
+import { lineProgress, terminalProgress } from './progress-display.ts'
 
 type Colors = ReturnType<typeof createColors>
 

@@ -59,7 +59,7 @@ function readChoice(path: string, key: string): string | undefined {
   try {
     const contents = readRegularFile(path, maxByteLength)
     if (contents === undefined) return undefined
-    const document = JSON.parse(contents.toString('utf8'))
+    const document = JSON.parse(new TextDecoder().decode(contents))
     const { schema, key: storedKey, choice } = document ?? {}
     return schema === 1 && storedKey === key && typeof choice === 'string' ? choice : undefined
   } catch {
