@@ -4,7 +4,7 @@ import { UsageError } from './exit-code.ts'
 import { fileReason } from './file-error.ts'
 import { printable } from './printable.ts'
 
-/** Longer text is a wrong file. */
+/** A longer file is assumed to be the wrong one. */
 const maxTextByteLength = 64 * 1024 * 1024
 
 /**
@@ -28,7 +28,7 @@ export async function openInputFile(path: string): Promise<FileHandle> {
 }
 
 /**
- * The text of a file that the user names. Throws as `openInputFile` does, and where the file is too long for
+ * The text of a file that the user names. Throws as `openInputFile` does, and if the file is too long to be
  * text.
  */
 export async function readInputText(path: string): Promise<string> {
@@ -36,7 +36,7 @@ export async function readInputText(path: string): Promise<string> {
   try {
     const chunks: Uint8Array[] = []
     let byteLength = 0
-    // The size of some files, such as those of /proc, is not what they hold.
+    // Some files, such as those in /proc, report a size that differs from that of their contents.
     for await (const chunk of handle.createReadStream({ autoClose: false, end: maxTextByteLength })) {
       chunks.push(chunk)
       byteLength += chunk.length

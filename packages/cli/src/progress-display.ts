@@ -2,7 +2,7 @@ import cliProgress from 'cli-progress'
 import { type Display, type Progress, TrackedProgress, type Work } from './progress.ts'
 import { formatDuration } from './quantity.ts'
 
-/** A bar on standard error where it is a terminal; elsewhere one line, after five seconds. */
+/** A bar on standard error if it is a terminal; otherwise one line, after five seconds. */
 export function terminalProgress(stream: NodeJS.WriteStream): Progress {
   return new TrackedProgress(stream.isTTY ? bars(stream) : lines((text) => void stream.write(text), [5_000]))
 }
@@ -15,7 +15,7 @@ export function lineProgress(stream: NodeJS.WriteStream): Progress {
 }
 
 /**
- * How much is done, how long it has taken, and how long the rest will take, where that can be told: `37 % 12
+ * How much is done, how long it has taken, and, if it can be estimated, how long the rest will take: `37 % 12
  * s, about 20 s left`.
  */
 export function progressText({ total, done, startedAt }: Work, now: number): string {
@@ -24,7 +24,7 @@ export function progressText({ total, done, startedAt }: Work, now: number): str
   if (total === undefined) return elapsed
   const share = total > 0 ? Math.min(1, done / total) : 1
   const percent = `${Math.floor(share * 100)} %`
-  // What the first second says about the rest is worth nothing.
+  // An estimate within the first second would be meaningless.
   if (share === 0 || share === 1 || seconds < 1) return `${percent}  ${elapsed}`
   return `${percent}  ${elapsed}, about ${formatDuration((seconds / share) * (1 - share))} left`
 }
@@ -42,7 +42,7 @@ function bars(stream: NodeJS.WriteStream): Display {
       bar = new cliProgress.SingleBar({
         stream,
         format: (options) => {
-          // The library draws once more when the work has ended.
+          // The library draws again after the work has ended.
           work = current() ?? work
           const { label, total, done } = work
           const drawn =
@@ -66,8 +66,8 @@ function bars(stream: NodeJS.WriteStream): Display {
 }
 
 /**
- * `after`: milliseconds since the first work to the first line, from that to the second, and so on; the last
- * again and again where there are several.
+ * `after` has the delays in milliseconds: from the start of the first work to the first line, from that to
+ * the second, and so on. If there are several, the last one repeats.
  */
 function lines(write: (text: string) => void, after: readonly number[]): Display {
   let work: (() => Work | undefined) | undefined

@@ -1,29 +1,29 @@
-/** What a command is doing, and how far it has come. */
+/** The current work of a command, and how much of it is done. */
 export interface Work {
-  /** As in `Reading a.npy`. */
+  /** For example `Reading a.npy`. */
   readonly label: string
-  /** Absent where the end is not known. */
+  /** Absent if the amount is not known. */
   readonly total?: number | undefined
-  /** What is counted, in the plural, as in `sweeps`; absent where the count says nothing to people. */
+  /** The unit of the count, in the plural, such as `sweeps`; absent if the count means nothing to people. */
   readonly unit?: string | undefined
   readonly done: number
   /** In milliseconds, by `performance.now`. */
   readonly startedAt: number
 }
 
-/** Shows the progress of long work, and knows what an interruption would stop. */
+/** Shows the progress of long work, and describes the work that an interruption would stop. */
 export interface Progress {
-  /** Begins work of the command, and ends the work before. */
+  /** Begins work of the command, and ends the previous work. */
   start(label: string, total?: number, unit?: string): void
   /** Advances the work that `start` began. */
   step(amount: number): void
   /** Sets how much of the work that `start` began is done. */
   reach(done: number): void
-  /** Work in between, such as reading a file; the work of `start` goes on when it ends. */
+  /** Begins a part of the work, such as reading a file. The work of `start` continues when the part ends. */
   begin(label: string, total: number): Part
-  /** Ends all work, and what is shown of it. It may be called when there is none. */
+  /** Ends all work and its display. May be called when there is none. */
   stop(): void
-  /** From here on the results are handed over, and an interruption comes too late. */
+  /** The results are handed over from now on; an interruption comes too late. */
   finish(): void
   readonly finishing: boolean
   /**
@@ -37,7 +37,7 @@ export interface Part {
   end(): void
 }
 
-/** Where progress is shown. `show` is called when the work changes, and not when it advances. */
+/** A display of progress. `show` is called when the work changes, not when it advances. */
 export interface Display {
   show(current: () => Work | undefined): void
   hide(): void
@@ -116,7 +116,7 @@ export class TrackedProgress implements Progress {
   }
 }
 
-/** Progress that nobody sees. */
+/** Progress that is not displayed. */
 export const silentProgress = (): Progress => new TrackedProgress()
 
 const counted = (value: number) => value.toLocaleString('en')
