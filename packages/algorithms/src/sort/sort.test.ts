@@ -7,8 +7,7 @@ import { randomRuns } from '../testing-runs.ts'
 import { recordLocalSort } from './record-local-sort.ts'
 import { recordSort } from './record-sort.ts'
 import { sort } from './sort.ts'
-import type { SortType } from './sort-form.ts'
-import { compileSort } from './sort-kernels.ts'
+import { compileSort, type SortType } from './sort-kernels.ts'
 import { keysOf, stableOrder } from './verify-sort.ts'
 
 const arrays = { f32: Float32Array, i32: Int32Array, u32: Uint32Array } as const
