@@ -3,8 +3,8 @@ import type { KeyViews } from './record-local-sort.ts'
 import { bucketCount, type SortPart } from './record-partition.ts'
 import type { SeveralKernels } from './sort-kernels.ts'
 
-/** Workgroups that move one device's keys to another device. */
-const workgroups = 1024
+/** The maximum number of workgroups that move one device's keys to another device. */
+const mostWorkgroups = 1024
 
 /** The memory in which each part's keys are staged, and the memory that receives the keys of its slice. */
 export interface ExchangeOptions {
@@ -42,6 +42,7 @@ export function recordExchange(
       const other = (index + round) % parts.length
       const { keys, values } = staged[index]!
       const target = received[other]!
+      const workgroups = Math.min(mostWorkgroups, Math.ceil(target.keys.length / 64))
       recorder.dispatch(segments, {
         ...{ device: ordinal, workgroups, label: `move keys to ${parts[other]!.ordinal}` },
         args: {
