@@ -31,7 +31,7 @@ import { radixParts } from './radix-parts.ts'
 import storeComplex from './store-complex.part.wgsl.ts'
 import storeHalf from './store-half.part.wgsl.ts'
 import storeReal from './store-real.part.wgsl.ts'
-import { lineRadices, lineStarts, lineTable, lowBits } from './twiddles.ts'
+import { lineRadices, lineTable, lowBits } from './twiddles.ts'
 
 /**
  * Which values that neighbouring invocations access are adjacent in memory: those of one line, or those of
@@ -122,7 +122,6 @@ export function lineSource(shape: LineKernelShape): CompileOptions {
   const radices = lineRadices(method)
   const middle = method.radices.length
   const last = radices.length - 1
-  const starts = lineStarts(method)
   const table = lineTable(method, square)
   const stages = radices.map((radix, stage): Stage => {
     const begin = stage < middle ? 0 : middle
@@ -135,7 +134,7 @@ export function lineSource(shape: LineKernelShape): CompileOptions {
       before,
       butterflies,
       count: Math.ceil(butterflies / threads),
-      table: starts[stage]!,
+      table: table.stages[stage]!,
       place,
     }
   })
