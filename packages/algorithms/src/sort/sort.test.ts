@@ -174,6 +174,29 @@ describeOnBackends('sort', (backend) => {
     for (const resource of [kernels, ...input!, ...output!]) resource.destroy()
   })
 
+  it('says how many devices a sort can use, and which kernels several devices need', async () => {
+    const group = await backend.group(17)
+    const [input, output] = await Promise.all(
+      [1, 2].map(() => Promise.all(group.devices.map((device) => device.allocate('u32', 1)))),
+    )
+    const kernels = await compileSort(group, { type: 'u32', variant: 'serial' })
+    const record = (own: typeof kernels, count: number) => () =>
+      group.record((recorder) =>
+        recordSort(recorder, group, {
+          ...{ kernels: own, input: input!.slice(0, count), output: output!.slice(0, count) },
+        }),
+      )
+    expect(record(kernels, 17)).toThrow(
+      expect.objectContaining({
+        code: 'unsupported',
+        message: expect.stringContaining('at most 16 devices'),
+      }),
+    )
+    record(kernels, 16)().destroy()
+    expect(record({ ...kernels, several: undefined }, 2)).toThrow(/compiled for a group of one device/)
+    for (const resource of [kernels, ...input!, ...output!]) resource.destroy()
+  })
+
   it('takes more devices than elements', async () => {
     const group = await backend.group(7)
     for (const elements of slow ? [0, 1, 3] : [0, 1, 2, 6, 8]) {
