@@ -7,6 +7,7 @@ export {
 } from './record-transpose.ts'
 export { type TransposeOptions, type TransposeReport, transpose } from './transpose.ts'
 export {
+  type CompileTransposeOptions,
   compileTranspose,
   type ScatterKernel,
   type TransposeKernel,

@@ -136,7 +136,7 @@ export function recordTranspose<T extends ElementType>(
     if (all.length > 0 && kernel.scatter === undefined)
       throw new GpuError(
         'validation',
-        "Transport 'scatter' needs the scattering kernel: compile it with compileTranspose(group, type, variant, true).",
+        "Transport 'scatter' needs the scattering kernel: compile it with compileTranspose(group, { type, scatter: true }).",
       )
     return input.slices.flatMap(({ device, view }) => {
       const sent = all

@@ -74,18 +74,31 @@ export interface ScatterKernel {
   readonly outputs: number
 }
 
-/**
- * Compiles the kernels for a transpose. Default: `defaultVariant`; the scattering kernel if `chooseTransport`
- * uses it; and, if processes exchange messages, the kernels that run at the same time, provided that all
- * devices support their workgroup size.
- */
+/** Options of `compileTranspose`. `transpose` and its tuning pass all of their options on to it. */
+export interface CompileTransposeOptions {
+  readonly type: ElementType
+  /** Default: the kernel that suits the devices. */
+  readonly kernel?: TransposeVariant | undefined
+  /** Compiles the scattering kernel. Default: if `chooseTransport` uses it. */
+  readonly scatter?: boolean | undefined
+  /**
+   * Compiles the kernels that run while messages between processes are in flight. Default: if there are such
+   * messages and all devices support the kernels' workgroup size.
+   */
+  readonly persistent?: boolean | undefined
+}
+
+/** Compiles the kernels for a transpose. */
 export async function compileTranspose(
   group: DeviceGroup,
-  type: ElementType,
-  variant: TransposeVariant = defaultVariant(group),
-  scatter: boolean = scattersByDefault(group),
-  persistent: boolean = worksBesideMessages(group),
+  options: CompileTransposeOptions,
 ): Promise<TransposeKernel> {
+  const {
+    type,
+    kernel: variant = defaultVariant(group),
+    scatter = scattersByDefault(group),
+    persistent = worksBesideMessages(group),
+  } = options
   const outputs = outputsFor(group.devices.length)
   const { kernels, destroy } = await compileTerminating(group, {
     kernel: transposeSource(type, variant),

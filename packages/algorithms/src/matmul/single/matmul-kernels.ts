@@ -270,7 +270,9 @@ export async function compileMatmul(
   }
   const [product, transpose] = await Promise.allSettled([
     compileTerminating(group, sources),
-    blocking.body === 'transposed' ? compileTranspose(group, type, undefined, false, false) : undefined,
+    blocking.body === 'transposed'
+      ? compileTranspose(group, { type, scatter: false, persistent: false })
+      : undefined,
   ])
   const compiled = [product, transpose].flatMap((result) =>
     result.status === 'fulfilled' && result.value ? [result.value] : [],
