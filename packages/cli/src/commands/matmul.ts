@@ -168,16 +168,16 @@ function refuseOptionsOf(type: MatrixElementType, options: MatmulCommandOptions)
 function describeMatmul(report: MatmulReport | HalfMatmulReport): readonly ReportLine[] {
   const slices = ['slices', `${report.slices.join(' + ')} rows of A`] as const
   // A prediction that contradicts the choice is already a note.
-  const predicted = report.notes.includes(report.prediction.reason)
-    ? []
-    : [['prediction', report.prediction.reason] as const]
+  const withoutNotes = (reason: string) =>
+    report.notes.reduce((text, note) => text.replace(note, '').trim(), reason)
+  const reasons = report.reasons.map((reason): ReportLine => ['reason', withoutNotes(reason)])
   if (report.type === 'f16')
     return [
       ['type', `f16, result ${report.resultType}`],
       ['kernels', report.body === 'tensor' ? 'tensor cores' : 'products of f32'],
       ['mode', report.mode],
       slices,
-      ...predicted,
+      ...reasons,
     ]
   const { stream } = report
   return [
@@ -185,7 +185,7 @@ function describeMatmul(report: MatmulReport | HalfMatmulReport): readonly Repor
     ...(report.precision === 'split' ? [['precision', 'split: products of f16 parts'] as const] : []),
     ['mode', stream === undefined ? report.mode : describeStream(stream)],
     slices,
-    ...predicted,
+    ...reasons,
   ]
 }
 

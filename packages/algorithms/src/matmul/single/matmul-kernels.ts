@@ -123,7 +123,7 @@ const blockingOf = (tile: Tile, parts: number): MatmulBlocking => ({
 })
 
 /** The number of multiprocessors that the choice of blocks assumes. It is fixed, so that the same shape gives the same bits on every GPU. */
-const assumedProcessors = 132
+export const assumedProcessors = 132
 
 /** Assumptions for the choice of tiles. */
 export interface CandidateOptions {
