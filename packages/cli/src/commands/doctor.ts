@@ -35,7 +35,7 @@ export const command: CommandModule = {
   name: 'doctor',
   description: 'test each backend, and say what is missing if one does not work',
   examples: ['tandem doctor', 'tandem doctor --json'],
-  documents: ['doctor'],
+  documents: { doctor: '' },
   define(command, context) {
     addJsonOption(addBackendOption(command))
     command.action(async (options: { backend: BackendName; json?: boolean; job?: Job }) => {

@@ -48,7 +48,7 @@ export const command: CommandModule = {
     'tandem matmul --a a.npy --b b.npy --output c.npy',
     'tandem matmul --n 8192 --memory-limit 2GiB',
   ],
-  documents: ['matmul'],
+  documents: { matmul: '--m 8 --n 8 --k 8 --mode streamed --devices 2 --no-tune' },
   define(command, context) {
     addProductShapeOptions(command)
       .addOption(new Option('--type <type>', 'element type (default f32, or the files’)').choices(types))
