@@ -234,7 +234,7 @@ describe.skipIf(absence !== undefined)(`real CUDA devices${reason}`, () => {
     console.log(stdout, stderr)
     const result = JSON.parse(stdout)
     expect(result).toMatchObject({ error: 'device-lost', after: 'device-lost', reopened: 'device-lost' })
-    expect(result.message).toMatch(/start a new process/)
+    expect(result.message).toMatch(/Start a new process\.$/)
     expect(result.first.reason).toBe('unknown')
   })
 })
