@@ -38,7 +38,7 @@ export interface RecordedTile extends PeerTile {
   readonly transport: TileTransport | 'local'
 }
 
-/** How a tile is recorded: as a message between processes, as a copy and a transpose, in its sender's one dispatch, or in a dispatch of its own. */
+/** How a tile is recorded: as a message between processes, as a copy and a transpose, in its sender's dispatch for all receivers, or in a dispatch of its own. */
 type Way = 'message' | 'copied' | 'scattered' | 'in place'
 
 /** Options of `recordTranspose`. */

@@ -18,7 +18,7 @@ const transposeTypes = ['f32', 'i32', 'u32'] as const
 export type TransposeType = (typeof transposeTypes)[number]
 
 /**
- * `square`: the source's kernel, 32 × 32 tiles through workgroup memory. `strips`: 32 × 64 tiles in an order that suits memory
+ * `square`: the book's kernel, 32 × 32 tiles through workgroup memory. `strips`: 32 × 64 tiles in an order that suits memory
  * better. `registers`: without barriers, which are slow on adapters that the CPU runs.
  */
 export type TransposeVariant = keyof typeof variants

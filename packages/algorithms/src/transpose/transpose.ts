@@ -57,9 +57,9 @@ export interface TransposeReport extends Report {
   readonly algorithm: 'transpose'
   readonly type: TransposeType
   readonly shape: { readonly rows: number; readonly columns: number }
-  /** The largest input slice: columns × rows, in the order of the source. */
+  /** The largest input slice: columns × rows, the order in which the book gives sizes. */
   readonly slice: readonly [columns: number, rows: number]
-  /** Of the largest peer-to-peer tile (the source's `p2pTile`): columns × rows of the sender's slice. */
+  /** The largest tile that moves between devices (`p2pTile` in the book): columns × rows of the sender's slice. */
   readonly tile: readonly [columns: number, rows: number]
   readonly kernel: TransposeVariant
   /** Name of the tuned choice; absent if nothing was tuned. */

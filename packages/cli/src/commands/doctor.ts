@@ -128,7 +128,7 @@ export async function examineMpi(load = () => import('@tandem-gpu/backend-mpi'))
     const { path, family, version } = library
     const gpuAware = launch === undefined ? library.gpuAware : (await mpiSession()).gpuAware?.supported
     const started =
-      launch && `This process was started by ${launch.launcher} as rank ${launch.rank} of ${launch.size}.`
+      launch && `This process was started by ${launch.startedBy} as rank ${launch.rank} of ${launch.size}.`
     const direct = {
       true: 'It accepts messages from GPU memory (gpu-aware)',
       false:
