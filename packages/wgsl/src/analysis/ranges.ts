@@ -44,8 +44,7 @@ const mostExpressionsOfCall = 64
 
 /**
  * Finds the intervals of a module's integers, component by component. A bounds check is omitted if the
- * interval of the index is inside an array of fixed length, and a divisor needs no guard if its interval
- * contains neither 0 nor -1.
+ * interval of the index is inside an array of fixed length.
  *
  * The following have an interval that may be narrower than their type; everything else has that of its type:
  * - literals, zero values, and built-in values (`builtinComponents`), in a grid of at most 65,535 workgroups

@@ -226,7 +226,7 @@ export function infixOperand(
   e: Binary | CompoundAssign,
   right: CxxExpression,
 ): CxxExpression | undefined {
-  const { names, ranges } = writer.context
+  const { names } = writer.context
   const { operator } = e
   const type = e.kind === 'binary' ? e.left.type! : e.target.type
   const rightValue = rightOf(e)
@@ -236,7 +236,6 @@ export function infixOperand(
     return right
   }
   const isI32 = type === i32Type
-  const range = ranges.interval(rightValue)
   switch (operator) {
     case '+':
     case '-':
@@ -244,12 +243,10 @@ export function infixOperand(
       return isI32 ? undefined : right
     case '/':
     case '%':
-      // The divisor is never 0 or -1.
-      return range !== undefined && (range.low > 0 || range.high < -1) ? right : undefined
+      return undefined
     case '<<':
     case '>>':
       if (operator === '<<' && isI32) return undefined
-      if (rightValue.kind === 'literal') return simple(`${Number(rightValue.value) & 31}`)
       return operation(`${operand(right)} & 31u`)
     default:
       return right
