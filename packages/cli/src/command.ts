@@ -21,8 +21,8 @@ export interface CommandModule {
   /** Examples in its help, which the tests parse. */
   readonly examples: readonly string[]
   /**
-   * The definitions in schemas/1.json that its documents name, each with arguments that print one quickly: the
-   * tests run them, with a kernel that reads and writes `x` as kernel.wgsl.
+   * The definitions in schemas/1.json that its documents name, each with arguments that print one quickly:
+   * the tests run them, with a kernel that reads and writes `x` as kernel.wgsl.
    */
   readonly documents: Readonly<Record<string, string>>
   /** What `bench` times of it, by the name of the work. */

@@ -6,16 +6,22 @@ import { isNotInstalled, notInstalled } from './not-installed.ts'
 import { silentProgress } from './progress.ts'
 import type { Terminal } from './terminal.ts'
 
-/** The processes that mpirun started with this one. Every one runs the same command; the first prints and writes files. */
+/**
+ * The processes that mpirun started with this one. Every one runs the same command; the first prints and
+ * writes files.
+ */
 export interface Job {
   readonly rank: number
   readonly size: number
   /**
-   * The devices of all processes, through this backend in each. `virtual`: processes share a GPU where there are too few. `transport`: how data
-   * moves between processes; default: the quickest way that works.
+   * The devices of all processes, through this backend in each. `virtual`: processes share a GPU where there
+   * are too few. `transport`: how data moves between processes; default: the quickest way that works.
    */
   around(inner: Backend<Runtime>, virtual: boolean, transport?: TransportName): Backend
-  /** Why this process has not joined the others, which then do not speak for it; undefined where it has, or has not tried to. */
+  /**
+   * Why this process has not joined the others, which then do not speak for it; undefined where it has, or
+   * has not tried to.
+   */
   joinFailure(): Promise<unknown>
   /** What each process says, each text once. */
   gather(message: string): Promise<readonly RankMessage[]>
@@ -38,12 +44,18 @@ export function launchedProcesses(environment: Environment): string | undefined 
   return environment.OMPI_COMM_WORLD_SIZE ?? environment.PMI_SIZE
 }
 
-/** Whether this process is the one that prints: the first of those that a launcher has started, or one that none has started. */
+/**
+ * Whether this process is the one that prints: the first of those that a launcher has started, or one that
+ * none has started.
+ */
 export function printsForAll(environment: Environment): boolean {
   return Number(environment.OMPI_COMM_WORLD_RANK ?? environment.PMI_RANK ?? 0) === 0
 }
 
-/** Undefined where no launcher of MPI has started this process. MPI itself is started by the first use of the job. */
+/**
+ * Undefined where no launcher of MPI has started this process. MPI itself is started by the first use of the
+ * job.
+ */
 export async function openJob(
   environment: Environment,
   load = () => import('@tandem-gpu/backend-mpi'),
@@ -67,13 +79,18 @@ export async function openJob(
   }
 }
 
-/** What every process but the first prints: nothing. All of them come to the same results and the same errors. */
+/**
+ * What every process but the first prints: nothing. All of them come to the same results and the same errors.
+ */
 export function terminalOf(job: Job | undefined, terminal: Terminal): Terminal {
   if (job === undefined || job.rank === 0) return terminal
   return { ...terminal, out() {}, error() {}, interactive: false, progress: silentProgress() }
 }
 
-/** Does what may fail in one process alone, such as opening a file: a failure in one is one in all, before anything runs. */
+/**
+ * Does what may fail in one process alone, such as opening a file: a failure in one is one in all, before
+ * anything runs.
+ */
 export async function prepareOnAllRanks<T>(job: Job | undefined, prepare: () => Promise<T>): Promise<T> {
   if (job === undefined) return prepare()
   const prepared = prepare()

@@ -14,7 +14,10 @@ it('every document has a definition, and every definition a document', () => {
   expect(documentKinds.toSorted()).toEqual(['error', ...kinds].sort())
 })
 
-/** Printed by the tests of these commands, which do not take `--virtual`, or need a GPU, a kernel or much time. */
+/**
+ * Printed by the tests of these commands, which do not take `--virtual`, or need a GPU, a kernel or much
+ * time.
+ */
 const elsewhere = new Set('bench cache demo devices doctor monitor run select topology translate'.split(' '))
 
 it.each(

@@ -18,8 +18,8 @@ const transposeTypes = ['f32', 'i32', 'u32'] as const
 export type TransposeType = (typeof transposeTypes)[number]
 
 /**
- * `square`: the book's kernel, 32 × 32 tiles through workgroup memory. `strips`: 32 × 64 tiles in an order that suits memory
- * better. `registers`: without barriers, which are slow on adapters that the CPU runs.
+ * `square`: the book's kernel, 32 × 32 tiles through workgroup memory. `strips`: 32 × 64 tiles in an order
+ * that suits memory better. `registers`: without barriers, which are slow on adapters that the CPU runs.
  */
 export type TransposeVariant = keyof typeof variants
 
@@ -129,7 +129,10 @@ export function scattersByDefault(group: Pick<DeviceGroup, 'software' | 'devices
   return characterOf(group).ownMemory && new Set(group.devices.map(({ info }) => info.id)).size > 1
 }
 
-/** Whether tiles are messages between processes, and all devices accept the workgroup size of the kernels that run at the same time. */
+/**
+ * Whether tiles are messages between processes, and all devices accept the workgroup size of the kernels that
+ * run at the same time.
+ */
 function worksBesideMessages(group: DeviceGroup): boolean {
   const { devices } = group
   const [first] = devices
@@ -176,7 +179,10 @@ function persistentSource(type: ElementType, pass: 'transpose' | 'copy'): Compil
   }
 }
 
-/** The template's text between "for each output" and "end", once for each output with its number in place of K. */
+/**
+ * The template's text between "for each output" and "end", once for each output with its number in place of
+ * K.
+ */
 function repeatForOutputs(template: string, outputs: number): string {
   return template.replace(/^ *\/\/ for each output\n(.*?)^ *\/\/ end\n/gms, (_, lines: string) =>
     Array.from({ length: outputs }, (_, k) =>

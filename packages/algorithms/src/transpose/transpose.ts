@@ -31,8 +31,8 @@ import { choiceOptions, tuneTranspose } from './tune-transpose.ts'
 import { verifyTranspose } from './verify-transpose.ts'
 
 /**
- * Options of `transpose`. The input is `rows` × `columns`, the output `columns` × `rows`. If the caller names a
- * `kernel` or `chooseTransport`, nothing is tuned.
+ * Options of `transpose`. The input is `rows` × `columns`, the output `columns` × `rows`. If the caller names
+ * a `kernel` or `chooseTransport`, nothing is tuned.
  */
 export interface TransposeOptions<T extends TransposeType = TransposeType>
   extends AlgorithmOptions,
@@ -59,7 +59,10 @@ export interface TransposeReport extends Report {
   readonly shape: { readonly rows: number; readonly columns: number }
   /** The largest input slice: columns × rows, the order in which the book gives sizes. */
   readonly slice: readonly [columns: number, rows: number]
-  /** The largest tile that moves between devices (`p2pTile` in the book): columns × rows of the sender's slice. */
+  /**
+   * The largest tile that moves between devices (`p2pTile` in the book): columns × rows of the sender's
+   * slice.
+   */
   readonly tile: readonly [columns: number, rows: number]
   readonly kernel: TransposeVariant
   /** Name of the tuned choice; absent if nothing was tuned. */
@@ -70,7 +73,9 @@ export interface TransposeReport extends Report {
   /** Workgroups that cover the largest tile. */
   readonly grid: readonly [x: number, y: number]
   readonly stages: number
-  /** The number of tiles that moved between different devices, by transport, in which this process took part. */
+  /**
+   * The number of tiles that moved between different devices, by transport, in which this process took part.
+   */
   readonly transports: Readonly<Record<TileTransport, number>>
   /**
    * `peerAccess[i][j]` is true if kernels of device i can access the memory of device j. Absent for more than

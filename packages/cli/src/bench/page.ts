@@ -3,8 +3,9 @@ import type { BenchDocument, BenchResult } from './document.ts'
 import { type DrawPlot, openPlots, plainNumber, type RatePlot, type SeriesStyle } from './plot.ts'
 
 /**
- * A page of HTML that loads nothing else: for each kind of work what Tandem reaches, a plot of the rate against the size for each number of devices
- * with the peers and the rate of plain copies beside it, and a table. Rejects with `UsageError` where the packages that draw are not installed.
+ * A page of HTML that loads nothing else: for each kind of work what Tandem reaches, a plot of the rate
+ * against the size for each number of devices with the peers and the rate of plain copies beside it, and a
+ * table. Rejects with `UsageError` where the packages that draw are not installed.
  */
 export async function benchPage(document: BenchDocument): Promise<string> {
   const draw = await openPlots()
@@ -164,8 +165,9 @@ const percentOf = (share: number) =>
 const fastest = (results: readonly BenchResult[]) => results.toSorted((a, b) => b.rate - a.rate)[0]
 
 /**
- * The rate that copies allow: within the devices' memory, measured, or one device's rate as often; and for a transpose between the devices, of n
- * which each sends (n − 1)/n of its part, all at once, while `rate` counts every byte twice.
+ * The rate that copies allow: within the devices' memory, measured, or one device's rate as often; and for a
+ * transpose between the devices, of n which each sends (n − 1)/n of its part, all at once, while `rate`
+ * counts every byte twice.
  */
 function limitOf(work: string, { limits = [], peers }: BenchDocument, devices: number): number | undefined {
   if (!copying.has(work)) return undefined
@@ -191,7 +193,9 @@ function unitOf(results: readonly BenchResult[]): Unit {
   return most >= 1e8 ? { name: `G${unit}`, factor: 1e9 } : { name: `M${unit}`, factor: 1e6 }
 }
 
-/** About the number of elements of the largest matrix or vector, which orders the sizes of one kind of work. */
+/**
+ * About the number of elements of the largest matrix or vector, which orders the sizes of one kind of work.
+ */
 function sizeOf({ shape }: BenchResult): number {
   const sides = Object.entries(shape).filter(
     ([name, value]) => typeof value === 'number' && !ignored.has(name),
@@ -200,7 +204,10 @@ function sizeOf({ shape }: BenchResult): number {
 }
 const ignored = new Set(['block', 'tile', 'streamWidth', 'iterations', 'k'])
 
-/** `8192²` for a square, `64 × 8192 × 8192` else; powers of two beyond 2¹⁶ as such. It leaves out how the work is divided. */
+/**
+ * `8192²` for a square, `64 × 8192 × 8192` else; powers of two beyond 2¹⁶ as such. It leaves out how the work
+ * is divided.
+ */
 function shapeText({ shape }: BenchResult): string {
   const sides = Object.entries(shape).flatMap(([name, value]) =>
     name === 'k' || !ignored.has(name) ? [value] : [],

@@ -24,7 +24,10 @@ interface Diagnosis {
   readonly webgpuApi?: WebGpuApiDiagnosis
 }
 
-/** Whether `createGPU` of `@tandem-gpu/webgpu-api` works on each device that was opened, or why on none or not on all. */
+/**
+ * Whether `createGPU` of `@tandem-gpu/webgpu-api` works on each device that was opened, or why on none or not
+ * on all.
+ */
 interface WebGpuApiDiagnosis {
   readonly works: boolean
   readonly code?: string
@@ -85,7 +88,10 @@ export const command: CommandModule = {
   },
 }
 
-/** What can run here, in a line: `Ready: a software GPU, as any number of virtual devices. No CUDA: no driver.` */
+/**
+ * What can run here, in a line: `Ready: a software GPU, as any number of virtual devices. No CUDA: no
+ * driver.`
+ */
 export function verdictOn(
   diagnoses: readonly Pick<Diagnosis, 'name' | 'works' | 'adapters' | 'code' | 'reason'>[],
 ): string {
@@ -120,7 +126,10 @@ function shortReason(code: string | undefined, reason: string | undefined): stri
 
 const mpiPackage = '@tandem-gpu/backend-mpi'
 
-/** The MPI with which a program would run over several processes. It is started only where a launcher has started this process. */
+/**
+ * The MPI with which a program would run over several processes. It is started only where a launcher has
+ * started this process.
+ */
 export async function examineMpi(load = () => import('@tandem-gpu/backend-mpi')) {
   try {
     const { findMpi, mpiSession } = await load()

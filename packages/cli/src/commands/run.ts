@@ -228,7 +228,10 @@ async function runKernel(group: DeviceGroup, work: Work): Promise<KernelReport> 
   }
 }
 
-/** One dimension of workgroups with an invocation for each of `elements`. Throws where the device does not take so many. */
+/**
+ * One dimension of workgroups with an invocation for each of `elements`. Throws where the device does not
+ * take so many.
+ */
 function defaultWorkgroups(
   { workgroupSize: [x] }: Kernel,
   elements: number,
@@ -279,7 +282,10 @@ function requireBindings(
   }
 }
 
-/** Throws where a uniform member has no value, or a value has no member. What only core can tell of the members that it may fill in, it tells. */
+/**
+ * Throws where a uniform member has no value, or a value has no member. What only core can tell of the
+ * members that it may fill in, it tells.
+ */
 function requireValues({ reflection }: Kernel, path: string, values: RunCommandOptions['set']): void {
   const members = reflection.bindings
     .filter(({ space }) => space === 'uniform')
@@ -314,7 +320,10 @@ function exampleValue({ name, kind, components }: ReflectedMember): string {
   }
 }
 
-/** The number of elements that the kernel sees: words of four elements where the buffer holds bytes, pairs where it holds complex numbers. */
+/**
+ * The number of elements that the kernel sees: words of four elements where the buffer holds bytes, pairs
+ * where it holds complex numbers.
+ */
 function boundLength({
   view,
   type,

@@ -18,9 +18,10 @@ import type { Mutant } from './mutant-switches.test.setup.ts'
 import { isLong, testCases } from './test-cases.ts'
 
 /*
- * Stryker's instrumenter changes the code of the analyses, of the rules of validity and of the optimisations, one operator or condition at a
- * time, and the tests that `judge-mutants.test.setup.ts` loads run on each mutant. testdata/mutants names those that no test notices, by the
- * line that was changed; a new one there wants a new form in the random kernels, or a reason.
+ * Stryker's instrumenter changes the code of the analyses, of the rules of validity and of the optimisations,
+ * one operator or condition at a time, and the tests that `judge-mutants.test.setup.ts` loads run on each
+ * mutant. testdata/mutants names those that no test notices, by the line that was changed; a new one there
+ * wants a new form in the random kernels, or a reason.
  */
 
 const home = fileURLToPath(new URL('../../', import.meta.url))
@@ -73,7 +74,10 @@ async function judge(file: string): Promise<string> {
   }
 }
 
-/** Judges the mutants that have no results yet, until the end or until nothing is heard for long; gives what was printed. */
+/**
+ * Judges the mutants that have no results yet, until the end or until nothing is heard for long; gives what
+ * was printed.
+ */
 function run(file: string, results: string): Promise<string> {
   const env = {
     ...process.env,

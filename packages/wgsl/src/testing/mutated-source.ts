@@ -79,7 +79,10 @@ export function mutatedSource(seed: number, corpus: readonly string[]): string {
   return parts.join('')
 }
 
-/** Replaces a piece by another of its kind, or a statement by another statement, so that the syntax mostly stays right. */
+/**
+ * Replaces a piece by another of its kind, or a statement by another statement, so that the syntax mostly
+ * stays right.
+ */
 function replaceOne(random: Random, parts: string[], corpus: readonly string[]): void {
   const positions = (fits: (part: string) => boolean) => parts.flatMap((part, i) => (fits(part) ? [i] : []))
   const replace = (fits: (part: string) => boolean, by: (words: number[]) => string) => {

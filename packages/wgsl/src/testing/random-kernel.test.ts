@@ -45,7 +45,10 @@ class Use {
   }
 }
 
-/** Notes each element of workgroup memory that one invocation stores to while another uses it, with no barrier between. */
+/**
+ * Notes each element of workgroup memory that one invocation stores to while another uses it, with no barrier
+ * between.
+ */
 function raceFinder() {
   const races = new Set<string>()
   const phases = new WeakMap<object, number>()

@@ -118,17 +118,18 @@ const sizesOfMatrices: readonly Size[] = [
   [64, 1, 1],
 ]
 
-/** The most bytes of workgroup memory that the variables of `RandomMemory` have together; what any device has is 16,384. */
+/** The most bytes of workgroup memory that all variables of `RandomMemory` have; every device has 16,384. */
 const mostBytes = 6144
 
 /**
- * Writes accesses to workgroup memory, without data races: between two barriers, an invocation stores to elements of its own, and the others
- * read them behind the next barrier. Whose an element is, positions in the workgroup say, mixed in all ways that keep invocations apart.
+ * Writes accesses to workgroup memory, without data races: between two barriers, an invocation stores to
+ * elements of its own, and the others read them after the next barrier. Positions in the workgroup, mixed in
+ * all ways that keep invocations apart, determine whose an element is.
  */
 export class RandomMemory extends RandomExpressions {
   readonly size: Size
   readonly workgroups: Size
-  /** The entry point receives a structure of built-in values, which counts as one: no member of it is uniform. */
+  /** The entry point receives a structure of built-in values, no member of which counts as uniform. */
   readonly isInputStructure: boolean
   /** Declarations of module scope. */
   readonly declarations: string[] = []
@@ -305,8 +306,8 @@ export class RandomMemory extends RandomExpressions {
   }
 
   /**
-   * Stores, what makes them seen, and accesses. All invocations of the workgroup come by; `between` writes statements that they also all come by,
-   * and `after` calls that follow stores.
+   * Stores, what makes them visible, and accesses. All invocations of the workgroup reach them, and also the
+   * statements that `between` writes; `after` writes calls that follow stores.
    */
   scenario(indent: string, between: () => string, after: () => string): string {
     // Half of them cover their variable as kernels do: without gaps, before anything else happens to it.

@@ -118,7 +118,8 @@ class Verifier {
       this.#check(/^(bool|i32|u32|f32|f16)$/.test(type.scalar), loc, 'scalars are concrete')
   }
 
-  // -------------------------------------------------------------------------------------------------- statements
+  // --------------------------------------------------------------------------------------------------
+  // statements
 
   #block(block: Block): void {
     const outer = this.#scope
@@ -226,7 +227,8 @@ class Verifier {
     this.#breakable--
   }
 
-  // ------------------------------------------------------------------------------------------------------ places
+  // ------------------------------------------------------------------------------------------------------
+  // places
 
   #target(place: Place): void {
     this.#place(place)
@@ -298,7 +300,8 @@ class Verifier {
     this.#check(element === type, loc, 'an index gives an element')
   }
 
-  // -------------------------------------------------------------------------------------------------- expressions
+  // --------------------------------------------------------------------------------------------------
+  // expressions
 
   /** An expression that gives a value, of a type when it is known which. */
   #value(e: Expression, type?: Type): void {

@@ -6,8 +6,9 @@ const atomicTypes = ['int', 'unsigned'] as const
 const loadsWord = ['.reg .u32 %w;', '.reg .pred %p;', 'ld.volatile.u32 %w, [%0];', 'setp.ne.u32 %p, %w, 0;']
 
 /**
- * The same for the four words of a stop word (`CudaOptions.stoppable`). Once a millisecond one invocation of a GPU looks at the host's word too and passes
- * it on: of the subgroup's active invocations the first, and of those the one whose exchange of the time succeeds.
+ * The same for the four words of a stop word (`CudaOptions.stoppable`). Once a millisecond one invocation of
+ * a GPU looks at the host's word too and passes it on: of the subgroup's active invocations the first, and of
+ * those the one whose exchange of the time succeeds.
  */
 const fetchesWord = [
   '.reg .u32 %w, %t, %x, %y, %n, %m, %b;',
@@ -30,7 +31,10 @@ const fetchesWord = [
   '@%q st.volatile.u32 [%0], %w;',
 ]
 
-/** A function that looks at the stop word and does as `then` says, in one piece of PTX: no branch parts what stands around it. */
+/**
+ * A function that looks at the stop word and does as `then` says, in one piece of PTX: no branch parts what
+ * stands around it.
+ */
 function lookText(
   name: string,
   comment: string | undefined,
