@@ -120,8 +120,14 @@ export {
 } from './sharded-matrix.ts'
 export { type RecordSortOptions, recordSort } from './sort/record-sort.ts'
 export { type SortOptions, type SortReport, sort } from './sort/sort.ts'
-export type { SortedValues, SortType, SortVariant } from './sort/sort-form.ts'
-export { type CompileSortOptions, compileSort, type SortKernels } from './sort/sort-kernels.ts'
+export {
+  type CompileSortOptions,
+  compileSort,
+  type SortedValues,
+  type SortKernels,
+  type SortType,
+  type SortVariant,
+} from './sort/sort-kernels.ts'
 export {
   type PeerTile,
   type RecordedTile,

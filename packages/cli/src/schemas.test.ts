@@ -8,7 +8,7 @@ import { tandemJson } from './testing/tandem.ts'
 
 const commands = await loadCommands()
 
-// `tandem` of testing/tandem.ts checks every document that the tests of this folder let the commands print.
+// `tandem` of testing/tandem.ts checks every document that commands print in the tests of this folder.
 it('every document has a definition, and every definition a document', () => {
   const kinds = commands.flatMap(({ documents }) => Object.keys(documents))
   expect(documentKinds.toSorted()).toEqual(['error', ...kinds].sort())

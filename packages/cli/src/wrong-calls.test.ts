@@ -31,7 +31,7 @@ afterAll(() => {
 /** Takes many seconds if nothing is wrong. */
 const left = 'demo'
 
-/** Each command with arguments under which it does little. */
+/** Each command with arguments for little work. */
 const commands = (await loadCommands())
   .filter(({ name }) => name !== left)
   .map(({ name, documents }) => ({
@@ -46,7 +46,7 @@ const values = [
   ...['/', '.', '/nowhere/x.npy', '/dev/full', '/dev/null', folder],
 ]
 
-/** The options that take a value, from the help. */
+/** The options with a value, according to the help. */
 async function optionsOf(command: string): Promise<string[]> {
   const { stdout } = await tandem(`${command} --help`)
   return [...stdout.matchAll(/^ {2}(--[\w-]+) <[^>]+>/gm)].map((match) => match[1]!)
