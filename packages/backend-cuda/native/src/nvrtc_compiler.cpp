@@ -99,9 +99,9 @@ Outcome compileWith(const Library &library, const Request &request) {
 }
 
 /// Loads the file of `library` a second time, with data of its own, from a copy in memory: the loader would
-/// otherwise return the library that is loaded. Null if the copy cannot be made or does not compile an empty kernel.
-/// The descriptor stays open, since the loader knows a library by its path.
-std::unique_ptr<Library> copyOf(const Library &library) {
+/// otherwise return the library that is loaded. Null if the copy cannot be made or does not compile an empty kernel
+/// with `options`. The descriptor stays open, since the loader knows a library by its path.
+std::unique_ptr<Library> copyOf(const Library &library, const std::vector<std::string> &options) {
   Dl_info info{};
   if (dladdr(library.compileProgram.address, &info) == 0) return nullptr;
   const int file = memfd_create("nvrtc-copy", MFD_CLOEXEC);
@@ -114,7 +114,7 @@ std::unique_ptr<Library> copyOf(const Library &library) {
   if (!copied) return nullptr;
   try {
     auto copy = load({path});
-    if (compileWith(*copy, {"extern \"C\" __global__ void empty() {}", "empty.cu", {}}).compiled) return copy;
+    if (compileWith(*copy, {"extern \"C\" __global__ void empty() {}", "empty.cu", options}).compiled) return copy;
   } catch (const NativeError &) {
   }
   return nullptr;
@@ -129,7 +129,7 @@ public:
   const Library &first() const { return *compilers_.front().library; }
 
   Outcome compile(const Request &request) const {
-    auto &compiler = leastBusy();
+    auto &compiler = leastBusy(request.options);
     const auto release = [&](bool compiled) {
       std::lock_guard lock(mutex_);
       --compiler.calls;
@@ -155,7 +155,8 @@ private:
   /// A copy takes 0.1 s and 104 MiB, as much time as a few kernels, so it is made only for a program of many kernels.
   static constexpr int waitsPerCopy = 4;
 
-  Compiler &leastBusy() const {
+  /// Makes a copy, for kernels with `options`, if too many calls have had to wait.
+  Compiler &leastBusy(const std::vector<std::string> &options) const {
     std::unique_lock lock(mutex_);
     const auto least = [&]() -> Compiler & {
       return *std::min_element(compilers_.begin(), compilers_.end(), [](auto &a, auto &b) { return a.calls < b.calls; });
@@ -164,7 +165,7 @@ private:
     if (least().calls > 0 && hasCompiled_ && mayCopy_ && compilers_.size() < mostCompilers && ++waits_ >= waitsPerCopy) {
       mayCopy_ = false;
       lock.unlock();
-      auto copy = copyOf(first());
+      auto copy = copyOf(first(), options);
       lock.lock();
       waits_ = 0;
       mayCopy_ = copy != nullptr;
