@@ -6,7 +6,7 @@ import { formatJson } from './json.ts'
 import { documentKinds, schemaErrors } from './testing/documents.ts'
 import { tandemJson } from './testing/tandem.ts'
 
-// `tandem` of testing/tandem.ts checks every document that the tests of this folder let the commands print.
+// `tandem` of testing/tandem.ts checks every document that commands print in the tests of this folder.
 it('every document has a definition, and every definition a document', async () => {
   const kinds = (await loadCommands()).flatMap(({ documents }) => documents)
   expect(documentKinds.toSorted()).toEqual(['error', ...kinds].sort())

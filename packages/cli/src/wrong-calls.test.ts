@@ -28,7 +28,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** Each command with arguments under which it does little. */
+/** Each command with arguments for little work. */
 const commands = {
   transpose: ['--rows=3', '--cols=4'],
   reduce: ['--elements=5'],
@@ -58,10 +58,10 @@ const values = [
   ...['/', '.', '/nowhere/x.npy', '/dev/full', '/dev/null', folder],
 ]
 
-/** Takes many seconds where nothing is wrong. */
+/** Takes many seconds if nothing is wrong. */
 const left = 'demo'
 
-/** The options that take a value, from the help. */
+/** The options with a value, according to the help. */
 async function optionsOf(command: string): Promise<string[]> {
   const { stdout } = await tandem(`${command} --help`)
   return [...stdout.matchAll(/^ {2}(--[\w-]+) <[^>]+>/gm)].map((match) => match[1]!)

@@ -25,7 +25,7 @@ interface PairFigures {
   readonly from: number
   readonly to: number
   readonly peerAccess: boolean
-  /** In GB/s: 10^9 bytes that arrive each second. */
+  /** In GB/s: 10^9 bytes that arrive per second. */
   readonly oneWay: number
   /** The sum of both directions at once, in GB/s; absent for a copy within a device. */
   readonly bothWays?: number

@@ -166,7 +166,7 @@ async function readPeers(path: string): Promise<readonly BenchResult[]> {
     if (document.schema === 1 && document.kind === 'peers' && Array.isArray(document.results))
       return document.results
   } catch {
-    // The error below says so.
+    // The error below reports it.
   }
   throw new UsageError(`${printable(path)} is not a document of tools/peers.`, 'bad-input')
 }

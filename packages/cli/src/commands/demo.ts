@@ -72,7 +72,7 @@ export const command: CommandModule = {
       await requireDeviceIds(options)
       const { chosen } = await selectAdapters(openGroupOptions(options))
       const software = chosen.every((adapter) => adapter.software)
-      // Over processes, one each: they are many already.
+      // Processes get one device each: there are already many of them.
       const virtual = software && options.job === undefined ? softwareDevices : undefined
       const devices = options.devices ?? virtual
       const group = { ...options, devices }

@@ -79,7 +79,7 @@ export const command: CommandModule = {
             elements: input?.length ?? options.elements ?? 4_194_304,
             type: input?.type ?? options.type ?? 'f32',
             ...(given === undefined ? { bins, low, high } : { edges: given }),
-            // The order of elements does not matter.
+            // The order of the elements does not matter.
             input: input?.fileOrder(),
             output: await npySink(output, 'u32', [bins], context.terminal.progress),
           })

@@ -146,7 +146,7 @@ function cube(side: number) {
   return { m: side, n: side, k: side }
 }
 
-/** Options that do nothing for a type. Which type it is may be known only when the files are open. */
+/** Options that have no effect for a type. The type may be known only after the files have been opened. */
 function refuseOptionsOf(type: MatrixElementType, options: MatmulCommandOptions): void {
   if (type !== 'f16') {
     if (options.resultType !== undefined)
@@ -167,7 +167,7 @@ function refuseOptionsOf(type: MatrixElementType, options: MatmulCommandOptions)
 
 function describeMatmul(report: MatmulReport | HalfMatmulReport): readonly ReportLine[] {
   const slices = ['slices', `${report.slices.join(' + ')} rows of A`] as const
-  // A prediction that contradicts the choice is already a note.
+  // A prediction that contradicts the choice is already reported as a note.
   const predicted = report.notes.includes(report.prediction.reason)
     ? []
     : [['prediction', report.prediction.reason] as const]

@@ -10,15 +10,18 @@ import type { MessageRule } from '../testing/simulated-messages.ts'
 
 const long = process.env.TANDEM_LONG === '1'
 
-/** What every rank must find after a run. */
+/** The values that every rank must have after a run. */
 interface Case {
   readonly ranks: OpenRanks
   readonly programs: readonly Program[]
-  /** Fills all memory, runs the programs, and says whether every rank has what the recorded order gives. */
+  /**
+   * Fills all memory, runs the programs, and returns whether every rank has the results of the recorded
+   * order.
+   */
   isRight(): Promise<boolean>
 }
 
-/** One u32 buffer a device, filled with the device's ordinal + 1, and a program on it. */
+/** One u32 buffer per device, filled with the device's ordinal + 1, and a program that uses them. */
 async function makeCase(
   ranks: OpenRanks,
   times: number,
@@ -46,7 +49,7 @@ async function makeCase(
         )
         return results.every((result) => JSON.stringify(result) === JSON.stringify(expected(times)))
       } catch (error) {
-        // A run in which nothing can happen any more is wrong too.
+        // A run that cannot continue is wrong, too.
         if (String(error).includes('nothing can happen')) return false
         throw error
       }
@@ -59,8 +62,8 @@ function buffersOf(group: DeviceGroup) {
 }
 
 /**
- * Copies T to V, S to T, V to S, over three ranks that own one each: the edge that a reduction of the whole
- * program would drop matters.
+ * Copies T to V, S to T, and V to S, over three ranks that own one each. The edge that a reduction of the
+ * whole program would drop is necessary.
  */
 function rotation(ranks: OpenRanks, times: number): Promise<Case> {
   return makeCase(
@@ -81,8 +84,8 @@ function rotation(ranks: OpenRanks, times: number): Promise<Case> {
 }
 
 /**
- * Each device adds what it gets from its neighbour to what it has, and passes on what it had: everything
- * depends on everything.
+ * Each device adds its neighbour's value to its own and passes on its old value, so that everything depends
+ * on everything.
  */
 async function circulation(ranks: OpenRanks, times: number): Promise<Case> {
   const kernels = await ranks.each((group) => group.compile({ wgsl: accumulate }))
@@ -111,8 +114,8 @@ async function circulation(ranks: OpenRanks, times: number): Promise<Case> {
 }
 
 /**
- * Device 0 sends two numbers that change in each repetition, and nothing holds it up; device 1 makes them one
- * that tells their order.
+ * Device 0 sends two numbers that change in each repetition, without waiting for anything; device 1 combines
+ * them into one that reveals their order.
  */
 async function stream(ranks: OpenRanks, times: number): Promise<Case> {
   const kernels = await ranks.each((group) => group.compile({ wgsl: accumulate }))
@@ -189,7 +192,7 @@ describe('the rotation of three copies over three ranks', () => {
   })
 })
 
-/** Whether some order of execution gives a wrong result. */
+/** Whether some order of execution produces a wrong result. */
 async function goesWrong({ ranks, isRight }: Case): Promise<boolean> {
   for (const messages of ['eager', 'rendezvous', 'mixed'] as const)
     for (const order of ['adversarial', 'random'] as const)

@@ -68,7 +68,9 @@ function family(count: 1 | 2 | 3, table: readonly (readonly [string, string])[])
   ])
 }
 
-/** The float functions, within WGSL's accuracy: hardware approximations where the specification lets them. */
+/**
+ * The float functions, within WGSL's accuracy, with hardware approximations if the specification allows them.
+ */
 export const mathFragments: readonly Fragment[] = [
   {
     // __sinf and __cosf are exact to 2^-21 in [-pi, pi] only. Two steps keep the error small up to about 10^5.
