@@ -20,7 +20,6 @@ import {
   builtinCallComponents,
   builtinComponents,
   type Components,
-  scalarOf,
   wholeComponents,
   zeroComponents,
 } from './component-ranges.ts'
@@ -44,16 +43,15 @@ const mostExpressionsOfCall = 64
 
 /**
  * Finds the intervals of a module's integers, component by component. A bounds check is omitted if the
- * interval of the index is inside an array of fixed length, and a divisor needs no guard if its interval
- * contains neither 0 nor -1.
+ * interval of the index is inside an array of fixed length.
  *
  * The following have an interval that may be narrower than their type; everything else has that of its type:
  * - literals, zero values, and built-in values (`builtinComponents`), in a grid of at most 65,535 workgroups
  *   per dimension;
  * - splats, vectors constructed from parts, and swizzles of such values;
  * - the operators of `interval.ts`, and the built-in functions with `gives` in `builtinFacts`;
- * - lets: the interval of the value. Function variables: the join of all values assigned to the whole
- *   variable; a store to a part, or a passed address, may leave any value;
+ * - lets: the interval of the value. Function variables: the join of all values assigned to the variable or
+ *   to one of its components; a passed address may leave any value;
  * - parameters: the join over all calls. Calls of functions that contain only lets, `if` statements and
  *   returns: the join of the returns, for these arguments;
  * - scalars that a condition around the code compares with `<`, `<=`, `>` or `>=` to such a value, alone or
@@ -115,7 +113,8 @@ class RangeAnalysis {
     this.#statement(fn.body)
   }
 
-  // -------------------------------------------------------------------------------------------------- statements
+  // --------------------------------------------------------------------------------------------------
+  // statements
 
   #statement(s: Statement | undefined): void {
     if (s === undefined) return
@@ -220,7 +219,8 @@ class RangeAnalysis {
     return value
   }
 
-  // -------------------------------------------------------------------------------------------------- expressions
+  // --------------------------------------------------------------------------------------------------
+  // expressions
 
   #value(e: Expression): Components | undefined {
     if (this.#callDepth > 0 && this.#callBudget-- <= 0) return e.type && wholeComponents(e.type)
@@ -319,8 +319,7 @@ class RangeAnalysis {
     const all = wholeComponents(type)
     if (all === undefined) return undefined
     if (left === undefined || right === undefined) return all
-    const scalar = scalarOf(type)
-    return all.map((a, c) => applyOperator(operator, left[c] ?? left[0]!, right[c] ?? right[0]!, scalar) ?? a)
+    return all.map((whole, c) => applyOperator(operator, left[c] ?? left[0]!, right[c] ?? right[0]!, whole))
   }
 
   #loaded(place: Place): Components | undefined {

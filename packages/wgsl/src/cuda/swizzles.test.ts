@@ -53,6 +53,11 @@ describe('swizzled workgroup arrays', () => {
     expect(found(`${copy}out[t] = tile[t];`)).toEqual({})
     expect(found(`${copy}${load('4u')}\nout[t].x = whole(&tile);`)).toEqual({})
     expect(found(`${copy}${load('4u')}\nout[whole(&tile)] = tile[t];`)).toEqual({})
+    const whole = 'workgroupUniformLoad(&tile)[0].x'
+    expect(found(`${copy}${load('4u')}\nout[${whole} % 8u] = tile[t];`)).toEqual({})
+    expect(found(`${copy}${load('4u')}\nout[t].x = tile[${whole} % 8u][n & 3u];`)).toEqual({})
+    expect(found(`${copy}${load('4u', `${whole} % 8u`)}`)).toEqual({})
+    expect(found(`${copy}${load('4u')}\nout[t].x = tile[n % 8u][n & 3u];`)).toEqual({ tile: 4 })
     expect(
       found(
         `${copy}${load('4u')}\nworkgroupBarrier();\nsubgroupMatrixStore<row_major>(&tile, 0u, left, 4u);`,
@@ -63,6 +68,18 @@ describe('swizzled workgroup arrays', () => {
   it('are not those of matrices of bytes', () => {
     const bytes = 'subgroupMatrixLoad<subgroup_matrix_left<i8, 32, 16>, row_major>(&tile, 0u, 4u)'
     expect(found(`${copy}let bytes = ${bytes};`)).toEqual({})
+  })
+
+  it('have constants and multiples of eight rows outside the swizzle, if the index is u32 and has no effects', () => {
+    const text = (statements: string) =>
+      emitCuda(lower(parseWgsl(source(`${copy}${statements}`))), { bounds: 'unchecked' }).parts.body
+    const elements = (index: string) => text(`${load('4u')}\nout[t] = tile[${index}];`)
+    expect(elements('(t % 8u) + 64u')).toContain('tile_[swizzled<4u>(rem(t_, 8u)) + (64u)]')
+    expect(elements('i32(t % 8u) + 64')).toContain(
+      'tile_[swizzled<4u>((unsigned)(add((int)(rem(t_, 8u)), 64)))]',
+    )
+    expect(text(load('4u', 'n * 64u + 3u'))).toContain('&tile_, 3u, (n_ * 64u))')
+    expect(text(load('4u', 'workgroupUniformLoad(&tile[0]).x + 64u'))).toMatch(/&tile_, t\d+, 0u\)/)
   })
 
   it('begin at a multiple of 128 bytes', () => {

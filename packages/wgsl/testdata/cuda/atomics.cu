@@ -2,6 +2,14 @@
 #pragma nv_diag_suppress 177,186
 namespace wgsl {
 #define WGSL_FN __device__ __forceinline__
+WGSL_FN float ptx_div(float a, float b) { float r; asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r; }
+// x / 0 is x and x % 0 is 0; so are MIN / -1 and MIN % -1. f32 division is within 2 ULP.
+WGSL_FN int div(int a, int b) { return a / (b == 0 || (b == -1 && a == (-2147483647 - 1)) ? 1 : b); }
+WGSL_FN int rem(int a, int b) { return a % (b == 0 || (b == -1 && a == (-2147483647 - 1)) ? 1 : b); }
+WGSL_FN unsigned div(unsigned a, unsigned b) { return a / (b == 0u ? 1u : b); }
+WGSL_FN unsigned rem(unsigned a, unsigned b) { return a % (b == 0u ? 1u : b); }
+WGSL_FN float div(float a, float b) { return ptx_div(a, b); }
+WGSL_FN float rem(float a, float b) { return fmodf(a, b); }
 WGSL_FN float min(float a, float b) { return fminf(a, b); }
 WGSL_FN float max(float a, float b) { return fmaxf(a, b); }
 WGSL_FN int min(int a, int b) { return a < b ? a : b; }
@@ -68,8 +76,8 @@ extern "C" __global__ void __launch_bounds__(64) main_(
   __syncthreads();
   const unsigned i_ = threadIdx.x;
   atomicMax(most_, (int)i_);
-  atomicAdd(counters_[min(i_ % 4u, counters_length - 1u)], i_);
-  atomicOr(counters_[min(4u, counters_length - 1u)], 1u << ((i_ % 32u) & 31u));
+  atomicAdd(counters_[min(rem(i_, 4u), counters_length - 1u)], i_);
+  atomicOr(counters_[min(4u, counters_length - 1u)], 1u << (rem(i_, 32u) & 31u));
   unsigned seen_ = atomicLoad(counters_[min(5u, counters_length - 1u)]);
   while (true) {
     ENDLESS_LOOP

@@ -2,6 +2,14 @@
 #pragma nv_diag_suppress 177,186
 namespace wgsl {
 #define WGSL_FN __device__ __forceinline__
+WGSL_FN float ptx_div(float a, float b) { float r; asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r; }
+// x / 0 is x and x % 0 is 0; so are MIN / -1 and MIN % -1. f32 division is within 2 ULP.
+WGSL_FN int div(int a, int b) { return a / (b == 0 || (b == -1 && a == (-2147483647 - 1)) ? 1 : b); }
+WGSL_FN int rem(int a, int b) { return a % (b == 0 || (b == -1 && a == (-2147483647 - 1)) ? 1 : b); }
+WGSL_FN unsigned div(unsigned a, unsigned b) { return a / (b == 0u ? 1u : b); }
+WGSL_FN unsigned rem(unsigned a, unsigned b) { return a % (b == 0u ? 1u : b); }
+WGSL_FN float div(float a, float b) { return ptx_div(a, b); }
+WGSL_FN float rem(float a, float b) { return fmodf(a, b); }
 #define WGSL_CTOR __host__ __device__ __forceinline__ constexpr
 template <class T> struct element { typedef T type; static WGSL_CTOR T& of(T& e) { return e; } static WGSL_CTOR const T& of(const T& e) { return e; } };
 template <class T, unsigned N> struct array {
@@ -27,8 +35,8 @@ extern "C" __global__ void __launch_bounds__(8) main_(
     ENDLESS_LOOP
     unsigned step_;
      {
-      step_ = (n_ % 3u) + 1u;
-      switch (exit_condition(n_ % 4u)) {
+      step_ = rem(n_, 3u) + 1u;
+      switch (exit_condition(rem(n_, 4u))) {
         case 0u: {
           trace_ += 100u;
           goto next0;

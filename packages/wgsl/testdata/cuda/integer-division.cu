@@ -43,6 +43,6 @@ extern "C" __global__ void __launch_bounds__(32) main_(
   (*out_)[32u + i_] = rem((*a_)[i_], (*b_)[i_]);
   (*out_)[64u + i_] = (int)(div((unsigned)((*a_)[i_]), (unsigned)((*b_)[i_])));
   (*out_)[96u + i_] = (int)(rem((unsigned)((*a_)[i_]), (unsigned)((*b_)[i_])));
-  (*out_)[128u + i_] = add(add((*a_)[i_] / 5, (*a_)[i_] % 8), (int)(i_ / 4u));
+  (*out_)[128u + i_] = add(add(div((*a_)[i_], 5), rem((*a_)[i_], 8)), (int)(div(i_, 4u)));
 }
 }

@@ -2,6 +2,14 @@
 #pragma nv_diag_suppress 177,186
 namespace wgsl {
 #define WGSL_FN __device__ __forceinline__
+WGSL_FN float ptx_div(float a, float b) { float r; asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r; }
+// x / 0 is x and x % 0 is 0; so are MIN / -1 and MIN % -1. f32 division is within 2 ULP.
+WGSL_FN int div(int a, int b) { return a / (b == 0 || (b == -1 && a == (-2147483647 - 1)) ? 1 : b); }
+WGSL_FN int rem(int a, int b) { return a % (b == 0 || (b == -1 && a == (-2147483647 - 1)) ? 1 : b); }
+WGSL_FN unsigned div(unsigned a, unsigned b) { return a / (b == 0u ? 1u : b); }
+WGSL_FN unsigned rem(unsigned a, unsigned b) { return a % (b == 0u ? 1u : b); }
+WGSL_FN float div(float a, float b) { return ptx_div(a, b); }
+WGSL_FN float rem(float a, float b) { return fmodf(a, b); }
 template <class T> WGSL_FN T select(T no, T yes, bool condition) { return condition ? yes : no; }
 #define WGSL_CTOR __host__ __device__ __forceinline__ constexpr
 template <class T> struct element { typedef T type; static WGSL_CTOR T& of(T& e) { return e; } static WGSL_CTOR const T& of(const T& e) { return e; } };
@@ -31,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(8) main_(
   unsigned x_ = (*limits_)[i_] + 1u;
   while (exit_condition(x_ != 1u)) {
     ENDLESS_LOOP
-    x_ = select(x_ / 2u, (3u * x_) + 1u, (x_ % 2u) == 1u);
+    x_ = select(div(x_, 2u), (3u * x_) + 1u, rem(x_, 2u) == 1u);
     sum_ += 1u;
   }
   _Pragma("unroll") for (unsigned k_1 = 0u; k_1 < 4u; k_1 += 1u) {

@@ -2,6 +2,14 @@
 #pragma nv_diag_suppress 177,186
 namespace wgsl {
 #define WGSL_FN __device__ __forceinline__
+WGSL_FN float ptx_div(float a, float b) { float r; asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r; }
+// x / 0 is x and x % 0 is 0; so are MIN / -1 and MIN % -1. f32 division is within 2 ULP.
+WGSL_FN int div(int a, int b) { return a / (b == 0 || (b == -1 && a == (-2147483647 - 1)) ? 1 : b); }
+WGSL_FN int rem(int a, int b) { return a % (b == 0 || (b == -1 && a == (-2147483647 - 1)) ? 1 : b); }
+WGSL_FN unsigned div(unsigned a, unsigned b) { return a / (b == 0u ? 1u : b); }
+WGSL_FN unsigned rem(unsigned a, unsigned b) { return a % (b == 0u ? 1u : b); }
+WGSL_FN float div(float a, float b) { return ptx_div(a, b); }
+WGSL_FN float rem(float a, float b) { return fmodf(a, b); }
 WGSL_FN float min(float a, float b) { return fminf(a, b); }
 WGSL_FN float max(float a, float b) { return fmaxf(a, b); }
 WGSL_FN int min(int a, int b) { return a < b ? a : b; }
@@ -88,9 +96,9 @@ extern "C" __global__ void __launch_bounds__(32) main_(
   tile_[i_] = a_[min(id_.x, a_length - 1u)];
   __syncthreads();
   array<unsigned, 4> weights_ = array<unsigned, 4>{{1u, 2u, 3u, 4u}};
-  const unsigned index_ = i_ % 4u;
+  const unsigned index_ = rem(i_, 4u);
   weights_[index_] += 1u;
-  const unsigned known_ = tile_[(i_ + 8u) & 31u] + weights_[i_ / 8u];
+  const unsigned known_ = tile_[(i_ + 8u) & 31u] + weights_[div(i_, 8u)];
   const unsigned unknown_ = tile_[min(indices_[0u].w + 0u, 31u)] + weights_[min(indices_[0u].y, 3u)];
   if (id_.x < out_length) out_[id_.x] = known_ + unknown_;
   if (id_.x < out_length) {

@@ -2,6 +2,14 @@
 #pragma nv_diag_suppress 177,186
 namespace wgsl {
 #define WGSL_FN __device__ __forceinline__
+WGSL_FN float ptx_div(float a, float b) { float r; asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r; }
+// x / 0 is x and x % 0 is 0; so are MIN / -1 and MIN % -1. f32 division is within 2 ULP.
+WGSL_FN int div(int a, int b) { return a / (b == 0 || (b == -1 && a == (-2147483647 - 1)) ? 1 : b); }
+WGSL_FN int rem(int a, int b) { return a % (b == 0 || (b == -1 && a == (-2147483647 - 1)) ? 1 : b); }
+WGSL_FN unsigned div(unsigned a, unsigned b) { return a / (b == 0u ? 1u : b); }
+WGSL_FN unsigned rem(unsigned a, unsigned b) { return a % (b == 0u ? 1u : b); }
+WGSL_FN float div(float a, float b) { return ptx_div(a, b); }
+WGSL_FN float rem(float a, float b) { return fmodf(a, b); }
 WGSL_FN float min(float a, float b) { return fminf(a, b); }
 WGSL_FN float max(float a, float b) { return fmaxf(a, b); }
 WGSL_FN int min(int a, int b) { return a < b ? a : b; }
@@ -47,7 +55,7 @@ extern "C" __global__ void __launch_bounds__(4) main_(
   bump_(pair_1, 3.0f, total_);
   const unsigned slot_index_ = i_1 * 4u;
   (*data_)[slot_index_] += 100.0f;
-  (*out_)[i_1] = pair_1.first_ + (total_ * scale_[i_1 % 3u]);
+  (*out_)[i_1] = pair_1.first_ + (total_ * scale_[rem(i_1, 3u)]);
   (*out_)[4u + i_1] = largest_(i_1 * 4u, data_);
 }
 }

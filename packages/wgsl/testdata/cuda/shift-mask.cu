@@ -2,6 +2,14 @@
 #pragma nv_diag_suppress 177,186
 namespace wgsl {
 #define WGSL_FN __device__ __forceinline__
+WGSL_FN float ptx_div(float a, float b) { float r; asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r; }
+// x / 0 is x and x % 0 is 0; so are MIN / -1 and MIN % -1. f32 division is within 2 ULP.
+WGSL_FN int div(int a, int b) { return a / (b == 0 || (b == -1 && a == (-2147483647 - 1)) ? 1 : b); }
+WGSL_FN int rem(int a, int b) { return a % (b == 0 || (b == -1 && a == (-2147483647 - 1)) ? 1 : b); }
+WGSL_FN unsigned div(unsigned a, unsigned b) { return a / (b == 0u ? 1u : b); }
+WGSL_FN unsigned rem(unsigned a, unsigned b) { return a % (b == 0u ? 1u : b); }
+WGSL_FN float div(float a, float b) { return ptx_div(a, b); }
+WGSL_FN float rem(float a, float b) { return fmodf(a, b); }
 // Only the low five bits of a shift amount count.
 WGSL_FN int shl(int a, unsigned b) { return (int)((unsigned)a << (b & 31u)); }
 WGSL_FN int shr(int a, unsigned b) { return a >> (b & 31u); }
@@ -26,6 +34,6 @@ extern "C" __global__ void __launch_bounds__(32) main_(
   const unsigned i_ = threadIdx.x;
   (*out_)[i_] = (*a_)[i_] << ((*s_)[i_] & 31u);
   (*out_)[32u + i_] = (unsigned)((int)((*a_)[i_]) >> ((*s_)[i_] & 31u));
-  (*out_)[64u + i_] = (((*a_)[i_] << 4) | ((*a_)[i_] >> ((i_ % 8u) & 31u))) | (unsigned)(shl(1, i_));
+  (*out_)[64u + i_] = (((*a_)[i_] << (4u & 31u)) | ((*a_)[i_] >> (rem(i_, 8u) & 31u))) | (unsigned)(shl(1, i_));
 }
 }

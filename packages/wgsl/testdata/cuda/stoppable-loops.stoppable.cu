@@ -2,6 +2,14 @@
 #pragma nv_diag_suppress 177,186
 namespace wgsl {
 #define WGSL_FN __device__ __forceinline__
+WGSL_FN float ptx_div(float a, float b) { float r; asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r; }
+// x / 0 is x and x % 0 is 0; so are MIN / -1 and MIN % -1. f32 division is within 2 ULP.
+WGSL_FN int div(int a, int b) { return a / (b == 0 || (b == -1 && a == (-2147483647 - 1)) ? 1 : b); }
+WGSL_FN int rem(int a, int b) { return a % (b == 0 || (b == -1 && a == (-2147483647 - 1)) ? 1 : b); }
+WGSL_FN unsigned div(unsigned a, unsigned b) { return a / (b == 0u ? 1u : b); }
+WGSL_FN unsigned rem(unsigned a, unsigned b) { return a % (b == 0u ? 1u : b); }
+WGSL_FN float div(float a, float b) { return ptx_div(a, b); }
+WGSL_FN float rem(float a, float b) { return fmodf(a, b); }
 template <class T> WGSL_FN T select(T no, T yes, bool condition) { return condition ? yes : no; }
 #define WGSL_CTOR __host__ __device__ __forceinline__ constexpr
 template <class T, int N> struct vec;
@@ -106,7 +114,7 @@ WGSL_FN unsigned collatz_(const unsigned start_, const unsigned* stop_word) {
   unsigned t0 = 1775u;
   while (exit_condition(value_ != 1u)) {
     if (--t0 == 0u) { t0 = 113636u; look(stop_word); }
-    value_ = select(value_ / 2u, (3u * value_) + 1u, (value_ % 2u) == 1u);
+    value_ = select(div(value_, 2u), (3u * value_) + 1u, rem(value_, 2u) == 1u);
     steps_ += 1u;
   }
   return steps_;

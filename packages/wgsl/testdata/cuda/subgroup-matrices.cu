@@ -14,6 +14,14 @@ WGSL_FN float add(float a, float b) { return a + b; }
 WGSL_FN float sub(float a, float b) { return a - b; }
 WGSL_FN float mul(float a, float b) { return a * b; }
 WGSL_FN float neg(float a) { return -a; }
+WGSL_FN float ptx_div(float a, float b) { float r; asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r; }
+// x / 0 is x and x % 0 is 0; so are MIN / -1 and MIN % -1. f32 division is within 2 ULP.
+WGSL_FN int div(int a, int b) { return a / (b == 0 || (b == -1 && a == (-2147483647 - 1)) ? 1 : b); }
+WGSL_FN int rem(int a, int b) { return a % (b == 0 || (b == -1 && a == (-2147483647 - 1)) ? 1 : b); }
+WGSL_FN unsigned div(unsigned a, unsigned b) { return a / (b == 0u ? 1u : b); }
+WGSL_FN unsigned rem(unsigned a, unsigned b) { return a % (b == 0u ? 1u : b); }
+WGSL_FN float div(float a, float b) { return ptx_div(a, b); }
+WGSL_FN float rem(float a, float b) { return fmodf(a, b); }
 WGSL_FN float ptx_f16_to_f32(unsigned short a) { float r; asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(a)); return r; }
 WGSL_FN unsigned short ptx_f32_to_f16(float a) { unsigned short r; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r) : "f"(a)); return r; }
 WGSL_FN unsigned short ptx_f16_add(unsigned short a, unsigned short b) { unsigned short r; asm("add.f16 %0, %1, %2;" : "=h"(r) : "h"(a), "h"(b)); return r; }
@@ -46,6 +54,8 @@ WGSL_FN f16 add(f16 a, f16 b) { return a + b; }
 WGSL_FN f16 sub(f16 a, f16 b) { return a - b; }
 WGSL_FN f16 mul(f16 a, f16 b) { return a * b; }
 WGSL_FN f16 neg(f16 a) { return -a; }
+WGSL_FN f16 div(f16 a, f16 b) { return f16((float)a / (float)b); }
+WGSL_FN f16 rem(f16 a, f16 b) { return f16(fmodf((float)a, (float)b)); }
 WGSL_FN float min(float a, float b) { return fminf(a, b); }
 WGSL_FN float max(float a, float b) { return fmaxf(a, b); }
 WGSL_FN int min(int a, int b) { return a < b ? a : b; }
@@ -258,11 +268,11 @@ extern "C" __global__ void __launch_bounds__(128) main_(
   const unsigned i_ = threadIdx.x;
   const unsigned subgroup_ = (threadIdx.x) >> 5;
   if (i_ < 64u) {
-    async_copy(tile_[((i_ / 2u) * 3u) + (i_ % 2u)], a_[min(i_, a_length - 1u)]);
+    async_copy(tile_[(div(i_, 2u) * 3u) + rem(i_, 2u)], a_[min(i_, a_length - 1u)]);
   }
   async_wait();
   __syncthreads();
-  const unsigned row_ = (subgroup_ % 2u) * 48u;
+  const unsigned row_ = rem(subgroup_, 2u) * 48u;
   const matrix_f16<0> left_ = matrix_inside<16u, 32u, 16u>(96ull * 16ull, row_, 3u) ? subgroupMatrixLoad<matrix_f16<0>, false, 16u, true>(&tile_, row_, 3u) : matrix_f16<0>{};
   array<matrix_f32, 2> sums_ = array<matrix_f32, 2>{};
   _Pragma("unroll") for (unsigned j_ = 0u; j_ < 2u; j_ += 1u) {

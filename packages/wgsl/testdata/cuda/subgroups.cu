@@ -161,7 +161,7 @@ extern "C" __global__ void __launch_bounds__(64) main_(
   const unsigned sum_ = div(subgroupAdd(0xffffffffu, 1u), size_);
   const unsigned before_ = subgroupExclusiveAdd(0xffffffffu, 1u) - lane_;
   unsigned odd_ = 0u;
-  if ((lane_ % 2u) == 1u) {
+  if (rem(lane_, 2u) == 1u) {
     const unsigned t0 = div(subgroupAdd(active_lanes(0), 2u), size_);
     odd_ = t0;
   }

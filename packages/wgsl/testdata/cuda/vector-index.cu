@@ -14,6 +14,14 @@ WGSL_FN float add(float a, float b) { return a + b; }
 WGSL_FN float sub(float a, float b) { return a - b; }
 WGSL_FN float mul(float a, float b) { return a * b; }
 WGSL_FN float neg(float a) { return -a; }
+WGSL_FN float ptx_div(float a, float b) { float r; asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r; }
+// x / 0 is x and x % 0 is 0; so are MIN / -1 and MIN % -1. f32 division is within 2 ULP.
+WGSL_FN int div(int a, int b) { return a / (b == 0 || (b == -1 && a == (-2147483647 - 1)) ? 1 : b); }
+WGSL_FN int rem(int a, int b) { return a % (b == 0 || (b == -1 && a == (-2147483647 - 1)) ? 1 : b); }
+WGSL_FN unsigned div(unsigned a, unsigned b) { return a / (b == 0u ? 1u : b); }
+WGSL_FN unsigned rem(unsigned a, unsigned b) { return a % (b == 0u ? 1u : b); }
+WGSL_FN float div(float a, float b) { return ptx_div(a, b); }
+WGSL_FN float rem(float a, float b) { return fmodf(a, b); }
 #define WGSL_CTOR __host__ __device__ __forceinline__ constexpr
 template <class T, int N> struct vec;
 template <class T> struct alignas(2 * sizeof(T)) vec<T, 2> {
@@ -131,9 +139,9 @@ extern "C" __global__ void __launch_bounds__(4) main_(
 ) {
   const unsigned i_ = threadIdx.x;
   vec4f v_ = (*data_)[i_];
-  set_component(v_, (i_ + 1u) % 4u, component(v_, i_) * 10.0f);
+  set_component(v_, rem(i_ + 1u, 4u), component(v_, i_) * 10.0f);
   mat<float, 2, 4> m_ = mat<float, 2, 4>(v_, (*data_)[3u - i_]);
-  const unsigned index_ = i_ % 2u;
+  const unsigned index_ = rem(i_, 2u);
   const unsigned index_1 = 3u - i_;
   set_component(m_[index_], index_1, component(m_[index_], index_1) + 0.25f);
   (*out_)[i_] = m_[0u] + m_[1u];

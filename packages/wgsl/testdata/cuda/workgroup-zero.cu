@@ -2,6 +2,14 @@
 #pragma nv_diag_suppress 177,186
 namespace wgsl {
 #define WGSL_FN __device__ __forceinline__
+WGSL_FN float ptx_div(float a, float b) { float r; asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r; }
+// x / 0 is x and x % 0 is 0; so are MIN / -1 and MIN % -1. f32 division is within 2 ULP.
+WGSL_FN int div(int a, int b) { return a / (b == 0 || (b == -1 && a == (-2147483647 - 1)) ? 1 : b); }
+WGSL_FN int rem(int a, int b) { return a % (b == 0 || (b == -1 && a == (-2147483647 - 1)) ? 1 : b); }
+WGSL_FN unsigned div(unsigned a, unsigned b) { return a / (b == 0u ? 1u : b); }
+WGSL_FN unsigned rem(unsigned a, unsigned b) { return a % (b == 0u ? 1u : b); }
+WGSL_FN float div(float a, float b) { return ptx_div(a, b); }
+WGSL_FN float rem(float a, float b) { return fmodf(a, b); }
 WGSL_FN float min(float a, float b) { return fminf(a, b); }
 WGSL_FN float max(float a, float b) { return fmaxf(a, b); }
 WGSL_FN int min(int a, int b) { return a < b ? a : b; }
@@ -86,7 +94,7 @@ extern "C" __global__ void __launch_bounds__(64) main_(
   if (i_ < (*size_)) {
     guarded_[i_] = i_ * 2u;
   }
-  if ((i_ % 5u) == 0u) {
+  if (rem(i_, 5u) == 0u) {
     sparse_[i_] = 7u;
   }
   __syncthreads();
