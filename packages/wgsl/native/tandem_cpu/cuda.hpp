@@ -68,7 +68,6 @@ inline float __log2f(float a) { return log2f(a); }
 #define TANDEM_CPU_ATOMIC(name, result) \
   template <class T> T name(T* p, T v) { const T old = *p; *p = (result); return old; }
 TANDEM_CPU_ATOMIC(atomicAdd, (T)((unsigned)old + (unsigned)v))
-TANDEM_CPU_ATOMIC(atomicSub, (T)((unsigned)old - (unsigned)v))
 TANDEM_CPU_ATOMIC(atomicMax, old > v ? old : v)
 TANDEM_CPU_ATOMIC(atomicMin, old < v ? old : v)
 TANDEM_CPU_ATOMIC(atomicAnd, old & v)

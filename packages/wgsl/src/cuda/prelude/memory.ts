@@ -259,7 +259,6 @@ template <class T> WGSL_FN void atomicStore(T& place, T value) { *static_cast<vo
   },
   ...[
     'atomicAdd',
-    'atomicSub',
     'atomicMax',
     'atomicMin',
     'atomicAnd',
@@ -275,6 +274,12 @@ template <class T> WGSL_FN void atomicStore(T& place, T value) { *static_cast<vo
         .join('\n'),
     }
   }),
+  {
+    provides: ['atomicSub'],
+    source: `// CUDA's own negates an int, so nvcc takes a value that can only be 0 or 2^31 for 0.
+WGSL_FN unsigned atomicSub(unsigned& place, unsigned value) { return ::atomicAdd(&place, 0u - value); }
+WGSL_FN int atomicSub(int& place, int value) { return ::atomicAdd(&place, (int)(0u - (unsigned)value)); }`,
+  },
   {
     provides: ['atomicStoreMin', 'atomicStoreMax'],
     source: ['Min', 'Max']

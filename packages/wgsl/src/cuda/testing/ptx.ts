@@ -48,8 +48,8 @@ export interface PtxInvocation {
 }
 
 /**
- * Runs the PTX of one invocation with its own memory. Supports integers, f32 and predicates, but no barriers,
- * calls or atomics. Throws for unknown instructions, and after `mostSteps` instructions.
+ * Runs the PTX of one invocation with its own memory. Supports integers, f32, predicates and atomic additions,
+ * but no barriers or calls. Throws for unknown instructions, and after `mostSteps` instructions.
  */
 export function runPtx(kernel: PtxKernel, invocation: PtxInvocation, mostSteps: number): void {
   const { instructions, labels } = kernel
@@ -93,6 +93,14 @@ export function runPtx(kernel: PtxKernel, invocation: PtxInvocation, mostSteps: 
       case 'st':
         memory.setUint32(address(to), Number(BigInt.asUintN(32, bits(from[0]!))), true)
         break
+      case 'atom': {
+        if (words[2] !== 'add') throw new TypeError(`no atomic ${words[2]}`)
+        const at = address(from[0]!)
+        const old = memory.getUint32(at, true)
+        memory.setUint32(at, Number(BigInt.asUintN(32, BigInt(old) + bits(from[1]!))), true)
+        registers.set(to, BigInt(old))
+        break
+      }
       case 'setp':
         registers.set(to, compare(modifier!, number(0), number(1)))
         break

@@ -1,0 +1,53 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { lower, parseWgsl } from '../frontend/lower.ts'
+import { emitCuda } from './emit-cuda.ts'
+import { hasProgram } from './testing/kernel-cases.ts'
+import { parsePtx, runPtx } from './testing/ptx.ts'
+
+/** Subtracts values of which only the highest bit can be set; nvcc recognizes this in each form. */
+const source = `@group(0) @binding(0) var<storage, read_write> sums: array<atomic<u32>, 3>;
+@group(0) @binding(1) var<storage, read_write> differences: array<atomic<i32>, 3>;
+@group(0) @binding(2) var<storage, read> input: array<u32, 1>;
+@compute @workgroup_size(1) fn main() {
+  let x = input[0];
+  atomicSub(&sums[0], x << 31u);
+  atomicSub(&sums[1], x * 2147483648u);
+  atomicSub(&sums[2], x & 2147483648u);
+  atomicSub(&differences[0], i32(x << 31u));
+  atomicSub(&differences[1], i32(x * 2147483648u));
+  atomicSub(&differences[2], i32(x & 2147483648u));
+}`
+
+it.skipIf(!hasProgram('nvcc'))(
+  "subtracts a value of only the highest bit in nvcc's PTX (needs nvcc)",
+  { timeout: 600_000 },
+  () => {
+    const kernel = emitCuda(lower(parseWgsl(source)), { bounds: 'clamp', lineDirectives: false })
+    const folder = mkdtempSync(join(tmpdir(), 'tandem-atomic-'))
+    try {
+      writeFileSync(join(folder, 'atomic.cu'), kernel.source)
+      execFileSync('nvcc', ['-std=c++17', '-arch=sm_90', '-w', '-ptx', 'atomic.cu'], { cwd: folder })
+      const ptx = parsePtx(readFileSync(join(folder, 'atomic.ptx'), 'utf8')).get(kernel.entryName)!
+      for (const input of [0x80000001, 0x80000000, 1, 2]) {
+        const words = new Uint32Array([5, 6, 7, 8, 9, 10, input])
+        const places = [0n, 12n, 24n]
+        const parameters = kernel.parameters.map(({ kind, bindingIndex }, i) => {
+          const value = kind === 'storage' ? places[bindingIndex!]! : bindingIndex === 2 ? 4n : 12n
+          return [`${kernel.entryName}_param_${i}`, value] as const
+        })
+        const memory = new DataView(words.buffer)
+        runPtx(ptx, { parameters: new Map(parameters), memory, thread: 0 }, 1000)
+        const low = (input & 1) << 31
+        const subtracted = [low, low, input & 0x80000000]
+        const expected = [5, 6, 7, 8, 9, 10].map((n, i) => (n - subtracted[i % 3]!) >>> 0)
+        expect([...words.slice(0, 6)], `input ${input}`).toEqual(expected)
+      }
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  },
+)
