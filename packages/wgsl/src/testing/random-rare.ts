@@ -14,8 +14,8 @@ const largeElements = 12_800
 
 /**
  * Forms that few kernels have: workgroup memory above 48 KiB, products of subgroup matrices, subgroup
- * operations where not all lanes come by, and in functions of kernels whose last subgroup is not whole. They
- * are drawn apart from a kernel's other forms.
+ * operations where not all lanes come by, and in functions of kernels whose last subgroup is not whole. The
+ * others have a loop that a call steps, and a shared pointer. They are drawn apart from a kernel's other forms.
  */
 export function rareForms(seed: number, threads: number, isInputStructure: boolean): RareForms {
   const random = new Random(seed + 0x10000)
@@ -24,7 +24,32 @@ export function rareForms(seed: number, threads: number, isInputStructure: boole
   if (hasPartialSubgroups(seed)) return partialSubgroups(random)
   // No member of a structure of built-in values is uniform, as what matrices are made of has to be.
   if (hasMatrices(seed) && !isInputStructure) return subgroupMatrices(random, threads)
-  return { buffers: '', directives: '', declarations: '', body: '' }
+  return sharedPlaces(random)
+}
+
+/** A loop whose update is a call that steps the counter, and a pointer that is used under several conditions. */
+function sharedPlaces(random: Random): RareForms {
+  const use = () => random.pick(['*place += li;', '*place ^= state;', 'state += *place;'])
+  const bound = () => `${random.pick([3, 4, 8, 9])}u`
+  return {
+    buffers: '',
+    directives: '',
+    declarations: `fn rare_step(p: ptr<function, u32>, by: u32) -> u32 { *p += by; return *p; }\n`,
+    body: `  {
+    var kept: array<u32, 8>;
+    for (var k = ${random.below(3)}u; k < ${bound()}; ${random.pick(['_ = ', ''])}rare_step(&k, ${1 + random.below(3)}u)) {
+      kept[k & 7u] ^= li + k;
+      state += kept[min(k, 7u)];
+    }
+    let at = input ^ (input & ${random.pick(['4294967288u', '4294967292u'])});
+    let place = &kept[at];
+    ${use()}
+    if at < ${bound()} { ${use()} }
+    ${random.pick([`if at >= ${bound()} || li > 2u { ${use()} }`, `for (var k = at; k < ${bound()}; k++) { ${use()} }`])}
+    ${use()}
+  }
+`,
+  }
 }
 
 function largeMemory(random: Random, threads: number): RareForms {
