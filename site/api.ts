@@ -27,7 +27,6 @@ export async function writeApi(): Promise<void> {
     readme: 'none',
     router: 'member',
     name: 'API',
-    hideBreadcrumbs: true,
     hidePageHeader: true,
     excludePrivate: true,
     excludeInternal: true,

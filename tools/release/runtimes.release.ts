@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
+import { fakeDriverArguments } from '../../packages/backend-cuda/src/testing/fake-driver.ts'
 import {
   expectDoctor,
   installed,
@@ -23,13 +24,8 @@ beforeAll(async () => {
 
 /** Builds the fake driver of backend-cuda for a platform, once. */
 async function fakeDriver(compiler: string, name: string): Promise<string> {
-  if (existsSync(join(project, name))) return join(project, name)
-  const folder = join(root, 'packages/backend-cuda/native/test')
-  const sources = readdirSync(folder).filter((file) => /^fake_.*\.cpp$/.test(file))
   const library = join(project, name)
-  const flags = ['-shared', '-fPIC', '-O1', '-std=c++17', '-fvisibility=hidden']
-  const inputs = sources.map((file) => join(folder, file))
-  await mustRun(compiler, [...flags, ...inputs, '-o', library, '-ldl', '-pthread'], { cwd: project })
+  if (!existsSync(library)) await mustRun(compiler, [...fakeDriverArguments, '-o', library], { cwd: project })
   return library
 }
 

@@ -2,21 +2,21 @@ import { type Backend, openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { createGPU, install } from '@tandem-gpu/webgpu-api'
 
-/** Not part of what backend-cuda exports. */
+/** Not exported by backend-cuda. */
 const fakeBackend = new URL('../../packages/backend-cuda/src/testing/fake-backend.ts', import.meta.url)
   .pathname
 
 /**
- * What `TANDEM_TEST_BACKEND` names: `fake-cuda` is CUDA's native code with kernels in generated C++ on the
- * CPU, `cuda` the NVIDIA GPUs of the machine; without it, the reference runtime. `dawn`, npm's `webgpu` over
- * Vulkan, is what others offer.
+ * The backend that `TANDEM_TEST_BACKEND` names: `fake-cuda` is CUDA's native code with kernels in generated
+ * C++ on the CPU, `cuda` is the machine's NVIDIA GPUs, and `dawn` is npm's `webgpu` over Vulkan, for
+ * comparison. The default is the reference runtime.
  */
 export const backendName = process.env.TANDEM_TEST_BACKEND ?? 'reference'
 
 async function tandemBackend(): Promise<Backend> {
   switch (backendName) {
     case 'reference':
-      // TVM's runtime asks for ten.
+      // TVM's runtime requests ten.
       return referenceBackend({ limits: { maxStorageBuffersPerDispatch: 10 } })
     case 'fake-cuda':
       return (await import(/* @vite-ignore */ fakeBackend)).fakeCudaBackend(1)
@@ -27,7 +27,7 @@ async function tandemBackend(): Promise<Backend> {
   }
 }
 
-/** Puts `navigator.gpu` in place and returns what ends it. */
+/** Installs `navigator.gpu`; returns a function that removes it. */
 export async function installWebGpu(): Promise<() => Promise<void>> {
   if (backendName === 'dawn') {
     const { create, globals } = await import('webgpu')

@@ -2,8 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import { installWebGpu } from './backend.ts'
 
 /**
- * For the tests of a file: `navigator.gpu` before `load` imports the library. Each test has to dispatch work,
- * and to cause no error that the library did not ask for.
+ * Installs `navigator.gpu` for the tests of a file, before `load` imports the library. Each test must
+ * dispatch work, and must not cause an error that the library does not handle.
  */
 export function onWebGpu(load: () => Promise<unknown>): void {
   const uncaptured: string[] = []

@@ -11,7 +11,7 @@ import {
   values,
 } from './plain.ts'
 
-/** A model, what it is fed and what plain JavaScript says it gives, by the names of the model. */
+/** A model, its inputs, and its outputs as computed by plain JavaScript, by the names in the model. */
 export interface OnnxCase {
   readonly name: string
   readonly graph: Graph
@@ -60,7 +60,7 @@ const unary = (op: string, x: readonly number[], f: (x: number) => number): Onnx
   expected: { y: x.map(f) },
 })
 
-/** Attention over heads, which lie side by side in the columns. */
+/** Attention over heads, which are adjacent groups of columns. */
 export function attention(query: Rows, key: Rows, value: Rows, heads: number): number[][] {
   const width = query[0]!.length / heads
   const columns = (x: Rows, head: number) => x.map((row) => row.slice(head * width, (head + 1) * width))
@@ -73,7 +73,7 @@ export function attention(query: Rows, key: Rows, value: Rows, heads: number): n
 }
 
 export const erf = (x: number): number => {
-  // Its series, exact to f64 for the small values here.
+  // The series, exact in f64 for the small values here.
   let [term, total] = [x, x]
   for (let n = 1; n < 60; n++) {
     term *= -(x * x) / n
@@ -149,8 +149,8 @@ export interface BlockSize {
 }
 
 /**
- * A block of a transformer: attention and a perceptron, each behind a normalisation and beside what it adds
- * to.
+ * A block of a transformer: attention and a perceptron, each with a normalisation before it and a residual
+ * connection.
  */
 export function transformerBlock({ length, width, heads, inner }: BlockSize): OnnxCase {
   const scaled = (rowCount: number, columns: number, seed: number) =>

@@ -34,7 +34,7 @@ message ModelProto { optional int64 ir_version = 1; optional GraphProto graph = 
 )
 const Model = root.lookupType('onnx.ModelProto')
 
-/** ONNX's numbers of element types. */
+/** ONNX's numbers for element types. */
 const elementTypes = { float32: 1, uint8: 2, int32: 6, int64: 7, bool: 9, float16: 10 } as const
 export type ElementName = keyof typeof elementTypes
 
@@ -51,7 +51,7 @@ export interface Node {
   readonly op: string
   /** `com.microsoft` has the operators that ONNX Runtime adds. */
   readonly domain?: 'com.microsoft'
-  /** Names; '' where an optional input is left out. */
+  /** Names; '' for an optional input that is omitted. */
   readonly inputs: readonly string[]
   readonly outputs: readonly string[]
   readonly attributes?: Readonly<
@@ -63,7 +63,7 @@ export interface Graph {
   readonly nodes: readonly Node[]
   readonly inputs: Readonly<Record<string, TensorType>>
   readonly outputs: Readonly<Record<string, TensorType>>
-  /** What passes from node to node, for runtimes that do not infer it. */
+  /** The types of intermediate values, for runtimes that do not infer them. */
   readonly between?: Readonly<Record<string, TensorType>>
   readonly constants?: Readonly<Record<string, Constant>>
 }

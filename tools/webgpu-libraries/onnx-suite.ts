@@ -8,7 +8,10 @@ import { values } from './plain.ts'
 
 export type OnnxRuntime = typeof Ort
 
-/** Every node has to run on the GPU: without this, ONNX Runtime takes the CPU for what its provider lacks. */
+/**
+ * Every node must run on the GPU: without this option, ONNX Runtime uses the CPU for operators that its
+ * provider lacks.
+ */
 export const onGpuAlone = {
   executionProviders: ['webgpu'],
   extra: { session: { disable_cpu_ep_fallback: '1' } },
@@ -22,7 +25,7 @@ export function testOnnxRuntime(build: string, load: () => Promise<OnnxRuntime>)
 
   onWebGpu(async () => {
     ort = await load()
-    // More threads than one need cross-origin isolation in browsers, and Workers of theirs.
+    // Several threads would need cross-origin isolation and Workers, as in browsers.
     ort.env.wasm.numThreads = 1
   })
 

@@ -1,8 +1,8 @@
-// What the libraries are compared with: plain JavaScript, in f64.
+// The reference for the libraries: plain JavaScript, in f64.
 
 export type Rows = readonly (readonly number[])[]
 
-/** Values between -1 and 1 that no two seeds share. */
+/** Values between -1 and 1 that depend on the seed. */
 export const values = (length: number, seed = 1): number[] =>
   Array.from({ length }, (_, i) => Math.sin(seed * 12.9898 + i * 0.7))
 
@@ -26,7 +26,7 @@ export function softmax(row: readonly number[]): number[] {
   return powers.map((power) => power / total)
 }
 
-/** A row less its mean, over its standard deviation. */
+/** A row minus its mean, divided by its standard deviation. */
 export function normalized(row: readonly number[], epsilon = 1e-5): number[] {
   const mean = sum(row) / row.length
   const variance = sum(row.map((value) => (value - mean) ** 2)) / row.length

@@ -1,7 +1,7 @@
-// What libraries for browsers look for in the global scope and Node does not have. Nothing of it draws, and
-// no library is changed.
+// Globals that libraries for browsers expect and Node does not have. None of them draws anything, and no
+// library is changed.
 
-/** For three.js: its renderer asks for a canvas, though it only computes here, and counts frames. */
+/** For three.js: its renderer needs a canvas, although it only computes here, and counts frames. */
 export function stubCanvas(): object {
   Object.assign(globalThis, {
     self: globalThis,
@@ -19,7 +19,7 @@ export function stubCanvas(): object {
   }
 }
 
-/** For wonnx, whose WebAssembly was made for pages: it looks for `window`, an instance of `Window`. */
+/** For wonnx, whose WebAssembly was built for web pages: it needs `window`, an instance of `Window`. */
 export function stubWindow(): void {
   class Window {}
   Object.setPrototypeOf(globalThis, Window.prototype)
@@ -27,13 +27,13 @@ export function stubWindow(): void {
 }
 
 /**
- * For TVM: the half of a compiled model library that is WebAssembly. Such libraries are not on npm; this has
- * their memory, and hands on what the runtime registers for them.
+ * For TVM: the WebAssembly half of a compiled model library. Such libraries are not on npm; this stub has a
+ * memory like theirs, and forwards the functions that the runtime registers for them.
  */
 export interface ModelLibrary {
   readonly bytes: Uint8Array
   readonly functions: Map<string, (...values: never[]) => unknown>
-  /** What `Instance.prototype.initWebGPU` takes as `this`. */
+  /** The value of `this` for `Instance.prototype.initWebGPU`. */
   readonly instance: object
 }
 

@@ -10,7 +10,7 @@ onWebGpu(async () => {
   tf = await import('@tensorflow/tfjs-core')
   await import('@tensorflow/tfjs-backend-webgpu')
   await import('@tensorflow/tfjs-core/dist/register_all_gradients.js')
-  // Else it computes small tensors on the CPU.
+  // Otherwise, it computes small tensors on the CPU.
   tf.env().set('WEBGPU_CPU_FORWARD', false)
   expect(await tf.setBackend('webgpu')).toBe(true)
   await tf.ready()

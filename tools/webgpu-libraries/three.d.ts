@@ -1,3 +1,3 @@
-// The types of three are a package of their own; TSL's nodes are proxies, which they say little about.
+// The types of three are a separate package, which says little about TSL's nodes, because these are proxies.
 declare module 'three/webgpu'
 declare module 'three/tsl'

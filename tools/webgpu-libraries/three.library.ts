@@ -19,7 +19,7 @@ onWebGpu(async () => {
   expect(renderer.backend.isWebGPUBackend).toBe(true)
 })
 afterAll(() => {
-  // It reports the loss of the device that it destroys itself.
+  // The library reports the loss of the device, although it destroys the device itself.
   vi.spyOn(console, 'error').mockImplementation(() => {})
   renderer.dispose()
 })
@@ -31,7 +31,7 @@ const b = positive(length)
 const floats = (data: readonly number[]) => TSL.instancedArray!(Float32Array.from(data), 'float')
 const read = async (array: Node) => new Float32Array(await renderer.getArrayBufferAsync(array.value))
 
-/** Runs `body` once for each of so many elements. */
+/** Runs `body` once for each of `count` elements. */
 async function run(count: number, body: () => void): Promise<void> {
   await renderer.computeAsync(TSL.Fn!(body)().compute(count))
 }

@@ -8,7 +8,7 @@ type Torch = typeof import('webgpu-torch')
 let torch: Torch
 
 onWebGpu(async () => {
-  // It says which device it has found.
+  // The library prints the device that it has found.
   vi.spyOn(console, 'log').mockImplementation(() => {})
   torch = await import('webgpu-torch')
   expect(await torch.initWebGPUAsync()).toBe(true)

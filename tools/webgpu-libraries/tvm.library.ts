@@ -18,7 +18,8 @@ onWebGpu(async () => {
 })
 afterAll(() => device.destroy())
 
-// What a compiled model library calls: buffers are numbers, and host memory is the library's own.
+// The functions that a compiled model library calls. Buffers are numbers, and host memory belongs to the
+// library.
 const api = (name: string) =>
   library.functions.get('wasm.WebGPUDeviceAPI')!(name as never) as (...values: number[]) => number
 const sync = () => library.functions.get('wasm.WebGPUWaitForTasks')!() as Promise<void>
@@ -38,18 +39,21 @@ async function download(buffer: number, length: number, offset = 0): Promise<Flo
 
 interface Kernel {
   readonly name: string
-  /** The buffers in their order: true for those that are written. */
+  /** The buffers in order: true for those that are written. */
   readonly writes: readonly boolean[]
-  /** Numbers, by their names and types in WGSL. */
+  /** Scalar arguments, by their names and types in WGSL. */
   readonly numbers?: Readonly<Record<string, 'i32' | 'f32'>>
   readonly threads?: number
-  /** Of module scope. */
+  /** Declarations in module scope. */
   readonly declarations?: string
-  /** Over `b0`, `b1`, …, `args` and the numbers of the block and the thread, as TVM's generator writes it. */
+  /**
+   * The body, which uses `b0`, `b1`, …, `args` and the indices of the block and the thread, as in the code of
+   * TVM's generator.
+   */
   readonly body: string
 }
 
-/** A module in the form that TVM's WebGPU code generator gives. */
+/** A module in the form that TVM's WebGPU code generator writes. */
 function shader({ name, writes, numbers = {}, threads = 64, declarations = '', body }: Kernel): Shader {
   const buffers = writes.map(
     (write, i) =>
@@ -104,7 +108,7 @@ describe("TVM's runtime", () => {
     expectNear(await download(to, n), [...b.slice(0, 8), ...a.slice(4, 20), ...b.slice(24)])
     expectNear(await download(to, 4, 8), a.slice(4, 8))
     api('deviceFreeDataSpace')(from)
-    // A kernel, as in every test.
+    // Every test must run a kernel.
     const twice = shader({ name: 'twice', writes: [true], body: 'b0[i] = (b0[i] * 2.0f);' })
     twice(to, n / 64)
     expectNear(
@@ -135,7 +139,7 @@ describe("TVM's runtime", () => {
       body: 'if (i < args.length) { b0[i] = (b0[i] + (args.factor * b1[i])); }',
     })
     const [result, x] = [upload(Array(n).fill(0)), upload(a)]
-    // For 1 ≤ k ≤ 100, the elements below 2 k get k more.
+    // For 1 ≤ k ≤ 100, k is added to the elements below 2 k.
     for (let k = 1; k <= 100; k++) axpy(result, x, 2 * k, k, n / 64)
     expectNear(
       await download(result, n),

@@ -102,7 +102,7 @@ describe("TypeGPU, with functions that say 'use gpu'", () => {
       })
       .dispatchThreads()
     const { x, y, z, w } = await result.read()
-    // Matrices are columns.
+    // Matrices consist of columns.
     const expected = [0, 1, 2, 3].map((row) =>
       sum([0, 1, 2, 3].map((column) => a[4 * column + row]! * (column + 1))),
     )

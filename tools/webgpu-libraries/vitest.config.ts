@@ -5,9 +5,9 @@ import { tandemVitest } from '../vitest.ts'
 const include = ['*.library.ts']
 const onCuda = { name: 'libraries on CUDA', include, env: { TANDEM_TEST_BACKEND: 'fake-cuda' } }
 
-// `npm run test:libraries`: on what TANDEM_TEST_BACKEND names; without it on the reference runtime, and on
-// CUDA's native code over the fake driver. Each file has a process of its own, since libraries keep what they
-// find in the global scope.
+// `npm run test:libraries` runs on the backend that TANDEM_TEST_BACKEND names; by default, on the reference
+// runtime and on CUDA's native code with the fake driver. Each file has its own process, because libraries
+// keep values from the global scope.
 export default mergeConfig(
   tandemVitest(import.meta.url, {
     include: [],

@@ -1,5 +1,5 @@
-// One library's whole operations, on what TANDEM_TEST_BACKEND names; prints the medians as JSON. See
-// whole-operations.ts.
+// Times one library's whole operations on the backend that TANDEM_TEST_BACKEND names, and prints the medians
+// as JSON. See whole-operations.ts.
 
 import type * as Jax from '@jax-js/jax'
 import { backendName, installWebGpu } from './backend.ts'
@@ -9,15 +9,15 @@ import { sum, values } from './plain.ts'
 
 export interface Measured {
   readonly name: string
-  /** One for each repetition. */
+  /** One per repetition. */
   readonly milliseconds: readonly number[]
-  /** What was computed last, in one number. */
+  /** The last result, as one number. */
   readonly result: number
 }
 
 type JaxArray = ReturnType<typeof Jax.numpy.array>
 
-/** On the CPU, a small size shows that all of this works. */
+/** On the CPU, a small size is enough to show that the operations work. */
 const onGpu = backendName === 'cuda' || backendName === 'dawn'
 
 /** A perceptron of two layers that learns by gradient descent. */
@@ -137,7 +137,7 @@ async function onnx(): Promise<Measured[]> {
 
 const close = await installWebGpu()
 const libraries: Record<string, () => Promise<Measured[]>> = { jax, tfjs, onnx }
-// What libraries print is not this process's result, which is the last line.
+// Libraries may print other lines; the result of this process is the last line.
 console.log(`\n${JSON.stringify(await libraries[process.argv[2]!]!())}`)
 await close()
 process.exit(0)

@@ -1,11 +1,11 @@
 /*
- * Whole operations of libraries over the WebGPU API of Tandem and over npm `webgpu` (Dawn over Vulkan), in
+ * Compares whole operations of libraries on Tandem's WebGPU API with npm `webgpu` (Dawn over Vulkan), in
  * processes that take turns:
  *
  *   node tools/webgpu-libraries/whole-operations.ts [FILE for the JSON]
  *
- * Prints medians in milliseconds. Needs what `npm run test:libraries` installs, npm `webgpu`, and a GPU with
- * CUDA and Vulkan. Takes about 60 s.
+ * Prints medians in milliseconds. Needs the packages that `npm run test:libraries` installs, npm `webgpu`,
+ * and a GPU with CUDA and Vulkan. Takes about 60 s.
  */
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -16,12 +16,12 @@ import type { Measured } from './whole-operations-work.ts'
 type Side = 'cuda' | 'dawn'
 
 const script = fileURLToPath(new URL('.cache/whole-operations-work.mjs', import.meta.url))
-// The gradients of TensorFlow.js are modules that a bundler alone finds.
+// The gradients of TensorFlow.js are modules that only a bundler can resolve.
 await build({
   entryPoints: [fileURLToPath(new URL('whole-operations-work.ts', import.meta.url))],
   outfile: script,
   ...{ bundle: true, platform: 'node', format: 'esm', mainFields: ['module', 'main'], logLevel: 'error' },
-  // It asks for modules of Node by `require`.
+  // The bundle loads Node's modules with `require`.
   banner: {
     js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)",
   },
@@ -44,7 +44,7 @@ interface Row {
 
 const rows = new Map<string, Row>()
 const wrong: string[] = []
-// Balanced turns: each side is first as often as the other.
+// Balanced turns: both sides are first equally often.
 for (const side of ['cuda', 'dawn', 'dawn', 'cuda'] as const) {
   for (const library of ['jax', 'tfjs', 'onnx']) {
     try {

@@ -17,14 +17,14 @@ onWebGpu(async () => {
   await wonnx.default(await readFile(path))
 })
 
-/** Those of ONNX Runtime's that wonnx has. */
+/** The operators of ONNX Runtime's cases that wonnx has. */
 const shared = onnxCases.filter(({ name }) =>
   /^(Add|Div|Sigmoid|Tanh|Sqrt|Conv|MaxPool|ReduceMean|Transpose)\b/.test(name),
 )
 
 const [x, w1, w2] = [values(16), values(32, 2), values(16, 3)]
 
-/** It multiplies matrices of even sizes, and its indices have 32 bits. */
+/** wonnx multiplies only matrices of even sizes, and its indices have 32 bits. */
 const own: readonly OnnxCase[] = [
   {
     name: 'Gather',

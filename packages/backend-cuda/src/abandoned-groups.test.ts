@@ -1,5 +1,4 @@
-// A run of a kernel that never looks whether it is to end takes longer than its limit, but ends: its group is
-// lost, and nothing else.
+// A run of a kernel that never checks the stop word exceeds its time limit, but ends. Only its group is lost.
 import { setTimeout } from 'node:timers/promises'
 import { type DeviceGroup, isGpuError, openGroup } from '@tandem-gpu/core'
 import { afterEach, expect, it } from 'vitest'
@@ -12,7 +11,7 @@ afterEach(() => configureFake())
 const groupMemory = 1_000_000
 const settings = { FAKE_CUDA_DEVICES: 1, FAKE_CUDA_MEMORY: groupMemory }
 
-/** As long as FAKE_CUDA_BUSY_MS says. */
+/** A kernel that takes FAKE_CUDA_BUSY_MS. */
 const untiring = (): Translated => ({
   source: 'extern "C" __global__ void untiring(unsigned char *x, unsigned long long bytes) { x[0] = 1; }',
   ...{ entryName: 'untiring', workgroupSize: [1, 1, 1], dynamicSharedByteLength: 0, lineMap: [] },
@@ -40,8 +39,8 @@ function code(promise: Promise<unknown>): Promise<string> {
 }
 
 /**
- * Loses a group by a run of `milliseconds` with a read behind it. Resolves when both have rejected; the run
- * goes on.
+ * Loses a group by a run of `milliseconds`, followed by a read. Resolves when both have rejected, while the
+ * run continues.
  */
 async function abandoned(label: string, milliseconds: number, length: number): Promise<DeviceGroup> {
   const group = await open(label)

@@ -9,7 +9,7 @@ import { findTopology } from './topology.ts'
 
 const libraries = fakeLibraries()
 const addon = nativeAddon() as NativeAddon
-/** A list of its own makes the addon load, and judge, the driver again. */
+/** A separate list makes the addon load and check the driver again. */
 const fresh = (name: string): Libraries => ({ ...libraries, cuda: [`/nowhere/${name}`, ...libraries.cuda] })
 
 beforeEach(() => configureFake())
@@ -50,7 +50,7 @@ describe('adapters', () => {
   it('maps NVML indices, whose order and number differ from those of CUDA', async () => {
     configureFake({ FAKE_CUDA_DEVICES: 3 })
     const { adapters } = await findAdapters(addon, libraries)
-    // The fake's NVML lists the same devices backwards, with one more that CUDA does not show.
+    // The fake NVML lists the same devices in reverse, and one more that CUDA does not list.
     expect(adapters.map(({ index, nvmlIndex }) => [index, nvmlIndex])).toEqual([
       [0, 2],
       [1, 1],

@@ -1,5 +1,5 @@
-// What nx keeps of a build depends on the tools that made it: a clone that built without CMake gets its addon
-// once CMake is there.
+// The cached build of nx depends on the tools that were available: a clone that was built without CMake gets
+// its addon once CMake is installed.
 import { spawnSync } from 'node:child_process'
 import {
   copyFileSync,
@@ -25,7 +25,7 @@ const addon = 'packages/backend-cuda/prebuilds/linux-x64/@tandem-gpu+backend-cud
 
 const notBuilt = 'packages/backend-cuda/prebuilds/linux-x64/not-built.txt'
 
-/** A workspace with this package's way of building, over an addon of one line. */
+/** A workspace that builds as this package does, with an addon of one line. */
 function workspace(): string {
   const folder = mkdtempSync(join(tmpdir(), 'tandem-addon-build-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
@@ -46,7 +46,7 @@ function workspace(): string {
   return folder
 }
 
-/** A folder with what PATH offers, but for some programs. */
+/** A folder with the programs in PATH, except for some. */
 function pathWithout(hidden: readonly string[]): string {
   const folder = mkdtempSync(join(tmpdir(), 'tandem-path-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
@@ -94,12 +94,12 @@ it('builds the addon once the tools are there, whatever nx remembers', () => {
   expect(built.status, built.output).toBe(0)
   expect(existsSync(join(folder, addon)), built.output).toBe(true)
   expect(existsSync(join(folder, notBuilt))).toBe(false)
-  // Nothing changed since: nx brings back what it kept.
+  // Nothing has changed, so nx restores the cached build.
   cpSync(join(folder, addon), join(folder, 'kept.node'))
   rmSync(join(folder, 'packages/backend-cuda/prebuilds'), { recursive: true })
   expect(build(process.env.PATH!).output).toMatch(/cache/)
   expect(existsSync(join(folder, addon))).toBe(true)
-  // Without the tools again, the addon from before goes.
+  // Without the tools, the earlier addon is removed.
   const again = build(bare, 'skip')
   expect(again.status, again.output).toBe(0)
   expect(existsSync(join(folder, addon))).toBe(false)

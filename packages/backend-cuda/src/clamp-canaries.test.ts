@@ -1,5 +1,5 @@
-// Kernels bounded by `clamp` and `trap` against memory that is not theirs: on the GPUs of this machine, or
-// else on the CPU build of the CUDA text.
+// Kernels bounded by `clamp` and `trap` must not change memory outside their views: tested on this machine's
+// GPUs, or else on the CPU build of the CUDA text.
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -45,15 +45,15 @@ async function open(translation?: Translate): Promise<DeviceGroup> {
   return group
 }
 
-/** Kernels here are many and small; a compiler for CPUs takes most of the time. */
+/** There are many small kernels, so the C++ compiler takes most of the time. */
 const long = real || process.env.TANDEM_LONG === '1'
-/** One in `every` of the kernels, others on each day; all of them on GPUs and in the long form. */
+/** One in `every` kernels, different ones each day; on GPUs and in the long form, all of them. */
 function sample(every: number): readonly CanaryKernel[] {
   const start = Math.floor(Date.now() / 86_400_000)
   return long ? canaryKernels : canaryKernels.filter((_, i) => (i + start) % every === 0)
 }
 
-/** Words before and behind each view; bindings start at multiples of 256 bytes. */
+/** Words before and after each view; bindings start at multiples of 256 bytes. */
 const border = 64
 const outLength = 8
 const asFloat = new Float32Array(Uint32Array.of(canary).buffer)[0]!
@@ -77,7 +77,7 @@ async function place(group: DeviceGroup, label: string, length: number, type: 'u
   return { buffer, view: buffer.slice(border, length), length }
 }
 
-/** Runs the kernel at each index. Resolves with what is wrong; nothing where all canaries live. */
+/** Runs the kernel at each index. Resolves to a list of faults, which is empty if all canaries are intact. */
 async function damage(
   group: DeviceGroup,
   tested: CanaryKernel,
@@ -112,7 +112,8 @@ async function damage(
   for (const index of indices) {
     const say = (what: string) => wrong.push(`a kernel that ${tested.name} at ${index}: ${what}`)
     try {
-      // Later repetitions read the uniform blocks that the first one left; an odd number, for exclusive or.
+      // Later repetitions read the uniform blocks left by the first one. The number is odd, because of
+      // exclusive or.
       await group.queue.run(program, 3, { parameters: { index } })
     } catch (error) {
       const named = isGpuError(error, 'validation') && error.message.includes(`dispatch '${tested.name}'`)
@@ -160,8 +161,8 @@ describe(`on ${real ? 'CUDA' : 'the CPU build of the CUDA text'}`, () => {
 })
 
 /**
- * A guard in the text of a kernel: a condition in front of a store, an index that is held below its limit, or
- * the place of a view of a buffer.
+ * A guard in the text of a kernel: a condition before a store, an index that is kept below its limit, or the
+ * offset of a view in a buffer.
  */
 const guards = [
   /if \((?:[^()]|\([^()]*\))* < \w+_length\) /g,
@@ -179,7 +180,7 @@ describe('a guard that is missing', () => {
       (source) => {
         const translated = translate(source)
         if (source.label === 'witness') return translated
-        // The helpers above the kernel's own types have bounds of their own.
+        // The helper functions before the kernel's own types have their own bounds.
         const start = translated.source.lastIndexOf('static_assert(sizeof(')
         const text = translated.source.slice(start)
         const found = guards.flatMap((guard) => [...text.matchAll(guard)])

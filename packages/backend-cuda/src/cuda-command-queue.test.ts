@@ -73,7 +73,7 @@ it('writes that overlap take effect in their order, few and many, short and long
   }
   for (let step = 0; step < 400 && used < data.length - 16_384; step++) {
     const length = 4 * (1 + random(step % 20 === 0 ? 4000 : 100))
-    // Half of them are in the first bytes, where short ones overlap.
+    // Half of the writes are to the first bytes, where short ones overlap.
     const at = 4 * random((step % 2 === 0 ? 65_536 - length : 512) / 4)
     for (let i = 0; i < length; i++) data[used + i] = random(256)
     words.push(write, 1, at, used, length)
@@ -104,7 +104,7 @@ it('more launches than a stream takes hold up neither other devices nor JavaScri
   const other = open(group, 1)
   await queue.compile(1, kernelSource(increment), 'direct')
   queue.createBuffer(1, 4, 'device')
-  // Copies that take their time fill the stream.
+  // Slow copies fill the stream.
   queue.createBuffer(2, 64 * 1024, 'device')
   queue.createBuffer(3, 64 * 1024, 'device')
   configureFake({ FAKE_CUDA_COPY_MS: 2 })
@@ -123,6 +123,25 @@ it('more launches than a stream takes hold up neither other devices nor JavaScri
   expect(new Uint32Array((await bytes).buffer)[0]).toBe(count)
   configureFake()
   await Promise.all([queue.close(), other.close()])
+})
+
+it('those who wait among many submits hear in their order, each once its own work is complete', async () => {
+  const { queue } = await opened()
+  const count = 100
+  queue.createBuffer(1, 4, 'device')
+  const heard: number[] = []
+  configureFake({ FAKE_CUDA_COPY_MS: 1 })
+  const waiting = Array.from({ length: count }, async (_, index) => {
+    const host = 10 + index
+    queue.createBuffer(host, 4, 'host')
+    submit(queue, [write, 1, 0, 0, 4, copy, 1, 0, host, 0, 4], new Uint8Array(Uint32Array.of(index).buffer))
+    await queue.map(host, 0, 4)
+    heard.push(new Uint32Array(queue.mappedRange(host, 0, 4))[0]!)
+  })
+  await Promise.all(waiting)
+  configureFake()
+  expect(heard).toEqual([...Array(count).keys()])
+  await queue.close()
 })
 
 it('what is destroyed with commands in flight stays until they are complete', async () => {
@@ -237,7 +256,7 @@ it('more workgroups than any kernel could run, read from a buffer, end with the 
   submit(queue, [dispatchIndirect, 1, 2, 0, 65_535, 1, 0, 4])
   await expect(queue.fence()).rejects.toMatchObject({ code: 'timeout' })
   expect(messages).toMatchObject([{ kind: 'lost', error: { code: 'timeout' } }])
-  // The stream goes on: the kernel has left.
+  // The stream continues, because the kernel has ended.
   submit(other, [dispatchIndirect, 1, 2, 0, 65_534, 1, 0, 4])
   expect(await bytesOf(other, 1, 4)).toEqual(new Uint8Array(4))
   await Promise.all([queue.close(), other.close()])
@@ -248,7 +267,7 @@ describe('a kernel that does not end costs its own queue alone', () => {
 @group(0) @binding(0) var<storage, read_write> x: array<atomic<u32>>;
 @compute @workgroup_size(1) fn main() { while (atomicLoad(&x[0]) == 0) { atomicMax(&x[0], 0u); } }`
 
-  /** Two queues of one device with limits in seconds; the first one's kernel does not end. */
+  /** Two queues of one device with time limits in seconds; the kernel of the first queue does not end. */
   async function withEndless(limits: readonly [number, number]) {
     const { group, queue: spare } = await opened()
     const messages: QueueMessage[][] = [[], []]

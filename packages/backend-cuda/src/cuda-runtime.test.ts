@@ -332,7 +332,7 @@ describe('programs', () => {
     mkdirSync(cacheDirectory, { recursive: true })
     const trace = join(cacheDirectory, 'trace')
     process.env.FAKE_TRACE = trace
-    // Four launches, of which the last two wait for earlier ones.
+    // Four launches; the last two wait for earlier ones.
     await runtime.run(executable, { times: 1024 })
     delete process.env.FAKE_TRACE
     const calls = readFileSync(trace, 'utf8').split('\n')

@@ -1,5 +1,5 @@
-// Device memory for native code of another package. That an MPI can use it, jobs of backend-mpi show, with a
-// fake MPI that looks at each address.
+// Device memory for native code of another package. Jobs of backend-mpi show that an MPI can use it, with a
+// fake MPI that checks each address.
 import { types } from 'node:util'
 import { type Adapter, isGpuError } from '@tandem-gpu/core'
 import type { LinkedProcesses } from '@tandem-gpu/core/backend'
@@ -22,7 +22,7 @@ const alone: LinkedProcesses = {
 
 it('gives native code memory of the one GPU of a process, which outlives the runtime', async () => {
   const { adapters } = await backend().adapters()
-  // Twice one GPU: its virtual devices.
+  // The same GPU twice, as virtual devices.
   const open = (own: readonly Adapter[]) =>
     linkOf(backend(), 'segments').open(
       own.map((adapter) => ({ ...adapter, rank: 0 })),
@@ -35,7 +35,7 @@ it('gives native code memory of the one GPU of a process, which outlives the run
   const memory = await Promise.all(allocations.map((allocation) => runtime.native!.address(allocation)))
   expect(memory.map(types.isExternal)).toEqual([true, true])
   expect(await runtime.dispose()).toEqual([])
-  // What frees the values when JavaScript forgets them must not need the runtime.
+  // The finalizers that free the values must not need the runtime.
   expect(memory.map(types.isExternal)).toEqual([true, true])
   const next = await open([adapters[1]!])
   expect(await next.dispose()).toEqual([])
@@ -56,12 +56,12 @@ it('refuses several GPUs for a process', async () => {
 })
 
 it('keeps a block of another process mapped until all handles of memory in it are closed', async () => {
-  // Tests of one process open what they have exported themselves.
+  // Tests in one process open their own exports.
   configureFake({ FAKE_CUDA_DEVICES: 1, FAKE_CUDA_IPC: 'own' })
   const addon = nativeAddon()
   if (addon instanceof Error) throw addon
   const group = await addon.openGroup(fakeLibraries().cuda!, [0], true)
-  // Small ones, which share a block of the driver.
+  // Small buffers, which share one block of the driver.
   const addresses = [await group.allocate(0, 256, true), await group.allocate(0, 256, true)]
   const region = (address: number) => ({ gpu: 0, address, rowByteLength: 4, rows: 1, rowByteStride: 4 })
   for (const [i, address] of addresses.entries())

@@ -1,5 +1,5 @@
-// Kernels that never end on real GPUs: a time limit ends them whatever their loops do, and their group and
-// another one compute on.
+// Endless kernels on real GPUs: a time limit ends them, whatever their loops do, and their group and another
+// one can still be used.
 import {
   type DeviceBuffer,
   type DeviceGroup,
@@ -22,7 +22,7 @@ fn hash(x: u32) -> u32 { var s = x; while (s != 1u) { s = select(3u * s + 1u, s 
 const matrix = `let a = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&halves, 0u, 2u);
       let b = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&halves, 0u, 2u);
       c = subgroupMatrixMultiplyAccumulate(a, b, c);`
-/** The size of the workgroup, the body, and what stands before the declarations. */
+/** The size of the workgroup, the body, and the text before the declarations. */
 const kinds: Readonly<Record<string, readonly [string, string, string?]>> = {
   loop: ['256', 'loop { out[id.x] += 1u; continuing { break if n == 0u; } }'],
   while: ['256', 'while (n != 0u) { out[id.x] += 1u; }'],
@@ -128,7 +128,7 @@ describe.skipIf(absence !== undefined)(`a time limit on a real GPU${reason}`, ()
   })
 })
 
-/** The same kernel, which now has an end. */
+/** The same kernel, which now ends. */
 async function runsAgain(group: DeviceGroup, program: Program, out: DeviceBuffer<'u32'>): Promise<boolean> {
   await group.queue.run(program, 5, { parameters: { n: 0 }, timeoutSeconds: 20 })
   return (await group.queue.read(out.slice(0, 32))).every((value) => value === 5)

@@ -74,7 +74,7 @@ it.each(['one-graph', 'graph-per-gpu'] as const)(
     const runtime = await open([0, 1], lowering)
     const { program, counts } = await countingProgram(runtime)
     const graphs = lowering === 'one-graph' ? 1 : 2
-    // One graph too few. Half a set, if it stayed, would count against the next limit.
+    // One graph too few. If half a set remained, it would count against the next limit.
     for (let attempt = 0; attempt < 3; attempt += 1) {
       configureFake({ FAKE_CUDA_GRAPHS: graphs - 1 })
       expect(await failure(runtime.instantiate(program))).toMatch(noMemoryForGraph)
@@ -131,7 +131,7 @@ it('makes one graph, driven by the sender, of a program that copies megabytes be
     after: [0],
     afterPrevious: [],
   }
-  // Room for one graph only.
+  // There is room for only one graph.
   configureFake({ FAKE_CUDA_GRAPHS: 1 })
   const executable = await runtime.instantiate(plan([a, b], [fill, copy], [], []))
   expect(executable.plan.commands.map(({ device }) => device)).toEqual([0, 0])
@@ -181,7 +181,7 @@ it('unloads a kernel from every GPU with the last object and program that use it
   const compile = (source: string) =>
     group.compile({ label: 'add', wgsl: `@compute @workgroup_size(1) fn main() {} // ${source}` })
   const noRoom = () => failure(compile('another'))
-  // Room for one kernel on each of the GPUs.
+  // There is room for one kernel on each GPU.
   configureFake({ FAKE_CUDA_MODULES: 2 })
   for (let round = 0; round < 3; round += 1) {
     const [kernel, same] = await Promise.all([compile(`${round}`), compile(`${round}`)])

@@ -8,8 +8,8 @@ import { cudaBackend } from './cuda.ts'
 import { translateForCpu } from './testing/cpu-translation.ts'
 import { configureFake, fakeLibraries } from './testing/fake-driver.ts'
 
-// The whole backend but the GPU: translated kernels run on the CPU, graphs in a random topological order on
-// three devices.
+// The whole backend except the GPU: translated kernels run on the CPU, and graphs in a random topological
+// order on three devices.
 const directory = join(tmpdir(), `tandem-conformance-${randomUUID()}`)
 const options = { libraries: fakeLibraries(), kernelCache: { directory } }
 afterAll(() => rmSync(directory, { recursive: true, force: true }))

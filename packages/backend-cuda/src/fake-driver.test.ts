@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { openFakeRuntime } from './testing/fake-runtime.ts'
 import { testKernelSource } from './testing/test-kernels.ts'
 
-/** Mappings of the libraries that the fake NVRTC has made of kernels. */
+/** The number of mappings of the libraries into which the fake NVRTC has compiled kernels. */
 function mappedLibraries(): number {
   const maps = readFileSync('/proc/self/maps', 'latin1')
   return maps.split('\n').filter((line) => line.includes('/tmp/tandem-fake-')).length

@@ -1,5 +1,5 @@
-// In a file of its own: after a fault nothing runs on any GPU of the process, and each test file is a
-// process.
+// In a separate file, because after a fault nothing runs on any GPU of the process, and each test file has
+// its own process.
 import { isGpuError } from '@tandem-gpu/core'
 import { expect, it } from 'vitest'
 import { openFakeRuntime } from './testing/fake-runtime.ts'

@@ -109,7 +109,7 @@ describe.skipIf(absence !== undefined)(`real CUDA devices${reason}`, () => {
     console.log(JSON.stringify(spans))
     expect(spans).toHaveLength(3)
     for (const span of spans!) expect(span.endSeconds).toBeGreaterThan(span.startSeconds)
-    // The last copy reads what the kernel writes, and writes what the first copy reads.
+    // The last copy reads the kernel's output, and overwrites the source of the first copy.
     for (const earlier of [0, 1]) {
       expect(spans![2]!.startSeconds).toBeGreaterThanOrEqual(spans![earlier]!.endSeconds - 2e-6)
     }

@@ -1,5 +1,5 @@
-// Calls of the driver that wait for the GPU are kept off the way of runs: freed host memory stays locked for
-// the next, and modules are unloaded at rest.
+// Driver calls that wait for the GPU must not delay runs: freed host memory stays locked for reuse, and
+// modules are unloaded when nothing runs.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { translateTestKernel } from './testing/test-kernels.ts'
 
 afterEach(() => configureFake())
 
-/** A group, and how often a function of the driver has been called since. */
+/** A group, and a counter of calls to a driver function since it was opened. */
 async function traced(): Promise<{ group: NativeGroup; calls: (symbol: string) => number }> {
   const folder = mkdtempSync(join(tmpdir(), 'tandem-trace-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))

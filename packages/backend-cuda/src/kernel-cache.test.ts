@@ -60,7 +60,7 @@ it('removes the least recently used entries beyond its size', async () => {
     await cache.set(key, bytes(100, age))
     utimesSync(join(directory, `${key}.cubin`), 1000 + age, 1000 + age)
   }
-  // Reading 'a' makes it the most recent. A tenth of the size stays free.
+  // Reading 'a' makes it the most recent entry. A tenth of the size stays free.
   await cache.get('a')
   await cache.set('d', bytes(100, 9))
   expect(readdirSync(directory).sort()).toEqual(['a.cubin', 'd.cubin'])
@@ -70,13 +70,20 @@ it('looks through its folder once, not at every entry', async () => {
   await new KernelCache({ directory }).set('first', bytes(100, 1))
   const cache = new KernelCache({ directory, maxByteLength: 10 * 132 })
   await cache.set('second', bytes(100, 2))
-  // Another process's, which the cache does not know of before it looks again.
+  // An entry of another process, which the cache finds only when it scans the folder again.
   for (let index = 0; index < 20; index += 1)
     writeFileSync(join(directory, `other${index}.cubin`), bytes(132, index))
   await cache.set('third', bytes(100, 3))
   expect(readdirSync(directory)).toHaveLength(23)
   for (let index = 0; index < 8; index += 1) await cache.set(`more${index}`, bytes(100, index))
   expect(readdirSync(directory)).toHaveLength(9)
+})
+
+it('keeps to its size where many entries come at once', async () => {
+  const cache = new KernelCache({ directory, maxByteLength: 10 * 132 })
+  await Promise.all(Array.from({ length: 30 }, (_, index) => cache.set(`k${index}`, bytes(100, index))))
+  await cache.set('last', bytes(100, 1))
+  expect(readdirSync(directory).length).toBeLessThanOrEqual(10)
 })
 
 it('makes its folder for the user alone, and uses none that others may write to', async () => {

@@ -1,4 +1,4 @@
-// Launches that other native code starts: each has one end, whatever fails.
+// Launches that other native code starts: each ends exactly once, whatever fails.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -12,7 +12,7 @@ import { configureFake, fakeLibraries } from './testing/fake-driver.ts'
 
 interface Starter {
   launch(launcher: unknown): void
-  /** How the launches that have ended did, of all tests. */
+  /** The outcomes of all launches that have ended, over all tests. */
   ends(): string[]
 }
 
@@ -39,7 +39,7 @@ beforeAll(() => {
 afterEach(() => configureFake())
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** How the next `count` launches end. */
+/** The outcomes of the next `count` launches. */
 async function ends(count: number): Promise<string[]> {
   const before = starter.ends().length
   for (;;) {

@@ -14,7 +14,7 @@ import { testKernelSource, translateTestKernel } from './testing/test-kernels.ts
 const nowhere = '/nowhere'
 const hidden = (names: readonly string[]) =>
   names.map((name) => `${nowhere}${name.startsWith('/') ? '' : '/'}${name}`)
-/** As if the names themselves had not been found. */
+/** As if the library names had not been found. */
 const shown = (text: string) =>
   text
     .replaceAll(`${nowhere}/`, '/')

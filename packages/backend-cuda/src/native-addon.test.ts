@@ -11,8 +11,8 @@ const cudaHeader = '/usr/local/cuda/include/cuda.h'
 const ncclHeader = '/usr/include/nccl.h'
 
 /**
- * Every prebuilt addon that is there: linux-x64 from a build, linux-arm64 from a release or `node
- * native/build.mjs --arm64`.
+ * Every prebuilt addon: linux-x64 from a build, and linux-arm64 from a release or from `node native/build.mjs
+ * --arm64`.
  */
 const addons = readdirSync(`${packageFolder}prebuilds`, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
@@ -23,7 +23,7 @@ const addons = readdirSync(`${packageFolder}prebuilds`, { withFileTypes: true })
 
 /**
  * Runs a script that gets the addon as `addon`, the fake libraries as `libraries` and the collector as `gc`;
- * returns what it prints. What does not end within ten minutes hangs.
+ * returns its output. A script that takes more than ten minutes is considered hung.
  */
 function runScript(body: string): {
   stdout: string
@@ -124,7 +124,8 @@ describe('the addon', () => {
   it('burns no CPU while a group is open and idle', () => {
     const { stdout } = runScript(`
       addon.openGroup(libraries, [0]).then(async (group) => {
-        // The least of up to sixty parts: a collector may run in one, what burns CPU burns it in all.
+        // The minimum of up to sixty intervals: a garbage collector may run in one of them, but busy waiting
+        // would use CPU in all.
         let least = 1
         for (let part = 0; part < 60 && least > 0.02; part++) {
           const before = process.cpuUsage()
@@ -139,7 +140,7 @@ describe('the addon', () => {
   })
 
   it('touches nothing of a thread that is terminated, however long a launch of its run takes', () => {
-    // A page of its own holds the word: who reads it afterwards crashes.
+    // The word has its own page, so that a later read crashes.
     const running = `
       const addon = require(${JSON.stringify(prebuilt)})
       addon.openGroup(${JSON.stringify(fakeLibraries().cuda)}, [0]).then(async (group) => {
@@ -160,8 +161,8 @@ describe('the addon', () => {
   })
 
   it.each(['read', 'write'])('touches nothing of a thread that is terminated during a long %s', (move) => {
-    // Parts of 16 MiB, each of which takes 300 ms. Whoever touches the array afterwards crashes: its pages
-    // are gone.
+    // Parts of 16 MiB, each of which takes 300 ms. A later access to the array crashes, because its pages are
+    // gone.
     const moving = `
       const addon = require(${JSON.stringify(prebuilt)})
       addon.openGroup(${JSON.stringify(fakeLibraries().cuda)}, [0]).then(async (group) => {
@@ -203,7 +204,7 @@ describe('the addon', () => {
         group.run({ before: [], steps: [{ graphs: [1], count: 100_000 }], uniformTargets: [], collect: [], abortWord: new Int32Array(1) })
         setTimeout(() => process.exit(7), 200)
       })`)
-    // The run takes hours.
+    // This run would take hours.
     expect(status).toBe(7)
   })
 
@@ -221,7 +222,7 @@ describe('the addon', () => {
       const compiling = Promise.all([1, 2, 3].map(() => addon.nvrtcCompile(libraries, { source, name: 'f', options: [] })))
       setInterval(() => {}, 1000)
       const wait = async () => {
-        // Not before a thread has the compilation.
+        // Only after a thread has started the compilation.
         await new Promise((resolve) => setTimeout(resolve, 50))
         ${before}
         process.kill(process.pid, 'SIGTERM')
@@ -246,7 +247,7 @@ describe('the addon', () => {
         return { codes, open: open() }
       }
       ;(async () => {
-        // A driver that is too old, and an NVML that does not start.
+        // A driver that is too old, and an NVML that cannot be initialized.
         Object.assign(process.env, { FAKE_CUDA_VERSION: '11080', FAKE_NVML_ERROR: '1' })
         const outcomes = []
         for (let turn = 0; turn < 3; turn++) outcomes.push(await attempt())
@@ -274,7 +275,7 @@ describe('the addon', () => {
             await group[move](region, new Uint8Array(length)).catch(({ nativeCode }) => console.log(nativeCode))
         await group.createGraph(1, 0, Float64Array.of(0))
         group.run({ before: [], steps: [{ graphs: [1], count: 1 }], uniformTargets: [], collect: [], abortWord: new Int32Array(1) })
-        // Behind the run; nothing else holds the array.
+        // After the run; nothing else references the array.
         const write = () => void group.write(region, new Uint8Array(byteLength).fill(7))
         write()
         for (let turn = 0; turn < 5; turn++) {

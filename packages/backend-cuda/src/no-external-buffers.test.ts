@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
 import { fakeLibraries } from './testing/fake-driver.ts'
 
-// Electron's memory cage allows no ArrayBuffer over memory of an addon's own. Here the addon's import of the
-// function that makes one is renamed to a function that refuses as Electron does, and everything else is the
-// addon as it ships.
+// Electron's memory cage does not allow an ArrayBuffer over an addon's own memory. Here, the addon's import
+// of the function that creates one is renamed to a function that fails as in Electron; the rest is the addon
+// as shipped.
 
 const packageFolder = fileURLToPath(new URL('..', import.meta.url))
 

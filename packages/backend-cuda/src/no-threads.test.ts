@@ -8,7 +8,7 @@ import { fakeLibraries } from './testing/fake-driver.ts'
 
 const packageFolder = fileURLToPath(new URL('..', import.meta.url))
 
-/** What a script prints, run with native/test/no_threads.c. */
+/** The output of a script that runs with native/test/no_threads.c. */
 function printedWithoutThreads(script: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'tandem-no-threads-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
@@ -40,7 +40,7 @@ it('rejects with a typed error where the operating system starts no thread, and 
     await without(() => openGroup({ backends }))
     await backends[0].adapters()
     await without(() => openGroup({ backends }))
-    // Threads that the driver starts, through a C++ library of the system: its exception comes to us.
+    // Threads that the driver starts through the system's C++ library, whose exception reaches our code.
     process.env.NO_THREADS_OF = 'libstdc++.so:0'
     told.push(await openGroup({ backends }).catch((error) => error.code + ': ' + error.message))
     delete process.env.NO_THREADS_OF

@@ -14,8 +14,8 @@ import {
 const canary = fileURLToPath(new URL('../native/test/sanitizer_canary.cpp', import.meta.url))
 const threads = fileURLToPath(new URL('./testing/threads.ts', import.meta.url))
 /**
- * The fake driver's tests, and of the conformance suite those of transfers from and to arrays that change;
- * the random programs with every way to make graphs in the long form alone.
+ * The tests on the fake driver, and those tests of the conformance suite that transfer from and to arrays
+ * that change. Random programs with every kind of graph run only in the long form.
  */
 const files = [
   'cuda-runtime',

@@ -1,5 +1,5 @@
-// Small buffers share a block of the driver's memory, which is what another process maps: by one handle or by
-// several.
+// Small buffers share a block of the driver's memory, and another process maps the whole block, by one handle
+// or by several.
 import { afterEach, expect, it } from 'vitest'
 import type { NativeGroup } from './native-addon.ts'
 import { nativeAddon } from './native-addon.ts'
@@ -10,7 +10,7 @@ afterEach(() => configureFake())
 it.each([0, 1])(
   'a mapped block stays until its last buffer is closed: handles that differ: %i',
   async (marks) => {
-    // In one process both groups have the fake driver's memory; a real driver needs two.
+    // In one process, both groups use the fake driver's memory; a real driver needs two processes.
     configureFake({ FAKE_CUDA_IPC: 'own', FAKE_CUDA_IPC_MARKS: marks })
     const addon = nativeAddon()
     if (addon instanceof Error) throw addon

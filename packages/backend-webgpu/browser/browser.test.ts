@@ -74,7 +74,7 @@ async function bundle(): Promise<Map<string, string | Uint8Array>> {
     }
   }
   for (const [name, content] of files) {
-    // Vite replaces an import of Node's with an empty module of this name instead of failing.
+    // Vite does not fail on an import of a Node module, but replaces it with an empty module of this name.
     if (String(content).includes('__vite-browser-external'))
       throw new Error(`${name} imports a module of Node.`)
   }

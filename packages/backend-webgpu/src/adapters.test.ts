@@ -11,7 +11,7 @@ function fakeAdapter(description: string, isFallbackAdapter: boolean): GPUAdapte
   return { info, limits: {}, features: new Set() } as unknown as GPUAdapter
 }
 
-/** A `GPU` that answers each kind of request with the adapter given for it. */
+/** A `GPU` that returns the given adapter for each kind of request. */
 function fakeGpu(answers: { high?: GPUAdapter; low?: GPUAdapter; fallback?: GPUAdapter }): GPU {
   const requestAdapter = async (options: GPURequestAdapterOptions = {}) => {
     if (options.forceFallbackAdapter) return answers.fallback ?? null

@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => runtime.dispose())
 
-/** Rows of units of 1, 2 or 4 bytes with gaps; units of 4 bytes test the word path. */
+/** Rows of units of 1, 2 or 4 bytes, with gaps; units of 4 bytes test the word path. */
 const layout = fc
   .record({
     unit: fc.constantFrom(1, 2, 4),

@@ -4,7 +4,7 @@ import { addGroupOptions, addJsonOption, type GroupOptions, wholeNumber } from '
 import { refuseIdleOptions } from './idle-options.ts'
 import { elementTypes, type NpyElementType } from './npy/element-conversion.ts'
 
-/** The options that the command of every algorithm takes besides its sizes and files. */
+/** The options of every algorithm's command, besides its sizes and files. */
 export interface AlgorithmCommandOptions extends GroupOptions {
   readonly schedule: Schedule
   readonly verify: boolean
@@ -19,7 +19,7 @@ export interface AlgorithmCommandOptions extends GroupOptions {
   readonly quiet?: boolean | undefined
 }
 
-/** Options of commands that work on a vector, generated or from a file. */
+/** Options of commands that process a vector, either generated or read from a file. */
 export interface VectorOptions extends AlgorithmCommandOptions {
   readonly elements?: number
   readonly type?: NpyElementType
@@ -36,15 +36,15 @@ export function typeOption(usual = 'f32'): Option {
   return new Option('--type <type>', `element type (default ${usual}, or the file’s)`).choices(elementTypes)
 }
 
-/** The types that a file may have: that of `--type`, where the user gives it. */
+/** The element types that a file may have: only that of `--type`, if the user gives it. */
 export function acceptedTypes(type: NpyElementType | undefined): readonly NpyElementType[] {
   return type === undefined ? elementTypes : [type]
 }
 
-/** Names of the options that give an algorithm files to read. */
+/** Names of the options that name input files. */
 const inputs = ['input', 'a', 'b', 'source', 'boundary', 'edges', 'values']
 
-/** `seed` false: the algorithm generates nothing at random. */
+/** `seed` is false for algorithms that generate no random data. */
 export function addAlgorithmOptions(command: Command, { seed = true }: { seed?: boolean } = {}): Command {
   addGroupOptions(command)
     .addOption(

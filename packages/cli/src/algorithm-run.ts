@@ -13,18 +13,18 @@ import { RunFiles } from './run-files.ts'
 import { beginHandover, type Terminal } from './terminal.ts'
 import { chromeTrace } from './trace.ts'
 
-/** The options of the command line in the form in which the algorithms take them. */
+/** The command line's options, in the form that the algorithms accept. */
 type RunSettings = ReturnType<typeof settingsOf>
 
-/** `Files`: what `prepare` opens. */
+/** `Files` is what `prepare` opens. */
 export interface AlgorithmRun<R extends Report, Files> {
   /**
-   * Opens the input and output files. It is called before any device is opened, so that wrong files are
-   * reported early.
+   * Opens the input and output files. Called before any device is opened, so that wrong files are reported
+   * early.
    */
   prepare(files: RunFiles): Promise<Files>
   compute(group: DeviceGroup, settings: RunSettings, files: Files): Promise<R>
-  /** Lines of text besides those that every report has. */
+  /** Lines of text in addition to those of every report. */
   describe(report: R): readonly ReportLine[]
 }
 
@@ -87,7 +87,7 @@ export async function runAlgorithm<R extends Report, Files>(
   }
 }
 
-/** As the name of the file asks for it. */
+/** The format follows from the file's name. */
 function planText(path: string, { plan }: Program): string {
   if (!path.toLowerCase().endsWith('.svg')) return `${printPlan(plan)}\n`
   if (plan.commands.length > mostDrawnCommands)
@@ -97,7 +97,7 @@ function planText(path: string, { plan }: Program): string {
   return planPicture(plan)
 }
 
-/** The commands of all processes of a job, each from the start of its own run. */
+/** The commands of all processes of a job, each timed from the start of its own run. */
 async function allSpans(
   job: Job | undefined,
   spans: readonly ProgramSpan[],
@@ -107,7 +107,7 @@ async function allSpans(
   return said.flatMap(({ message }) => JSON.parse(message) as ProgramSpan[])
 }
 
-/** Shows how many of the runs are done, and what comes behind them. */
+/** Shows how many of the runs are done, and the work that follows them. */
 export function showRuns({ progress }: Terminal, verify: boolean): (runs: MeasureProgress) => void {
   return ({ done, total }) => {
     if (done === total) progress.start(verify ? 'Checking the result' : 'Reading the result')

@@ -5,27 +5,27 @@ import { NpyWriter } from './npy/writer.ts'
 import type { OutputFile } from './output-file.ts'
 import type { Part, Progress } from './progress.ts'
 
-/** A `.npy` file as the input of an algorithm, which reads it in pieces, any number of times. */
+/** A `.npy` file as the input of an algorithm, which may read it in pieces and repeatedly. */
 export interface InputFile<T extends FileElementType = NpyElementType> {
   readonly type: T
-  /** The shape that the file gives: of complex numbers, where `complex` is true. */
+  /** The shape in the file's header; counts complex numbers if `complex` is true. */
   readonly shape: readonly number[]
   readonly complex: boolean
   /** The number of elements: two for a complex number. */
   readonly length: number
-  /** Throws `UsageError` where the array does not have one dimension. */
+  /** Throws `UsageError` unless the array has one dimension. */
   vectorLength(): number
-  /** Throws `UsageError` where the array does not have two dimensions. */
+  /** Throws `UsageError` unless the array has two dimensions. */
   matrixShape(): readonly [rows: number, columns: number]
-  /** Reads a matrix in row-major order, whatever the order in the file. */
+  /** Reads a matrix in row-major order, regardless of the order in the file. */
   rowMajor(): ElementReader<T>
-  /** Throws `UsageError` where the order of the file is not that of the axes. */
+  /** Throws `UsageError` if the file's order is not that of the axes. */
   requireOrder(): void
   /** Reads an array of any shape in the order of the file. */
   fileOrder(): ElementReader<T>
 }
 
-/** The file that `reader` has open, whose type `T` it has checked; reading it shows progress. */
+/** The file that `reader` has opened and whose type `T` it has checked. Reading it shows progress. */
 export function inputFile<T extends FileElementType>(reader: NpyReader, progress: Progress): InputFile<T> {
   const shown = (read: ElementReader<T>): ElementReader<T> => {
     let done = 0
@@ -36,7 +36,7 @@ export function inputFile<T extends FileElementType>(reader: NpyReader, progress
       part.step(into.length)
       done += into.length
       if (done < reader.length) return
-      // The verification reads the file once more.
+      // The verification reads the file again.
       part.end()
       part = undefined
       done = 0
@@ -56,8 +56,8 @@ export function inputFile<T extends FileElementType>(reader: NpyReader, progress
 }
 
 /**
- * The sink that writes an array of `shape` into `file`, in ascending order; undefined where there is no file.
- * `c64`: complex numbers, of two elements (f32) each.
+ * A sink that writes an array of `shape` into `file`, in ascending order; undefined if there is no file.
+ * `c64` stands for complex numbers of two elements (f32) each.
  */
 export async function npySink<T extends FileElementType | 'c64'>(
   file: OutputFile | undefined,
@@ -78,8 +78,7 @@ export async function npySink<T extends FileElementType | 'c64'>(
 }
 
 /**
- * The sink that adds elements to a picture, writes them into a file, or both; undefined where there is
- * neither.
+ * A sink that adds elements to a picture, writes them into a file, or both; undefined if there is neither.
  */
 export function bothSinks(
   picture: { add(offset: number, elements: ArrayLike<number>): void } | undefined,

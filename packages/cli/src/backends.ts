@@ -8,8 +8,8 @@ export const backendNames = ['auto', 'cuda', 'webgpu'] as const
 export type BackendName = (typeof backendNames)[number]
 
 /**
- * In order of preference; `auto` means all of them. In a job, each has the devices of all processes; with `virtual`, processes share a GPU
- * where a host has fewer GPUs than processes.
+ * In order of preference; `auto` means all of them. In a job, each has the devices of all processes; with
+ * `virtual`, processes share a GPU if a host has fewer GPUs than processes.
  */
 export function backendsNamed(
   name: BackendName,
@@ -32,8 +32,9 @@ export function backendsNamed(
 }
 
 /**
- * A backend whose package is an optional peer. A package that is not installed is reported as an absence that names it, like a missing driver.
- * `topology` and `links` are known once `adapters()` has resolved, which is when anybody has adapters to ask about or to open.
+ * A backend whose package is an optional peer. A package that is not installed is reported as an absence that
+ * names it, like a missing driver. `topology` and `links` are available once `adapters()` has resolved:
+ * nobody has adapters to ask about, or to open, before that.
  */
 export function optionalBackend(
   name: string,

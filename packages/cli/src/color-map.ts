@@ -33,7 +33,7 @@ const coolwarm: readonly Color[] = [
   [180, 4, 38],
 ]
 
-/** 256 colours, three bytes each; those between the given ones are interpolated. */
+/** 256 colours, three bytes each; colours between the given ones are interpolated. */
 function tableOf(colors: readonly Color[]): Uint8Array {
   return Uint8Array.from({ length: 256 * 3 }, (_, i) => {
     const channel = i % 3
@@ -45,7 +45,7 @@ function tableOf(colors: readonly Color[]): Uint8Array {
   })
 }
 
-/** From dark, the smallest value, to bright. */
+/** From dark (the smallest value) to bright (the largest). */
 export const sequentialColors = tableOf(viridis)
-/** From blue, the most negative value, through grey, zero, to red. */
+/** From blue (the most negative value) through grey (zero) to red. */
 export const divergingColors = tableOf(coolwarm)

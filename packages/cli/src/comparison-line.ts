@@ -2,7 +2,7 @@ import type { ScheduleComparison } from '@tandem-gpu/algorithms'
 import { formatNumber, formatSeconds } from './quantity.ts'
 import type { ReportLine } from './report-text.ts'
 
-/** A line that compares the two schedules, where both were timed. */
+/** A line that compares the two schedules, if both were timed. */
 export function comparisonLine(comparison: ScheduleComparison | undefined): readonly ReportLine[] {
   if (comparison === undefined) return []
   const { serialSeconds, overlappedSeconds, speedUp, sweeps } = comparison

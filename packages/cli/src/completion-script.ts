@@ -1,8 +1,8 @@
 import type { RootCommand } from '@bomb.sh/tab'
 
 /**
- * The completion script of the command for a shell. The library prints it, and for bash it declares
- * constants, of which a shell complains that reads the script for the second time; here they are variables.
+ * The completion script of the command for a shell. The library's script for bash declares constants, and a
+ * shell that reads it a second time reports errors; here, they become variables.
  */
 export function completionScript(root: RootCommand, shell: string): string {
   const printed: unknown[] = []

@@ -16,7 +16,7 @@ describe('failureOf', () => {
     [new GpuError('too-large', 'Large.'), 2, 'too-large'],
     [new GpuError('validation', 'Wrong.'), 2, 'validation'],
     [new GpuError('aborted', 'Stopped.'), 130, 'aborted'],
-    // Of another copy of core, which a backend may bring.
+    // From another copy of core, which a backend may bring along.
     [Object.assign(new Error('Full.'), { name: 'GpuError', code: 'out-of-memory' }), 4, 'out-of-memory'],
     [new DOMException('This operation was aborted', 'AbortError'), 130, 'aborted'],
     [new TypeError('x is undefined'), 70, 'internal'],

@@ -18,10 +18,10 @@ export const exitCode = {
   closedPipe: 141,
 } as const
 
-/** One of them. */
+/** One of the exit codes. */
 export type ExitCode = (typeof exitCode)[keyof typeof exitCode]
 
-/** Wrong arguments or input files. The process exits with 2 and prints the message alone. */
+/** Wrong arguments or input files. The process exits with 2 and prints only the message. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
   readonly code: 'bad-usage' | 'bad-input'
@@ -32,7 +32,7 @@ export class UsageError extends Error {
   }
 }
 
-/** A failure as a user or a script sees it. */
+/** A failure, as a user or a script sees it. */
 export interface Failure {
   readonly exit: ExitCode
   readonly code: string

@@ -21,7 +21,7 @@ describe('tandem fft', () => {
     const files = `--output ${folder}/b.npy --image ${folder}`
     expect((await tandem(`fft --shape 24x10 --devices 2 ${files}/b.png`)).exit).toBe(0)
     const { width, height } = decode(await readFile(`${folder}/b.png`))
-    // 43 pixels for each of 10 × 24 magnitudes, and the colour bar.
+    // 43 pixels per magnitude, for 10 × 24 magnitudes, and the colour bar.
     expect([width, height]).toEqual([43 * 10 + 286, 43 * 24 + 48])
     expect((await tandem(`fft --shape 20 --real --devices 2 ${files}/b.svg`)).exit).toBe(0)
     expect((await readFile(`${folder}/b.svg`, 'utf8')).match(/<rect x=/g)).toHaveLength(11)
@@ -51,7 +51,8 @@ describe.skipIf(pythonWithNumpy === undefined)(
   'NumPy agrees (skipped where Python has no numpy module)',
   () => {
     /**
-     * The relative error in the L2 norm of what `line` makes of `input`, against a NumPy expression of `a`.
+     * The relative error, in the L2 norm, of the result of `line` for `input`, compared with a NumPy
+     * expression of `a`.
      */
     async function compared(folder: string, line: string, expected: string) {
       const report = await tandemJson(`fft --input ${folder}/a.npy --output ${folder}/b.npy ${line.trim()}`)

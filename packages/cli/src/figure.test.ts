@@ -24,7 +24,7 @@ it('enlarges a small field to about a thousand pixels, with a colour bar beside 
   expect(at(24, 24)).toEqual(dark)
   expect(at(24 + 1023, 24)).toEqual(bright)
   expect(at(5, 5)).toEqual([255, 255, 255])
-  // The bar: bright above, dark below.
+  // The bar is bright at the top and dark at the bottom.
   expect(at(24 + 1024 + 28 + 16, 24)).toEqual(bright)
   expect(at(24 + 1024 + 28 + 16, 24 + 1023)).toEqual(dark)
 })

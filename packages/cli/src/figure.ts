@@ -2,32 +2,32 @@ import { encode } from 'fast-png'
 import { divergingColors, sequentialColors } from './color-map.ts'
 import { formatNumber } from './quantity.ts'
 
-/** A field as it is drawn: one value for each pixel of the picture before it is enlarged. */
+/** A field to draw: one value per pixel of the picture before it is enlarged. */
 export interface FieldPixels {
   readonly width: number
   readonly height: number
   readonly values: Float64Array
-  /** The smallest and the largest finite value; low is above high where there is none. */
+  /** The smallest and the largest finite value; `low` is above `high` if there is none. */
   readonly low: number
   readonly high: number
 }
 
-/** Lines between the parts of devices, in pixels of the field from its left and upper edges. */
+/** Lines between the devices' parts, in pixels of the field from its left and upper edges. */
 export interface Borders {
   readonly xs: readonly number[]
   readonly ys: readonly number[]
 }
 
-/** The longer side of the field in a figure, at least about this many pixels. */
+/** The approximate minimum length, in pixels, of the field's longer side in a figure. */
 const fieldSide = 1024
 const margin = 24
 const bar = { gap: 28, width: 32, labelGap: 12, labelWidth: 190 }
 const glyphScale = 4
 
 /**
- * A PNG of the field for people: enlarged and smoothed where it is small, with thin lines between the parts
- * of devices, and a colour bar with its numbers. Values of one sign are dark to bright, those of both signs
- * blue to red with grey for zero; what is not finite is white.
+ * A PNG of the field for people: enlarged and smoothed if it is small, with thin lines between the devices'
+ * parts, and a colour bar with numbers. Values of one sign run from dark to bright, values of both signs from
+ * blue to red with grey for zero; values that are not finite are white.
  */
 export function encodeFigure(found: FieldPixels, { xs, ys }: Borders = { xs: [], ys: [] }): Uint8Array {
   const signed = found.low < 0 && found.high > 0
@@ -64,14 +64,14 @@ export function encodeFigure(found: FieldPixels, { xs, ys }: Borders = { xs: [],
   return canvas.encode()
 }
 
-/** The value between two; the nearer one where they are not both finite. */
+/** Interpolates between two values; returns the nearer one unless both are finite. */
 function between(a: number, b: number, share: number): number {
   if (share === 0) return a
   if (Number.isFinite(a) && Number.isFinite(b)) return a + (b - a) * share
   return share < 0.5 ? a : b
 }
 
-/** The value between four pixels. */
+/** Interpolates between four pixels. */
 function smoothed({ width, height, values }: FieldPixels, x: number, y: number): number {
   const place = (at: number, size: number) => {
     const inside = Math.min(size - 1, Math.max(0, at))
@@ -85,7 +85,7 @@ function smoothed({ width, height, values }: FieldPixels, x: number, y: number):
   return between(across(row.first), across(row.next), row.share)
 }
 
-/** The grey of numbers and of lines over light colours. */
+/** The grey of numbers, and of lines over light colours. */
 const ink = 40
 
 /** An image that is white. */
@@ -108,7 +108,7 @@ class Canvas {
     this.#data.set(this.#colors.subarray(color, color + 3), (y * this.#width + x) * 3)
   }
 
-  /** A line of grey over what is there, which shines through. */
+  /** Draws a translucent grey line. */
   line(x: number, y: number, width: number, height: number, grey: number): void {
     for (let row = y; row < y + height; row++)
       for (let column = x; column < x + width; column++) {
@@ -118,7 +118,7 @@ class Canvas {
       }
   }
 
-  /** Digits, signs, points and the letter e. */
+  /** Draws digits, signs, points and the letter e. */
   text(x: number, y: number, text: string): void {
     let left = x
     for (const character of text) {
@@ -143,7 +143,7 @@ class Canvas {
   }
 }
 
-/** Seven rows of five pixels each, the leftmost in the highest bit. */
+/** Seven rows of five pixels each; the leftmost pixel is the highest bit. */
 const glyphs: Readonly<Record<string, readonly number[]>> = {
   '0': [14, 17, 19, 21, 25, 17, 14],
   '1': [4, 12, 4, 4, 4, 4, 14],

@@ -1,4 +1,4 @@
-/** The words of an error of the file system, for a sentence. */
+/** The reason for a file system error, as a part of a sentence. */
 export function fileReason(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
   return (code === undefined ? undefined : reasons[code]) ?? message
@@ -23,9 +23,7 @@ const reasons: Readonly<Record<string, string>> = {
   ENXIO: 'no process reads from it',
 }
 
-/**
- * A file that cannot be written or read any further, although its name was right: a full disk, a closed pipe.
- */
+/** A file that was opened but cannot be written or read any further: a full disk, a closed pipe. */
 export class FileError extends Error {
   override readonly name = 'FileError'
   readonly code = 'file'

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { callSequences, GroupModel } from './testing/group-model.ts'
 
 const long = process.env.TANDEM_LONG === '1'
-/** On a GPU host TANDEM_TEST_BACKEND names the backend. */
+/** On a GPU host, TANDEM_TEST_BACKEND names the backend. */
 const named = process.env.TANDEM_TEST_BACKEND
 const backends: readonly { readonly name: string; readonly make: () => Backend; readonly runs: number }[] = [
   { name: 'reference', make: () => referenceBackend(), runs: long ? 5000 : 80 },
@@ -30,7 +30,7 @@ describe.each(backends)('a group on $name', ({ make, runs }) => {
           await fc.asyncModelRun(() => ({ model: {}, real: model }), calls)
         } finally {
           const problems = await model.end()
-          // A sequence that has failed already is shrunk by its first problem.
+          // A sequence that has already failed is shrunk by its first problem.
           expect(problems).toEqual([])
         }
       }),

@@ -25,11 +25,14 @@ export interface GroupOptions {
   readonly by: SelectBy
   readonly virtual?: boolean | undefined
   readonly rankTransport?: TransportName | undefined
-  /** Set for every command where mpirun has started this process. */
+  /** Set for every command if mpirun has started this process. */
   readonly job?: Job | undefined
 }
 
-/** The most devices that a command opens. Each virtual device takes memory and time, and nobody has more. */
+/**
+ * The largest number of devices that a command opens. Each virtual device takes memory and time, and no
+ * machine has more GPUs.
+ */
 export const mostDevices = 1024
 
 /** Parses a whole number from `minimum` to `maximum`; `1e6` and `64Ki` are whole numbers too. */
@@ -86,7 +89,7 @@ export function addGroupOptions(command: Command, { count = true }: { count?: bo
   )
 }
 
-/** `--by`, with what it is where the user does not give it. */
+/** `--by`, with its default. */
 export function byOption(usual: SelectBy): Option {
   return new Option(
     '--by <reading>',
@@ -149,7 +152,9 @@ export async function withGroup<T>(
   }
 }
 
-/** Throws if a requested id matches no device. If there are no devices at all, opening the group reports why. */
+/**
+ * Throws if a requested id matches no device. If there are no devices at all, opening the group reports why.
+ */
 export async function requireDeviceIds({ device: wanted = [], backend, job }: GroupOptions): Promise<void> {
   if (wanted.length === 0 || job !== undefined) return
   const ids: string[] = []
@@ -160,7 +165,7 @@ export async function requireDeviceIds({ device: wanted = [], backend, job }: Gr
     throw new UsageError(`No device has the id ${printable(missing)}; the ids are ${ids.join(', ')}.`)
 }
 
-/** Throws where an id that the user gives is none of the devices that are used. */
+/** Throws if the user gives an id that does not belong to one of the devices in use. */
 function requireDevices({ device = [] }: GroupOptions, { selection }: DeviceGroup): void {
   const missing = device.find((id) => !selection.ranked.some(({ adapter }) => adapter.id === id))
   if (missing !== undefined)

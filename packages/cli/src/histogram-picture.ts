@@ -1,11 +1,14 @@
 import { formatNumber } from './quantity.ts'
 
 const frame = { width: 960, height: 480, left: 90, right: 24, top: 24, bottom: 48 }
-/** Bars narrower than half a pixel are drawn as one with their neighbours, as high as the highest of them. */
+/**
+ * Bars narrower than half a pixel are merged with their neighbours; the merged bar has the height of the
+ * highest.
+ */
 const mostBars = 1692
 
 /**
- * An SVG picture of the counts, over even steps of bins; the ends of the axis are the first and the last
+ * An SVG picture of the counts, with bins of equal width; the ends of the axis are the first and the last
  * edge.
  */
 export function histogramPicture({

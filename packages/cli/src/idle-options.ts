@@ -1,17 +1,17 @@
 import type { Command } from 'commander'
 import { UsageError } from './exit-code.ts'
 
-/** An option that changes nothing beside the others that are given, and why. */
+/** An option that has no effect in combination with other given options, and the reason. */
 export interface IdleRule {
-  /** The option's name in the action's options. */
+  /** The name in the action's options. */
   readonly option: string
-  /** Whether it is idle, where it is given. */
+  /** Whether the option, if given, has no effect. */
   readonly when: (options: Readonly<Record<string, unknown>>) => boolean
   /** A sentence for the user. */
   readonly because: string
 }
 
-/** Refuses options of this command that the user gives and that do nothing, so that nobody relies on them. */
+/** Rejects options that the user gives and that have no effect, so that nobody relies on them. */
 export function refuseIdleOptions(command: Command, rules: readonly IdleRule[]): Command {
   return command.hook('preAction', (_, action) => {
     for (const { option, when, because } of rules)
@@ -20,8 +20,8 @@ export function refuseIdleOptions(command: Command, rules: readonly IdleRule[]):
 }
 
 /**
- * Rules for a flag with which a command does many runs of its own choice: these options are for a single run,
- * and change nothing beside it.
+ * Rules for a flag with which a command chooses its own runs: these options are for a single run, and have no
+ * effect in combination with the flag.
  */
 export function singleRunRules(flag: string, options: readonly string[]): IdleRule[] {
   return options.map((option) => ({
@@ -31,7 +31,7 @@ export function singleRunRules(flag: string, options: readonly string[]): IdleRu
   }))
 }
 
-/** Rules for the sizes that --input gives where a file is read: its length or its shape. */
+/** Rules for the sizes (a length or a shape) that follow from the file of `--input`. */
 export function fileRules(gives: 'length' | 'shape', options: readonly string[]): IdleRule[] {
   const names = options.map((option) => `--${option}`).join(' and ')
   return options.map((option) => ({

@@ -1,26 +1,34 @@
-import type { FileHandle } from 'node:fs/promises'
-import { openRegularFile } from '@tandem-gpu/core/native'
+import { constants } from 'node:fs'
+import { type FileHandle, open } from 'node:fs/promises'
 import { UsageError } from './exit-code.ts'
 import { fileReason } from './file-error.ts'
 import { printable } from './printable.ts'
 
-/** Longer text is a wrong file. */
+/** A longer file is assumed to be the wrong one. */
 const maxTextByteLength = 64 * 1024 * 1024
 
 /**
- * A file that the user names, open for reading. Throws `UsageError` where it cannot be read, and where it is
- * not a regular file.
+ * A file that the user names, open for reading. Throws `UsageError` if it cannot be read, and if it is not a
+ * regular file: data from a FIFO, a device or a socket may never arrive or never end.
  */
 export async function openInputFile(path: string): Promise<FileHandle> {
-  const handle = await openRegularFile(path).catch((error) => {
+  let handle: FileHandle | undefined
+  let regular: boolean
+  try {
+    // O_NONBLOCK: opening a FIFO does not wait for a writer.
+    handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    regular = (await handle.stat()).isFile()
+  } catch (error) {
+    await handle?.close()
     throw unreadable(path, error)
-  })
-  if (handle === undefined) throw new UsageError(`${printable(path)} is not a regular file.`, 'bad-input')
-  return handle
+  }
+  if (regular) return handle
+  await handle.close()
+  throw new UsageError(`${printable(path)} is not a regular file.`, 'bad-input')
 }
 
 /**
- * The text of a file that the user names. Throws as `openInputFile` does, and where the file is too long for
+ * The text of a file that the user names. Throws as `openInputFile` does, and if the file is too long to be
  * text.
  */
 export async function readInputText(path: string): Promise<string> {
@@ -28,7 +36,7 @@ export async function readInputText(path: string): Promise<string> {
   try {
     const chunks: Uint8Array[] = []
     let byteLength = 0
-    // The size of some files, such as those of /proc, is not what they hold.
+    // Some files, such as those in /proc, report a size that differs from that of their contents.
     for await (const chunk of handle.createReadStream({ autoClose: false, end: maxTextByteLength })) {
       chunks.push(chunk)
       byteLength += chunk.length

@@ -8,7 +8,7 @@ import { testBackend } from './testing/tandem.ts'
 import { temporaryFolder } from './testing/temporary-folder.ts'
 
 /**
- * A terminal on which Ctrl-C is pressed when `at` is true of the progress, which is asked whenever work
+ * A terminal on which Ctrl-C is pressed when `at` returns true for the progress. It is called whenever work
  * begins or advances.
  */
 function interruptedTerminal(at: (progress: Progress) => boolean): RecordedTerminal {

@@ -1,17 +1,17 @@
 import { Worker } from 'node:worker_threads'
 import { exitCode } from './exit-code.ts'
 
-/** Milliseconds that the work in flight has to end after a signal. */
+/** The time, in milliseconds, in which the work in flight must end after a signal. */
 const deadline = 1000
 /**
- * Milliseconds after which the operating system ends the process; a busy machine may give the event loop its
- * turn late.
+ * The time, in milliseconds, after which the operating system ends the process. It is longer, because on a
+ * busy machine the event loop may run late.
  */
 const lastDeadline = 1750
 
 /**
- * Runs while the main thread may be held up by a call into a driver: the signal, sent again, then ends the
- * process.
+ * Runs in a thread of its own, because a call into a driver may block the main thread. Sending the signal
+ * again then ends the process.
  */
 const watchdog = `
 const { workerData: { pid, signal, milliseconds, reason } } = require('node:worker_threads')
@@ -27,10 +27,10 @@ const reasons = {
 }
 
 /**
- * Returns a signal that Ctrl-C and SIGTERM abort. The work in flight may then end and close its devices.
- * Where it does not within one second, the process exits; where it waits for the operating system, or even
- * the event loop stands still, the signal ends it. Both say why on standard error, unless `speaks` is false.
- * A second signal ends the process at once.
+ * Returns an abort signal for Ctrl-C and SIGTERM, after which the work in flight may end and close its
+ * devices. If it takes more than one second, the process exits; if it waits for the operating system, or if
+ * the event loop is blocked, the signal ends the process. In both cases, the reason is printed on standard
+ * error, unless `speaks` is false. A second signal ends the process at once.
  */
 export function interruptionOf(target: NodeJS.Process, speaks = true): AbortSignal {
   const controller = new AbortController()
@@ -38,18 +38,18 @@ export function interruptionOf(target: NodeJS.Process, speaks = true): AbortSign
   for (const signal of signals)
     target.once(signal, () => {
       controller.abort()
-      // The default action is in force again for the second signal, whatever the main thread does.
+      // The second signal has its default action again, whatever the main thread does.
       for (const other of signals) target.removeAllListeners(other)
       setTimeout(() => {
         if (speaks) target.stderr.write(reasons.busy)
-        // Where a file or a name is still waited for, the end of the process would wait too.
+        // `process.exit` would wait for pending file operations and name look-ups.
         if (target.getActiveResourcesInfo().some((name) => /Req/.test(name)))
           target.once('exit', () => target.kill(target.pid, signal))
         target.exit(exitCode.interrupted)
       }, deadline).unref()
       const reason = speaks ? reasons.stuck : ''
       const data = { pid: target.pid, signal, milliseconds: lastDeadline, reason }
-      // Without the options of this process, of which --input-type would make the script a module.
+      // The options of this process are not passed on: --input-type would make the script a module.
       new Worker(watchdog, { eval: true, workerData: data, execArgv: [] }).unref()
     })
   return controller.signal

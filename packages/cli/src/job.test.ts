@@ -118,8 +118,8 @@ describe.skipIf(!installed)(
       }).ended
       expect(job.exit).toBe(2)
       expect(job.stdout).not.toContain('transpose')
-      // The text has no colour either: Open MPI's processes have a terminal of their own, whatever the
-      // launcher writes to. On a busy machine, ranks say that they wait for each other.
+      // The text has no colours, although Open MPI gives its processes a terminal, wherever the launcher
+      // writes. On a busy machine, ranks report that they wait for each other.
       expect(job.stderr.match(/^tandem: (?!rank ).*$/gm)).toEqual([
         'tandem: Rank 1: in.npy cannot be read: no such file or folder.',
       ])
@@ -148,8 +148,8 @@ describe.skipIf(!installed)(
           cwd: folder,
           shell: `echo $$ >launcher.pid; exec ${launcher} -n 3 bash -c 'echo $$ >$OMPI_COMM_WORLD_RANK.pid; exec "$@"' bash "$@"`,
         })
-        // The four files with process numbers, and the output under its temporary name: from then on, rank 0
-        // computes.
+        // The four files with process numbers, and the output under its temporary name: rank 0 has started to
+        // compute.
         while ((await readdir(folder)).length < 5) await setTimeout(50)
         await setTimeout(1000)
         const pid = async (name: string) => (await readFile(join(folder, name), 'utf8')).trim()
@@ -162,7 +162,7 @@ describe.skipIf(!installed)(
           const pids = await Promise.all(['0.pid', '1.pid', '2.pid'].map(pid))
           return pids.filter((process) => spawnSync('kill', ['-0', process]).status === 0)
         }
-        // The launcher may end before those that it has killed are gone.
+        // The launcher may end before the processes that it has killed are gone.
         while ((await alive()).length > 0) await setTimeout(100)
       },
     )
@@ -178,11 +178,10 @@ describe.skipIf(!mpichInstalled)(
       const job = startTandem([...sweeping, '--output', 'a.npy'], {
         env,
         cwd: folder,
-        // Hydra passes the signal on to the processes and waits for them; Open MPI's launcher soon kills
-        // them.
+        // Hydra forwards the signal to the processes and waits for them; Open MPI's launcher soon kills them.
         shell: 'exec mpirun.mpich -n 2 "$@"',
       })
-      // Once the sweeps run, every process hears the signal.
+      // Once the sweeps are running, every process handles the signal.
       await job.says('tandem: Sweeping')
       job.kill('SIGINT')
       const { exit, stdout, stderr } = await job.ended

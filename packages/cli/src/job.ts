@@ -6,22 +6,32 @@ import { isNotInstalled, notInstalled } from './not-installed.ts'
 import { silentProgress } from './progress.ts'
 import type { Terminal } from './terminal.ts'
 
-/** The processes that mpirun started with this one. Every one runs the same command; the first prints and writes files. */
+/**
+ * The processes that mpirun started with this one. Each runs the same command; the first one prints and
+ * writes files.
+ */
 export interface Job {
   readonly rank: number
   readonly size: number
   /**
-   * The devices of all processes, through this backend in each. `virtual`: processes share a GPU where there are too few. `transport`: how data
-   * moves between processes; default: the quickest way that works.
+   * The devices of all processes, through this backend in each. With `virtual`, processes share a GPU if
+   * there are too few. `transport` is how data moves between processes; by default, the fastest way that
+   * works.
    */
   around(inner: Backend<Runtime>, virtual: boolean, transport?: TransportName): Backend
-  /** Why this process has not joined the others, which then do not speak for it; undefined where it has, or has not tried to. */
+  /**
+   * The reason why this process has not joined the others, so that they do not print for it; undefined if it
+   * has joined or has not tried to.
+   */
   joinFailure(): Promise<unknown>
-  /** What each process says, each text once. */
+  /** The texts of all processes, without duplicates. */
   gather(message: string): Promise<readonly RankMessage[]>
 }
 
-/** The transports of @tandem-gpu/backend-mpi, which is loaded in a job only: the compiler compares them. */
+/**
+ * The transports of @tandem-gpu/backend-mpi, which is loaded only in a job. The compiler checks that this
+ * list agrees with it.
+ */
 export const rankTransports = Object.keys({
   auto: 1,
   ipc: 1,
@@ -33,17 +43,22 @@ export const rankTransports = Object.keys({
 /** Variables such as those of `process.env`. */
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** How many processes a launcher of MPI has started with this one; undefined where none has. */
+/**
+ * The number of processes that an MPI launcher has started, including this one; undefined without a launcher.
+ */
 export function launchedProcesses(environment: Environment): string | undefined {
   return environment.OMPI_COMM_WORLD_SIZE ?? environment.PMI_SIZE
 }
 
-/** Whether this process is the one that prints: the first of those that a launcher has started, or one that none has started. */
+/**
+ * Whether this process prints: it is the first of those that a launcher has started, or was not started by a
+ * launcher.
+ */
 export function printsForAll(environment: Environment): boolean {
   return Number(environment.OMPI_COMM_WORLD_RANK ?? environment.PMI_RANK ?? 0) === 0
 }
 
-/** Undefined where no launcher of MPI has started this process. MPI itself is started by the first use of the job. */
+/** Undefined if no MPI launcher has started this process. The first use of the job initializes MPI. */
 export async function openJob(
   environment: Environment,
   load = () => import('@tandem-gpu/backend-mpi'),
@@ -67,13 +82,19 @@ export async function openJob(
   }
 }
 
-/** What every process but the first prints: nothing. All of them come to the same results and the same errors. */
+/**
+ * The terminal of every process but the first, which prints nothing: all processes have the same results and
+ * errors.
+ */
 export function terminalOf(job: Job | undefined, terminal: Terminal): Terminal {
   if (job === undefined || job.rank === 0) return terminal
   return { ...terminal, out() {}, error() {}, interactive: false, progress: silentProgress() }
 }
 
-/** Does what may fail in one process alone, such as opening a file: a failure in one is one in all, before anything runs. */
+/**
+ * Runs an action that may fail in only one process, such as opening a file. A failure in one process is a
+ * failure in all, before anything runs.
+ */
 export async function prepareOnAllRanks<T>(job: Job | undefined, prepare: () => Promise<T>): Promise<T> {
   if (job === undefined) return prepare()
   const prepared = prepare()
@@ -87,7 +108,7 @@ export async function prepareOnAllRanks<T>(job: Job | undefined, prepare: () => 
     await allOrNone(() => said, { say: (message) => job.gather(message) })
   } catch (error) {
     await prepared
-    // Another process's failure is no driver's.
+    // A failure of another process is not a driver error.
     throw isGpuError(error, 'driver') ? new UsageError(error.message, 'bad-input') : error
   }
   return prepared

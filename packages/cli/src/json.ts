@@ -5,9 +5,9 @@
 const jsonSchema = 1
 
 /**
- * Formats a document as one line, which names its JSON Schema: `kind` is a definition in schemas/1.json.
- * Numbers that JSON lacks become strings (`"NaN"`, `"Infinity"`), never null; typed arrays and sets become
- * arrays; functions are left out.
+ * Formats a document as one line. `$schema` names its JSON Schema; `kind` is a definition in schemas/1.json.
+ * Numbers that JSON cannot express become strings (`"NaN"`, `"Infinity"`), never null; typed arrays and sets
+ * become arrays; functions are omitted.
  */
 export function formatJson(kind: string, document: object): string {
   const $schema = `https://unpkg.com/@tandem-gpu/cli/schemas/${jsonSchema}.json#/$defs/${kind}`

@@ -8,9 +8,8 @@ import { compareBuffers, generatedKernels, parseKernelTest } from '@tandem-gpu/w
 import { describe, expect, it } from 'vitest'
 
 /*
- * The kernel corpus of @tandem-gpu/wgsl, run through the backends' own contract on every backend that has a
- * device here: all of them and the CPU reference must agree, within the tolerance in the header of each
- * kernel.
+ * The kernel corpus of @tandem-gpu/wgsl, run through the backend contract on every backend that has a device
+ * on this machine: all of them and the CPU reference must agree, within the tolerance in each kernel's header.
  */
 
 const accepted = new URL('../../wgsl/testdata/accepted/', import.meta.url)
@@ -29,7 +28,7 @@ const features = {
   chromium_experimental_subgroup_matrix: 'chromium-experimental-subgroup-matrix',
 } as const
 
-/** A backend's first device; undefined where there is none. */
+/** A backend's first device; undefined if there is none. */
 async function openFirst(backend: Backend<Runtime>): Promise<{ name: string; runtime: Runtime } | undefined> {
   const [adapter] = (await backend.adapters()).adapters
   return adapter && { name: `${backend.name} (${adapter.name})`, runtime: await backend.open([adapter]) }
@@ -50,8 +49,8 @@ describe('the kernel corpus', () => {
     const failures: string[] = []
     const ran = new Map(places.map(({ name }) => [name, 0]))
     let compared = 0
-    // Generated kernels differ in what they compute, which the tests of wgsl compare on the CPU, on the
-    // reference and on Dawn; they bind alike.
+    // Generated kernels have the same bindings and differ only in their computations, which the tests of wgsl
+    // compare on the CPU, on the reference and on Dawn.
     const all = places.some(({ runtime }) => !runtime.devices[0]!.software) || process.env.TANDEM_LONG === '1'
     const run = kernels.filter(({ isGenerated }, i) => all || !isGenerated || i % 4 === 0)
     for (const { name, source } of run) {

@@ -5,7 +5,7 @@ import { readInputText } from './input-file.ts'
 import { printable } from './printable.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Options of commands that take a file of WGSL. */
+/** Options of commands that read a WGSL file. */
 export interface KernelOptions {
   readonly entryPoint?: string
   readonly constant: Readonly<Record<string, number | boolean>>
@@ -23,7 +23,7 @@ export function addKernelOptions(command: Command): Command {
     )
 }
 
-/** An option that may be given several times, and collects values by name. */
+/** An option that may be given several times and collects values by name. */
 export function repeated<T>(
   flags: string,
   description: string,
@@ -40,7 +40,7 @@ function collectConstant(text: string, previous: Record<string, number | boolean
   return { ...previous, [name]: parsed }
 }
 
-/** `x=rest`, where the rest may hold further equals signs. */
+/** `x=rest`; the rest may contain further equals signs. */
 export function nameAndRest(text: string): [name: string, rest: string] {
   const at = text.indexOf('=')
   if (at < 1) throw new InvalidArgumentError('It must be name=value.')
@@ -48,11 +48,11 @@ export function nameAndRest(text: string): [name: string, rest: string] {
 }
 
 /**
- * The module in a file of WGSL. Throws `UsageError` where the file cannot be read, where its syntax is wrong,
- * and where the options do not tell its compute entry points apart.
+ * Parses a WGSL file. Throws `UsageError` if the file cannot be read, if its syntax is wrong, or if the
+ * options leave more than one compute entry point.
  */
 export async function kernelModule(path: string, { entryPoint }: KernelOptions): Promise<WgslModule> {
-  // Editors may begin a file with a byte-order mark, which no WGSL has.
+  // Some editors start a file with a byte-order mark, which is not valid WGSL.
   const module = parsed((await readInputText(path)).replace(/^\uFEFF/, ''), path)
   const names = module.entryPoints.filter(({ stage }) => stage === 'compute').map(({ name }) => name)
   if (names.length > 1 && (entryPoint === undefined || !names.includes(entryPoint))) {
@@ -65,7 +65,7 @@ export async function kernelModule(path: string, { entryPoint }: KernelOptions):
   return module
 }
 
-/** Says what the language asks to be said of a kernel that compiles. */
+/** Prints the warnings that WGSL prescribes for a kernel that compiles. */
 export function showWarnings(terminal: Terminal, path: string, warnings: readonly WgslWarning[]): void {
   for (const { severity, line, column, text } of warnings)
     terminal.error(`${severity}: ${printable(path)}:${line}:${column}: ${text}\n`)

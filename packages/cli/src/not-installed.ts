@@ -1,4 +1,4 @@
-/** What a user reads where a package is not there. */
+/** The message for a package that is not installed. */
 export function notInstalled(packageName: string) {
   return {
     reason: `The package ${packageName} is not installed next to the tandem command.`,
@@ -7,8 +7,8 @@ export function notInstalled(packageName: string) {
 }
 
 /**
- * Node's loaders and Yarn's Plug'n'Play name the package that they do not find in the message, under one of
- * two codes.
+ * Node's loaders and Yarn's Plug'n'Play name the missing package in the message of an error with one of two
+ * codes.
  */
 export function isNotInstalled(error: unknown, packageName: string): boolean {
   const { code, message } = error as NodeJS.ErrnoException

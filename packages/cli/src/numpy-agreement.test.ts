@@ -45,7 +45,7 @@ describe.skipIf(pythonWithNumpy === undefined)(
         const floats = await tandemJson(
           `reduce --input ${folder}/f.npy --cast --operation ${operation} --devices 2`,
         )
-        // Sums of eighths below 2^24 are exact in f32.
+        // In f32, sums of eighths are exact up to 2^21.
         expect(floats.value).toBe(Number(ofFloats))
       }
     })

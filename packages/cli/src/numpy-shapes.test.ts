@@ -1,5 +1,5 @@
-// Scans, histograms, sorts and transforms of the shapes at which kernels, tiles and slices end, judged by
-// NumPy: its arrays go in, Tandem's come out.
+// Scans, histograms, sorts and transforms of shapes around the sizes of workgroups, tiles and slices, checked
+// with NumPy.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fft, histogram, scan, sort } from '@tandem-gpu/algorithms'
 import { webgpu } from '@tandem-gpu/backend-webgpu'
@@ -9,9 +9,9 @@ import { numpy, pythonWithNumpy } from './testing/numpy.ts'
 import { sharedWebGpu } from './testing/shared-webgpu.ts'
 import { temporaryFolder } from './testing/temporary-folder.ts'
 
-/** Elements: none, one, fewer than devices, and around a tile of 4,096. */
+/** Numbers of elements: zero, one, fewer than devices, and around a tile of 4,096. */
 const counts = [0, 1, 2, 4095, 4096, 4097, 8193]
-/** What the elements are, as NumPy makes `n` of them. */
+/** Contents: NumPy expressions for `n` elements. */
 const contents = {
   random: "r.standard_normal(n).astype('f4')",
   'all equal': "np.full(n, -3.5, 'f4')",
@@ -30,8 +30,8 @@ describe.skipIf(pythonWithNumpy === undefined)(
     })
 
     /**
-     * Runs `work` on the elements of each count and content, each with a path for its results, and gives what
-     * `judge` prints of each.
+     * Runs `work` for each count and content, each with a path for its results, and returns the output of
+     * `judge` for each.
      */
     async function judged(
       names: readonly (keyof typeof contents)[],

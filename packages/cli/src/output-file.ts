@@ -7,19 +7,19 @@ import { findOutputTarget } from './output-target.ts'
 import { printable } from './printable.ts'
 import { ReplacementFile } from './replacement-file.ts'
 
-/** Milliseconds that a FIFO without a reader is given to find one. */
+/** The time, in milliseconds, for which a FIFO waits for a reader. */
 const readerPatience = 2000
 
 /**
- * An output of a command. A regular file appears under its name whole or not at all: it is written under a
- * temporary name in the same folder, flushed to the disk, and renamed over the file that the name, through
- * its symbolic links, stands for, whose permissions it keeps. Anything else (a device, a FIFO, a socket,
+ * An output of a command. A regular file appears under its name complete or not at all: it is written under a
+ * temporary name in the same folder, flushed to disk, and renamed over the file to which the name leads
+ * through symbolic links; it keeps that file's permissions. Anything else (a device, a FIFO, a socket,
  * `/dev/stdout`) is written directly, in ascending order.
  */
 export class OutputFile {
   /** The path as a message may show it. */
   readonly name: string
-  /** Whether it is the standard output of the process, on which nothing else may stand then. */
+  /** Whether this is the standard output of the process; if so, nothing else may be printed there. */
   readonly isStandardOutput: boolean
   readonly #handle: FileHandle
   readonly #replacement: ReplacementFile | undefined
@@ -43,7 +43,7 @@ export class OutputFile {
     return this.#replacement?.target
   }
 
-  /** Throws `UsageError` where the path cannot be written, before any work is done for it. */
+  /** Throws `UsageError` if the path cannot be written, before any work is done. */
   static async create(path: string): Promise<OutputFile> {
     const name = printable(path)
     try {
@@ -63,8 +63,8 @@ export class OutputFile {
   }
 
   /**
-   * Writes all bytes at `position`, by default after what was written last. What is not a regular file takes
-   * no other position.
+   * Writes all bytes at `position`, by default after the previous write. Files that are not regular accept
+   * only that default.
    */
   async write(contents: Uint8Array | string, position = this.#written): Promise<void> {
     const bytes = typeof contents === 'string' ? new TextEncoder().encode(contents) : contents
@@ -88,7 +88,7 @@ export class OutputFile {
     })
   }
 
-  /** Removes what was not committed. It may be called at any time, also after `commit`. */
+  /** Removes the file unless it was committed. May be called at any time, also after `commit`. */
   async discard(): Promise<void> {
     if (this.#open) {
       this.#open = false
@@ -98,7 +98,7 @@ export class OutputFile {
   }
 
   /**
-   * A pipe whose reader is slow says EAGAIN; waiting here, and not in the system call, keeps the process
+   * A pipe with a slow reader returns EAGAIN; waiting here, and not in the system call, keeps the process
    * interruptible.
    */
   async #writeSome(bytes: Uint8Array, offset: number, position: number | null): Promise<number> {
@@ -121,7 +121,7 @@ export class OutputFile {
   }
 }
 
-/** Writes `contents` whole or not at all. */
+/** Writes `contents` completely or not at all. */
 export async function writeOutputFile(path: string, contents: Uint8Array | string): Promise<void> {
   const file = await OutputFile.create(path)
   try {
@@ -133,9 +133,9 @@ export async function writeOutputFile(path: string, contents: Uint8Array | strin
 }
 
 /**
- * Without waiting in the system call, so that a FIFO that nobody reads does not hold up the end of the
- * process. A file that the process has open already, such as that of `> file`, is opened again, and goes on
- * at its end.
+ * Opens a file without waiting in the system call, so that a FIFO that nobody reads does not delay the end of
+ * the process. A file that the process already has open, such as that of `> file`, is opened again and
+ * written at its end.
  */
 async function openDirectly(path: string): Promise<FileHandle> {
   const start = performance.now()

@@ -2,7 +2,7 @@ import { fstatSync, type Stats } from 'node:fs'
 import { lstat, readlink, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 
-/** What the path of an output stands for. */
+/** The kinds of target that an output's path can have. */
 export type OutputTarget =
   | { readonly kind: 'folder' }
   /** Not a regular file: a device, a FIFO, a socket, or an open file of this process. */
@@ -14,11 +14,11 @@ export interface FileTarget {
   readonly kind: 'file'
   /** The file that the links lead to. */
   readonly path: string
-  /** The state of the file, where it exists. */
+  /** The state of the file, if it exists. */
   readonly existing?: Stats
 }
 
-/** As many links as Linux follows. */
+/** The number of links that Linux follows. */
 const mostLinks = 40
 
 /** Follows symbolic links, also to a file that does not exist yet. */
@@ -31,8 +31,8 @@ export async function findOutputTarget(path: string): Promise<OutputTarget> {
   if (found !== undefined && !found.isFile()) return direct(path, found)
   let target = resolve(path)
   for (let links = 0; links < mostLinks; links++) {
-    // /dev/stdout and its like lead to a file that somebody holds open: another file under that file's name
-    // would not be it.
+    // /dev/stdout and similar paths lead to an open file. A new file under that file's name would be a
+    // different one.
     if (found !== undefined && /^\/(proc|dev)\//.test(target)) return direct(path, found)
     const information = await lstat(target).catch(() => undefined)
     if (!information?.isSymbolicLink())
@@ -44,12 +44,12 @@ export async function findOutputTarget(path: string): Promise<OutputTarget> {
 
 function direct(path: string, { dev, ino }: Stats): OutputTarget {
   const open = fileStats(1)
-  // Who sends standard output to a device, such as /dev/null or a terminal, does not keep it.
+  // Standard output to a device, such as /dev/null or a terminal, is not kept.
   const isStandardOutput = open?.dev === dev && open.ino === ino && !open.isCharacterDevice()
   return { kind: 'direct', path, isStandardOutput }
 }
 
-/** Undefined where the process does not have this file open. */
+/** Undefined if the process does not have this file open. */
 function fileStats(descriptor: number): Stats | undefined {
   try {
     return fstatSync(descriptor)

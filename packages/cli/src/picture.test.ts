@@ -4,8 +4,8 @@ import { divergingColors, sequentialColors } from './color-map.ts'
 import { FieldPicture } from './picture.ts'
 
 /**
- * The colours of the field's pixels in the first row, one for each cell; the field is added in two pieces, as
- * an algorithm would.
+ * The colours of the pixels in the field's first row, one per cell. The field is added in two pieces, as an
+ * algorithm would do.
  */
 function drawn(field: readonly number[]): number[][] {
   const picture = new FieldPicture(1, field.length)
@@ -32,7 +32,7 @@ it('values of both signs run from blue through grey to red, with zero in the mid
   const [blue, zero, , half] = drawn([-4, 0, 0, 2])
   expect(blue).toEqual(colorOf(divergingColors, 0))
   expect(zero!.every((channel) => Math.abs(channel - 221) < 4)).toBe(true)
-  // 2 is as far from zero as half of -4, and not the end of the colours.
+  // 2 is half as far from zero as -4, and not the end of the colours.
   const [red, , light] = half!
   expect(half).not.toEqual(colorOf(divergingColors, 255))
   expect(red!).toBeGreaterThan(light! + 50)

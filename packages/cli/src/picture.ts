@@ -4,14 +4,14 @@ import { type Borders, encodeFigure, type FieldPixels } from './figure.ts'
 /** The longer side of a picture; larger fields are averaged over square blocks of cells. */
 const sideLimit = 2048
 
-/** Draws a row-major field that is added in pieces, row 0 on top. */
+/** Draws a row-major field, with row 0 at the top. The field is added in pieces. */
 export class FieldPicture {
   readonly #rows: number
   readonly #columns: number
   readonly #step: number
   readonly #width: number
   readonly #height: number
-  /** The sum of the cells of each pixel. */
+  /** The sum of each pixel's cells. */
   readonly #sums: Float64Array
 
   constructor(rows: number, columns: number) {
@@ -23,7 +23,7 @@ export class FieldPicture {
     this.#sums = new Float64Array(this.#width * this.#height)
   }
 
-  /** Adds cells from flat index `offset` on. Each cell must be added exactly once. */
+  /** Adds cells, starting at the flat index `offset`. Each cell must be added exactly once. */
   add(offset: number, cells: ArrayLike<number>): void {
     let column = offset % this.#columns
     let row = (offset - column) / this.#columns
@@ -38,8 +38,8 @@ export class FieldPicture {
   }
 
   /**
-   * The bytes of a PNG file, large and with a colour bar. `borders`: columns and rows of cells at which the
-   * parts of devices begin.
+   * The bytes of a PNG file, large and with a colour bar. `borders` lists the columns and rows of cells at
+   * which the devices' parts begin.
    */
   encode(borders: Borders = { xs: [], ys: [] }): Uint8Array {
     const [xs, ys] = [borders.xs, borders.ys].map((cells) => cells.map((cell) => cell / this.#step))
@@ -67,7 +67,7 @@ export class FieldPicture {
   }
 }
 
-/** Where the devices' blocks meet; they begin inside the ring of the boundary. */
+/** The borders between the devices' blocks, which begin inside the boundary cells. */
 export function bordersOf({ blocks }: JacobiReport): Borders {
   const starts = (cells: readonly number[]) =>
     [...new Set(cells)].filter((cell) => cell > 0).map((cell) => cell + 1)

@@ -11,9 +11,9 @@ it('--plan draws the recorded program: a box for each command, a line for each w
   expect(await tandem(`${line}/plan.txt`)).toMatchObject({ exit: 0 })
   const svg = await readFile(join(folder, 'plan.svg'), 'utf8')
   const text = await readFile(join(folder, 'plan.txt'), 'utf8')
-  // Two local tiles, two copies and their transposes.
+  // Two local tiles, two copies, and the transposes of the copies.
   expect(svg.match(/<g><title>/g)).toHaveLength(6)
-  // Lines pass behind boxes that nothing shines through, and a key names what is drawn.
+  // Lines pass behind opaque boxes, and a key explains the picture.
   expect(svg.lastIndexOf('<path ')).toBeLessThan(svg.indexOf('<g><title>'))
   expect(svg.match(/<rect class="paper"/g)).toHaveLength(6)
   const [key] = svg.match(/<g class="key">.*<\/g>/)!

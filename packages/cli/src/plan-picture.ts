@@ -4,26 +4,26 @@ type Plan = Program['plan']
 type Command = Plan['commands'][number]
 
 const box = { height: 34, gapX: 14, gapY: 30 }
-/** Of boxes: as wide as the longest label needs. */
+/** The widths of boxes, which depend on the longest label. */
 const widths = { least: 110, most: 190, letter: 6.5, padding: 22 }
 const laneGap = 36
-/** Above the lanes: the title, the key and the names of the devices. */
+/** The space above the lanes, for the title, the key and the devices' names. */
 const header = 68
 
-/** Of a box. */
+/** The position and size of a box. */
 interface Place {
   readonly x: number
   readonly y: number
   readonly width: number
 }
 
-/** More commands than this are no picture. */
+/** A picture of more commands would not be readable. */
 export const mostDrawnCommands = 400
 
 /**
- * A recorded program as SVG: a lane for each device, a box for each command below all that it waits for, and
- * lines for the waits; those for the previous repetition are dashed. A key names the colours and the lines,
- * which pass behind the boxes. Colours follow the viewer's light or dark scheme.
+ * A recorded program as SVG. Each device has a lane; each command has a box below all commands that it waits
+ * for. Lines show the waits, and are dashed for waits for the previous repetition. A key explains the colours
+ * and the lines, which pass behind the boxes. Colours follow the viewer's light or dark scheme.
  */
 export function planPicture({ label, schedule, commands }: Plan): string {
   const levels = levelsOf(commands)
@@ -58,7 +58,7 @@ ${[...heads, ...edges, ...boxes].join('\n')}
 `
 }
 
-/** What the colours and the lines of this plan mean, in one line. */
+/** The key to the colours and the lines of this plan, in one line. */
 function keyOf(commands: readonly Command[]): string {
   let x = 8
   const parts: string[] = []
@@ -78,7 +78,9 @@ function keyOf(commands: readonly Command[]): string {
   return `<g class="key">${parts.join('')}</g>`
 }
 
-/** How many commands of the same repetition each follows at least. */
+/**
+ * The level of each command: the length of the longest chain of commands of the same repetition before it.
+ */
 function levelsOf(commands: readonly Command[]): number[] {
   const levels: number[] = []
   for (const { index, after } of commands)
@@ -91,7 +93,7 @@ function boxWidth(commands: readonly Command[]): number {
   return Math.min(widths.most, Math.max(widths.least, Math.ceil(widths.letter * letters + widths.padding)))
 }
 
-/** Commands of one lane and level stand side by side. */
+/** Commands of the same lane and level are side by side. */
 function layOut(commands: readonly Command[], levels: readonly number[], devices: readonly number[]) {
   const boxes = boxWidth(commands)
   const used = new Map<string, number>()

@@ -1,6 +1,6 @@
 /**
- * `text` with control characters, which could change what a terminal shows, as `\xNN` or `\uNNNN`; `keep`
- * lists those that stay.
+ * `text` with control characters, which could change what a terminal shows, escaped as `\xNN` or `\uNNNN`;
+ * `keep` lists the ones to leave as they are.
  */
 export function printable(text: string, keep = ''): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to replace.

@@ -21,21 +21,21 @@ import { temporaryFolder } from './testing/temporary-folder.ts'
 
 const small = ['transpose', '--rows', '30', '--cols', '20']
 
-/** Sweeps for hours. */
+/** A command that sweeps for hours. */
 const endless = ['jacobi', '--rows', '1500', '--cols', '1500', '--iterations', '1000000']
 
 function makeFifo(path: string): void {
   expect(spawnSync('mkfifo', [path]).status).toBe(0)
 }
 
-/** Resolves once the folder holds a file whose name fits. */
+/** Resolves once the folder contains a file with a matching name. */
 async function appears(folder: string, name: RegExp): Promise<void> {
   while (!(await readdir(folder)).some((entry) => name.test(entry))) await setTimeout(20)
 }
 
 /**
- * What `attempt` results in, tried again until `isInTime`. A process has limits on the time that it waits,
- * and a machine may be so busy that somebody it waits for comes later.
+ * The result of `attempt`, which is repeated until `isInTime`. A process waits only for a limited time, and
+ * on a busy machine its counterpart may be late.
  */
 async function inTime(
   attempt: () => Promise<ProcessResult>,
@@ -106,7 +106,7 @@ describe('an output', () => {
     const folder = await temporaryFolder()
     const [fifo, file] = [join(folder, 'fifo'), join(folder, 'a.npy')]
     makeFifo(fifo)
-    // More than the 64 KiB that a pipe holds.
+    // More than the 64 KiB that fit into a pipe.
     const large = ['transpose', '--rows', '300', '--cols', '200']
     const received = join(folder, 'received')
     const attempt = async () => {
@@ -115,7 +115,7 @@ describe('an output', () => {
       await setTimeout(500)
       const reader = startProcess('cat', [fifo], { stdio: ['ignore', target.fd, 'pipe'] })
       const result = await writer.ended
-      // Where the writer has given up, nobody opens the FIFO for it any more.
+      // If the writer has given up, nobody opens the FIFO for writing any more.
       if (result.exit !== 0) reader.kill('SIGKILL')
       await reader.ended
       await target.close()
@@ -171,7 +171,7 @@ describe('a full disk', () => {
     const { exit, stderr } = await startTandem(
       ['transpose', '--rows', '2000', '--cols', '2000', '--no-verify', '--output', path],
       {
-        // In KiB. The software GPU itself needs a file of some hundred KiB in memory.
+        // In KiB. The software GPU itself needs a file of several hundred KiB in memory.
         shell: 'ulimit -f 4000; exec "$@"',
       },
     ).ended
@@ -264,7 +264,7 @@ describe('a signal', () => {
         await setTimeout(1500)
         run.kill(signal)
         const result = await run.ended
-        // What the operating system ends may leave files under temporary names, for the next run to remove.
+        // A process that the operating system ends may leave temporary files, which the next run removes.
         const left = await readdir(folder)
         expect(left.filter((name) => result.signal === null || !name.endsWith('tandem-tmp'))).toEqual([])
         return result
@@ -278,8 +278,8 @@ describe('a signal', () => {
   )
 
   /**
-   * A process whose event loop stands still from the first signal on, as in a call into a driver that does
-   * not return.
+   * A process whose event loop is blocked from the first signal on, as in a call into a driver that does not
+   * return.
    */
   const stuck = (during: string, ...files: string[]) =>
     startProcess(process.execPath, [

@@ -14,7 +14,7 @@ export interface ProductShapeOptions {
   readonly b?: string
 }
 
-/** The side of the matrices where neither options nor files give sizes. */
+/** The side of the matrices if neither options nor files give sizes. */
 const defaultSide = 512
 
 export function addProductShapeOptions(command: Command): Command {

@@ -12,7 +12,7 @@ import { silentProgress } from './progress.ts'
 import type { Terminal } from './terminal.ts'
 
 /**
- * Runs `tandem` with these arguments (without `node` and the script), in a job as one of its processes, and
+ * Runs `tandem` with these arguments (without `node` and the script), as one of the processes in a job, and
  * returns the exit code. Never throws.
  */
 export async function main(argv: readonly string[], processTerminal: Terminal, job?: Job): Promise<ExitCode> {
@@ -23,7 +23,8 @@ export async function main(argv: readonly string[], processTerminal: Terminal, j
     ...shown,
     out(text) {
       context.terminal.progress.stop()
-      // What was interrupted has said so, and prints no results that come in time.
+      // An interrupted command has reported the interruption, and does not print results even if they arrive
+      // in time.
       if (!interrupted) shown.out(text)
     },
     error(text) {
@@ -56,7 +57,7 @@ export async function main(argv: readonly string[], processTerminal: Terminal, j
   }
 }
 
-/** `--quiet` takes the terminal away before the command begins. */
+/** `--quiet` removes the terminal before the command begins. */
 interface MutableContext extends CommandContext {
   terminal: Terminal
 }
@@ -113,7 +114,7 @@ export const completionExamples = [
   'tandem completion fish > ~/.config/fish/completions/tandem.fish',
 ]
 
-/** What stands below the options of a command. */
+/** The help text below the options of a command. */
 function epilogue(examples: readonly string[]): string {
   const lines = examples.map((line) => `  ${line}`)
   return `\nExamples:\n${lines.join('\n')}\n\nMore: https://github.com/tandem-gpu/tandem/blob/main/docs/cli.md`

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { lineProgress, type Progress, progressText, silentProgress, terminalProgress } from './progress.ts'
+import { type Progress, silentProgress } from './progress.ts'
+import { lineProgress, progressText, terminalProgress } from './progress-display.ts'
 
 describe('what is shown of work', () => {
   const work = { label: 'Sweeping', total: 20_000, unit: 'sweeps', startedAt: 0 }

@@ -1,4 +1,4 @@
-/** Formats a number with three significant digits, between 0.001 and 999,999 without an exponent. */
+/** Formats a number with three significant digits, without an exponent between 0.001 and 999,999. */
 export function formatNumber(value: number): string {
   if (!Number.isFinite(value)) return String(value)
   const size = Math.abs(value)
@@ -45,15 +45,12 @@ const multipliers: Readonly<Record<string, number>> = {
   ti: 1024 ** 4,
 }
 
-/** Parses a whole number such as `150000`, `1e6`, `64K` or `2Mi`; undefined where the text is none. */
+/** Parses a whole number such as `150000`, `1e6`, `64K` or `2Mi`; undefined for other text. */
 export function parseCount(text: string): number | undefined {
   return /b$/i.test(text) ? undefined : parseQuantity(text, Math.round)
 }
 
-/**
- * Parses a size such as `150000`, `1e9`, `1.5GiB` or `64M` into bytes; undefined where the text is not a
- * size.
- */
+/** Parses a size such as `150000`, `1e9`, `1.5GiB` or `64M` into bytes; undefined for other text. */
 export function parseBytes(text: string): number | undefined {
   return parseQuantity(text, Math.floor)
 }
@@ -66,12 +63,12 @@ export function isBeyondNumbers(text: string): boolean {
 function parseQuantity(text: string, whole: (value: number) => number): number | undefined {
   const exact = quantityOf(text)
   const value = whole(exact)
-  // A count of elements that is no whole number is rejected; a fraction of a byte is dropped.
+  // A count of elements must be a whole number; a fraction of a byte is dropped.
   if (whole === Math.round && value !== exact) return undefined
   return Number.isSafeInteger(value) ? value : undefined
 }
 
-/** NaN where the text is no number. */
+/** NaN if the text is not a number. */
 function quantityOf(text: string): number {
   const match = /^(\d+(?:\.\d+)?(?:e\d+)?)\s*([kmgt]i?)?b?$/i.exec(text.trim())
   return match === null ? Number.NaN : Number(match[1]) * multipliers[(match[2] ?? '').toLowerCase()]!

@@ -5,16 +5,16 @@ import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import type { FileTarget } from './output-target.ts'
 
-/** Files of this process that are not renamed yet. */
+/** Files of this process that have not been renamed yet. */
 const unfinished = new Set<string>()
 
-/** Names of one machine's processes alike; a folder may be shared by several. */
+/** A part of the name that all processes of one machine share; several machines may share a folder. */
 const machine = createHash('sha256').update(hostname()).digest('hex').slice(0, 8)
 
 /** `.NAME.MACHINE-PID-RANDOM.tandem-tmp` */
 const temporaryName = /^\..*\.([0-9a-f]{8})-(\d+)-[0-9a-f]{12}\.tandem-tmp$/
 
-/** A new file beside `target`, under a temporary name until `commit` renames it over `target`. */
+/** A new file in the folder of `target`, with a temporary name until `commit` renames it over `target`. */
 export class ReplacementFile {
   readonly handle: FileHandle
   /** The file that it becomes. */
@@ -27,10 +27,10 @@ export class ReplacementFile {
     this.target = target
   }
 
-  /** Also removes what killed processes left in the folder. */
+  /** Also removes temporary files that killed processes left in the folder. */
   static async create({ path, existing }: FileTarget): Promise<ReplacementFile> {
     const folder = dirname(path)
-    // A file that its owner has made read-only is not replaced either.
+    // A file that its owner has made read-only is not replaced.
     if (existing !== undefined) await (await open(path, 'r+')).close()
     await removeLeftovers(folder)
     const random = randomBytes(6).toString('hex')
@@ -41,7 +41,7 @@ export class ReplacementFile {
     const file = new ReplacementFile(handle, temporary, path)
     try {
       if (existing !== undefined) {
-        // Only root may give a file away; anybody else replaces with a file of their own.
+        // Only root may change a file's owner; the files of other users become their own.
         await handle.chown(existing.uid, existing.gid).catch(() => {})
         await handle.chmod(existing.mode & 0o7777)
       }
@@ -64,13 +64,13 @@ export class ReplacementFile {
   }
 }
 
-/** For the end of the process, where nothing asynchronous runs any more. */
+/** For the end of the process, when nothing asynchronous can run. */
 export function removeUnfinishedFiles(): void {
   for (const path of unfinished) {
     try {
       unlinkSync(path)
     } catch {
-      // It does not exist any more.
+      // The file no longer exists.
     }
   }
   unfinished.clear()

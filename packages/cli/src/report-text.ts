@@ -5,7 +5,7 @@ import type { Terminal } from './terminal.ts'
 
 export type ReportLine = readonly [label: string, value: string]
 
-/** A report as text, one fact on each line. */
+/** A report as text, one fact per line. */
 export function formatReport(
   report: Report,
   extra: readonly ReportLine[],
@@ -50,7 +50,7 @@ function describeProcesses({ processes }: Report): ReportLine[] {
   ]
 }
 
-/** The transport, and why no quicker one. */
+/** The transport, and why no faster one is used. */
 export function transportText({ name, refused }: Transport): string {
   return [`${name}.`, ...refused.map(({ name, reason }) => `Why not ${name}: ${reason}`)].join(' ')
 }

@@ -10,7 +10,7 @@ import { printable } from './printable.ts'
 import type { Progress } from './progress.ts'
 import type { Terminal } from './terminal.ts'
 
-/** The options that say what becomes of files. */
+/** The options that concern files. */
 interface FileOptions {
   readonly job?: Job | undefined
   readonly cast?: boolean | undefined
@@ -29,7 +29,7 @@ export class RunFiles {
   readonly #cast: boolean
   readonly #progress: Progress
 
-  /** Of the processes of a job, the first writes: the outputs of all others go nowhere. */
+  /** Only the first process of a job writes; the outputs of the others are discarded. */
   constructor({ job, cast = false }: FileOptions, progress: Progress) {
     this.#writes = job === undefined || job.rank === 0
     this.#cast = cast
@@ -38,8 +38,7 @@ export class RunFiles {
 
   /**
    * Opens a file, before any device is opened, so that a wrong file is reported early. Resolves to undefined
-   * where `path` is undefined, as `output` does: the user gives none. Throws `UsageError` as `NpyReader.open`
-   * does.
+   * if the user gives no path, as `output` does. Throws `UsageError` as `NpyReader.open` does.
    */
   input<T extends FileElementType>(
     path: string,
@@ -59,9 +58,9 @@ export class RunFiles {
   }
 
   /**
-   * Creates an output, which `commit` makes appear under `path`. Throws `UsageError` where another output of
-   * the run is the same file, and where the name of a file ends as no file of the `format` does (`npy`, say);
-   * a name without an ending is taken as it is.
+   * Creates an output, which appears under `path` after `commit`. Throws `UsageError` if another output of
+   * the run is the same file, or if the name has an ending that does not fit the `format` (such as `npy`). A
+   * name without an ending is accepted.
    */
   output(path: string, format?: Format): Promise<OutputFile>
   output(path: string | undefined, format?: Format): Promise<OutputFile | undefined>
@@ -84,7 +83,7 @@ export class RunFiles {
     return file
   }
 
-  /** Prints what the run has to say: on standard error where an output is standard output. */
+  /** Prints the report of the run: on standard error if an output is standard output. */
   say(text: string, terminal: Terminal, { quiet = false }: { readonly quiet?: boolean | undefined }): void {
     if (quiet) return
     if (this.#outputs.some(({ isStandardOutput }) => isStandardOutput)) terminal.error(text)
@@ -101,7 +100,7 @@ export class RunFiles {
   }
 }
 
-/** A device, a FIFO or the like, whose name says nothing about what goes into it. */
+/** Whether the path is a device, a FIFO or the like, whose name says nothing about the format. */
 async function isSpecialFile(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined)
   return found !== undefined && !found.isFile() && !found.isDirectory()

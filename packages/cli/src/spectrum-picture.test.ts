@@ -28,14 +28,14 @@ it('draws two axes by the logarithm of the magnitudes, and zeros white', () => {
   const picture = new SpectrumPicture([2, 2], true)
   picture.add(0, [1, 0, 0, 10, 60, 80, 0, 0])
   const { width, data } = decode(picture.encode())
-  // The colour in the middle of a cell of the field, which is drawn with 1024 pixels a side behind a margin
+  // The colour at the centre of a cell of the field, which is drawn with 1024 pixels per side after a margin
   // of 24.
   const pixel = (k: number) => {
     const at = 3 * ((280 + 512 * (k >> 1)) * width + 280 + 512 * (k & 1))
     return [...data.subarray(at, at + 3)]
   }
   expect(pixel(3)).toEqual([255, 255, 255])
-  // Between the darkest and the brightest.
+  // A colour between the darkest and the brightest.
   const brightness = [0, 1, 2].map((k) => pixel(k).reduce((sum, part) => sum + part))
   expect(brightness).toEqual([...brightness].sort((a, b) => a - b))
   expect(new Set(brightness).size).toBe(3)

@@ -1,13 +1,16 @@
 import { histogramPicture } from './histogram-picture.ts'
 import { FieldPicture } from './picture.ts'
 
-/** The most bars of a picture of one axis; longer axes are drawn by the greatest magnitude of neighbours. */
+/**
+ * The largest number of bars in a picture of one axis. For longer axes, a bar shows the greatest magnitude
+ * among neighbours.
+ */
 const mostBars = 1024
 
 /**
  * Draws the magnitudes of an array of one or two axes that is added in pieces, in the order of the array:
  * those of one axis as bars (SVG), in which values that are not finite are missing; those of two axes by
- * their logarithm (PNG), in which zeros and such values are white. `complex`: each value is two numbers.
+ * their logarithm (PNG), in which zeros and such values are white. With `complex`, each value is two numbers.
  */
 export class SpectrumPicture {
   readonly #complex: boolean
@@ -24,7 +27,10 @@ export class SpectrumPicture {
     this.#bars = new Float64Array(this.#field === undefined ? Math.ceil(this.#length / this.#together) : 0)
   }
 
-  /** Adds numbers from flat index `offset` on, complex ones whole. Each must be added exactly once. */
+  /**
+   * Adds numbers, starting at the flat index `offset`; complex numbers must not be divided. Each must be
+   * added exactly once.
+   */
   add(offset: number, numbers: ArrayLike<number>): void {
     const each = this.#complex ? 2 : 1
     const first = offset / each

@@ -2,8 +2,8 @@ import { exitCode } from './exit-code.ts'
 import { fileReason } from './file-error.ts'
 
 /**
- * Ends the process where standard output takes no more: with a sentence for a full disk, and quietly where a
- * reader such as `head` has what it wants.
+ * Ends the process if standard output accepts no more data: with a sentence if the disk is full, and quietly
+ * if a reader such as `head` has ended.
  */
 export function exitOnOutputError({
   stdout,
@@ -15,6 +15,6 @@ export function exitOnOutputError({
     stderr.write(`tandem: standard output cannot be written: ${fileReason(error)}.\n`)
     exit(exitCode.fileError)
   })
-  // Where standard error takes no more, nothing can report it.
+  // If standard error accepts no more data, nothing can be reported.
   stderr.on('error', () => exit(exitCode.fileError))
 }

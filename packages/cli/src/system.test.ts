@@ -160,7 +160,7 @@ it('bash reads the script of completion twice without a complaint', async () => 
   const { stdout } = await tandem('completion bash')
   const file = join(await temporaryFolder(), 'completion.bash')
   await writeFile(file, stdout)
-  // `complete` is absent where bash is built without completion.
+  // `complete` is absent if bash was built without completion.
   const { stderr, status } = spawnSync('bash', ['-c', 'complete() { :; }; . "$0"; . "$0"', file], {
     encoding: 'utf8',
   })

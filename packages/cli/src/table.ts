@@ -1,7 +1,8 @@
 import Table from 'cli-table3'
 
 /**
- * The characters of a table: no frame and no colour, so that logs stay readable. The caller may colour cells.
+ * The characters of a table, without frame and colour, so that logs stay readable. The caller may colour
+ * cells.
  */
 const chars = {
   'top-mid': '',

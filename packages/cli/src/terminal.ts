@@ -1,15 +1,16 @@
 import { createColors } from 'picocolors'
-import { lineProgress, type Progress, silentProgress, terminalProgress } from './progress.ts'
+import { type Progress, silentProgress } from './progress.ts'
+import { lineProgress, terminalProgress } from './progress-display.ts'
 
 type Colors = ReturnType<typeof createColors>
 
-/** Where a command prints, so that commands run in tests as they run in a shell. */
+/** The terminal of a command, an interface so that commands run in tests as in a shell. */
 export interface Terminal {
   /** Results. */
   out(text: string): void
   /** Errors and remarks. */
   error(text: string): void
-  /** True where standard output is a terminal. */
+  /** Whether standard output is a terminal. */
   readonly interactive: boolean
   readonly colors: Colors
   readonly progress: Progress
@@ -19,8 +20,8 @@ export interface Terminal {
 
 /**
  * The terminal of this process. Colours follow NO_COLOR and FORCE_COLOR (https://no-color.org) and go to
- * terminals only. `launched`: a launcher of MPI passes on what is printed. Open MPI's gives its processes a
- * terminal of its own, whatever its own output goes to.
+ * terminals only. `launched` is true if an MPI launcher forwards the output. Open MPI's launcher gives its
+ * processes a terminal, wherever its own output goes.
  */
 export function processTerminal(signal: AbortSignal, launched = false): Terminal {
   const { NO_COLOR, FORCE_COLOR, TERM } = process.env
@@ -36,15 +37,15 @@ export function processTerminal(signal: AbortSignal, launched = false): Terminal
 }
 
 /**
- * Begins to hand over results: throws where the command was interrupted before, and from here on an
- * interruption comes too late.
+ * Begins to hand over results. Throws if the command was interrupted before; from now on, an interruption
+ * comes too late.
  */
 export function beginHandover({ signal, progress }: Terminal): void {
   signal.throwIfAborted()
   progress.finish()
 }
 
-/** A terminal that records what is printed: so far, on each stream. */
+/** A terminal that records what has been printed on each stream so far. */
 export interface RecordedTerminal extends Terminal {
   readonly stdout: string
   readonly stderr: string
@@ -52,7 +53,7 @@ export interface RecordedTerminal extends Terminal {
 
 /**
  * A terminal without colours, on which progress is not shown, for running commands in a test. `signal` aborts
- * them. Default: one that never does.
+ * them; by default, nothing does.
  */
 export function recordedTerminal(
   signal: AbortSignal = new AbortController().signal,

@@ -9,9 +9,9 @@ export interface TraceTrack {
 }
 
 /**
- * Chrome's trace event format (opens in Perfetto and chrome://tracing): one process for each algorithm, one
- * thread for each device and kind of work, so that copies are shown beside the kernels that they overlap.
- * Times are microseconds from the start of each run.
+ * Chrome's trace event format (opens in Perfetto and chrome://tracing): one process per algorithm, and one
+ * thread per device and kind of work, so that copies are shown next to the kernels that they overlap. Times
+ * are microseconds from the start of each run.
  */
 export function chromeTrace(tracks: readonly TraceTrack[]): string {
   const events: object[] = []

@@ -14,7 +14,7 @@ export function addTuneOption(command: Command): Command {
   )
 }
 
-/** What `--no-tune` means in the options of an algorithm. */
+/** The meaning of `--no-tune` in the options of an algorithm. */
 export function tuningOptions({ tune }: TuneOption): TuningOptions {
   return { tuning: tune && new TuningFolder() }
 }

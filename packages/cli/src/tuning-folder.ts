@@ -5,23 +5,22 @@ import { isAbsolute, join } from 'node:path'
 import type { TuningStore } from '@tandem-gpu/algorithms'
 import { makeFolder, readRegularFile } from '@tandem-gpu/core/native'
 
-/** The most choices that the folder keeps; the oldest are removed. A choice takes about 150 bytes. */
+/** The largest number of choices in the folder; the oldest are removed. A choice takes about 150 bytes. */
 const maxChoices = 1000
-/** A longer file was not written here. */
+/** A longer file was not written by this class. */
 const maxByteLength = 64 * 1024
 
 /**
  * Measured choices, one JSON file `{ "schema": 1, "key", "choice" }` each, so that any number of processes
- * may write at once: a file is named after its key and appears by rename. A damaged file counts as none. An
- * error of the file system is never reported: the choice is used in this process, and the next process
- * measures again.
+ * may write at once: a file is named after its key and appears by rename. A damaged file is ignored. File
+ * system errors are never reported: the choice is used in this process, and the next process measures again.
  */
 export class TuningFolder implements TuningStore {
   readonly path: string | undefined
   readonly #choices = new Map<string, string>()
 
   /**
-   * @param path Default: `tandem/tuning` in the user's cache folder, beside the compiled kernels; none where
+   * @param path Default: `tandem/tuning` in the user's cache folder, next to the compiled kernels; none if
    * there is no home folder.
    */
   constructor(path: string | undefined = defaultFolder()) {
@@ -59,7 +58,7 @@ function readChoice(path: string, key: string): string | undefined {
   try {
     const contents = readRegularFile(path, maxByteLength)
     if (contents === undefined) return undefined
-    const document = JSON.parse(contents.toString('utf8'))
+    const document = JSON.parse(new TextDecoder().decode(contents))
     const { schema, key: storedKey, choice } = document ?? {}
     return schema === 1 && storedKey === key && typeof choice === 'string' ? choice : undefined
   } catch {
@@ -67,7 +66,10 @@ function readChoice(path: string, key: string): string | undefined {
   }
 }
 
-/** Removes the oldest choices above the limit, and temporary files that a killed process left an hour ago. */
+/**
+ * Removes the oldest choices above the limit, and temporary files that a killed process left over an hour
+ * ago.
+ */
 function removeOldest(folder: string): void {
   const files = readdirSync(folder).map((name) => {
     const path = join(folder, name)
@@ -91,7 +93,7 @@ function removeFile(path: string): void {
   }
 }
 
-/** The folder in which the CUDA backend keeps its kernels too. */
+/** The folder in which the CUDA backend also keeps its kernels. */
 function defaultFolder(): string | undefined {
   const home = homedir()
   if (!isAbsolute(home)) return undefined

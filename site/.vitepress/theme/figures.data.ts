@@ -14,6 +14,8 @@ export { data }
 
 const readme = fileURLToPath(new URL('../../../README.md', import.meta.url))
 
+const superscript = (digits: string) => digits.replace(/\d/g, (digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)]!)
+
 /** The table of README.md, which tools/gpu-host/figures.ts writes from one measured document. */
 export default {
   watch: [readme],
@@ -26,7 +28,9 @@ export default {
     ].map(([, work, ours, unit, peer, theirs, theirUnit, ratio]): Figure => {
       const most = Math.max(Number(ours), Number(theirs))
       return {
-        work: work!,
+        work: work!
+          .replace(/\^(\d+)/, (_, power: string) => superscript(power))
+          .replace(/ (GPUs?)$/, '\u00a0$1'),
         bars: [
           { name: 'Tandem', rate: `${ours} ${unit}`, share: Number(ours) / most },
           { name: peer!, rate: `${theirs} ${theirUnit}`, share: Number(theirs) / most },

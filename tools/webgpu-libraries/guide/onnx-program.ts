@@ -7,7 +7,7 @@ const gpu = await createGPU({ backends: [cuda(), referenceBackend()] })
 install(gpu)
 
 const ort = await import('onnxruntime-web/webgpu')
-// The GPU computes; the CPU's part needs no threads.
+// The GPU does the work, so the CPU does not need threads.
 ort.env.wasm.numThreads = 1
 
 const model = await readFile('model.onnx')

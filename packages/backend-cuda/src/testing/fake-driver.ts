@@ -9,6 +9,20 @@ const sources = readdirSync(sourceFolder)
   .map((name) => sourceFolder + name)
 /** Headers that core has for all native code. */
 export const sharedHeaders = fileURLToPath(new URL('../../../core/native', import.meta.url))
+/** What a C++ compiler needs to build the fake driver, but for `-o` and the name of the library. */
+export const fakeDriverArguments: readonly string[] = [
+  '-shared',
+  '-fPIC',
+  '-O1',
+  '-std=c++17',
+  '-fvisibility=hidden',
+  // A library with unique symbols is never unloaded.
+  '-fno-gnu-unique',
+  `-I${sharedHeaders}`,
+  ...sources.filter((source) => source.endsWith('.cpp')),
+  '-ldl',
+  '-pthread',
+]
 const folder = fileURLToPath(new URL('../../build/test', import.meta.url))
 const library = `${folder}/libfake_cuda.so`
 
@@ -23,24 +37,9 @@ export function fakeLibraries(): Libraries {
     mkdirSync(folder, { recursive: true })
     // Concurrent test suites enter here one at a time: one builds, and the others wait for it.
     const build = '[ "$0" -nt "$1" ] || { shift; c++ "$@" -o "$0.new" && mv "$0.new" "$0"; }'
-    const built = spawnSync(
-      'flock',
-      [
-        ...[folder, 'sh', '-c', build, library, newest],
-        '-shared',
-        '-fPIC',
-        '-O1',
-        '-std=c++17',
-        '-fvisibility=hidden',
-        // A library with unique symbols is never unloaded.
-        '-fno-gnu-unique',
-        `-I${sharedHeaders}`,
-        ...sources.filter((source) => source.endsWith('.cpp')),
-        '-ldl',
-        '-pthread',
-      ],
-      { encoding: 'utf8' },
-    )
+    const built = spawnSync('flock', [folder, 'sh', '-c', build, library, newest, ...fakeDriverArguments], {
+      encoding: 'utf8',
+    })
     if (built.status !== 0) throw built.error ?? new Error(`The fake driver does not build: ${built.stderr}`)
   }
   return { cuda: [library], nvrtc: [library], nvml: [library], nccl: [library] }

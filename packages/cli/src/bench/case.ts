@@ -18,12 +18,12 @@ export type BenchCase = (group: DeviceGroup, settings: CaseSettings) => Promise<
 export const sizeSetNames = ['small', 'medium', 'large'] as const
 export type SizeSetName = (typeof sizeSetNames)[number]
 
-/** The measurements of one work. */
+/** The measurements of one kind of work. */
 export type BenchWork = (set: SizeSetName) => readonly BenchCase[]
 
 /**
- * One case for each of the sizes. `work` has the name that tools/peers gives it; `kernel` names the variant
- * where several compute the same.
+ * One case per size. `work` is named as in tools/peers; `kernel` names the variant if several compute the
+ * same.
  */
 export function benchWork<Size>(
   work: string,
@@ -37,7 +37,7 @@ export function benchWork<Size>(
     })
 }
 
-/** Elements of scans, histograms and sorts. */
+/** Numbers of elements of scans, histograms and sorts. */
 export const vectorLengths = {
   small: [2 ** 14, 2 ** 16],
   medium: [2 ** 20, 2 ** 22, 2 ** 24],

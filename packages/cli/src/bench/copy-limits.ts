@@ -3,9 +3,9 @@ import { type DeviceGroup, OwnedResources } from '@tandem-gpu/core'
 import type { BenchResult } from './document.ts'
 
 /**
- * What the devices reach when they only copy, all at once: `copy` within their own memory, where every byte
- * is read and written, and `peer-copy`, of several devices, from each to the next, in bytes that arrive on
- * one device a second.
+ * The rates of the devices if they only copy, all at once: `copy` within their own memory, where every byte
+ * is read and written, and `peer-copy` from each of several devices to the next, in bytes per second that
+ * arrive on one device.
  */
 export async function copyLimits(
   group: DeviceGroup,

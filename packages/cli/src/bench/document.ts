@@ -3,7 +3,7 @@ import type { Report } from '@tandem-gpu/algorithms'
 /** One measurement. `rate` is in `unit`: bytes, operations or elements per second; higher is better. */
 export interface BenchResult {
   readonly work: string
-  /** `tandem` and the variant, or the name of the peer. */
+  /** `tandem` and the variant, or the name of the other library. */
   readonly variant: string
   readonly devices: number
   readonly shape: Readonly<Record<string, number | string>>
@@ -23,17 +23,15 @@ export interface BenchDocument {
   readonly ours: readonly BenchResult[]
   readonly peers: readonly BenchResult[]
   /**
-   * What the devices reach when they only copy within their own memory, all at once; absent in documents of
-   * other tools.
+   * The rates of the devices if they only copy within their own memory, all at once; absent in other tools'
+   * documents.
    */
   readonly limits?: readonly BenchResult[]
 }
 
 const units = { 'GB/s': 'B/s', 'GFLOP/s': 'FLOP/s', 'Gelements/s': 'elements/s' } as const
 
-/**
- * `work` has the name that tools/peers gives it; `kernel` names the variant where several compute the same.
- */
+/** `work` is named as in tools/peers; `kernel` names the variant if several compute the same. */
 export function benchResult(work: string, report: Report, kernel?: string): BenchResult {
   return {
     work,

@@ -35,7 +35,7 @@ it('draws ours, the peers and the limit together, a plot for each number of devi
   const page = await benchPage(document)
   const [one, two] = figuresOf(page)
   expect(figuresOf(page)).toHaveLength(2)
-  // A line for each series over two sizes; one size gives bars.
+  // Two sizes give a line per series; one size gives bars.
   expect(one).toContain('<h3>1 device</h3>')
   expect(one!.match(/aria-label="line"/g)).toHaveLength(2)
   expect(one).toContain('1024²')

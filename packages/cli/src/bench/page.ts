@@ -3,8 +3,9 @@ import type { BenchDocument, BenchResult } from './document.ts'
 import { type DrawPlot, openPlots, plainNumber, type RatePlot, type SeriesStyle } from './plot.ts'
 
 /**
- * A page of HTML that loads nothing else: for each kind of work what Tandem reaches, a plot of the rate against the size for each number of devices
- * with the peers and the rate of plain copies beside it, and a table. Rejects with `UsageError` where the packages that draw are not installed.
+ * An HTML page that loads no other files. For each kind of work, it has Tandem's best rate, a plot of rate
+ * against size per number of devices (with the peers and the rate of plain copies), and a table. Rejects with
+ * `UsageError` if the packages that draw are not installed.
  */
 export async function benchPage(document: BenchDocument): Promise<string> {
   const draw = await openPlots()
@@ -52,10 +53,10 @@ const titles: Readonly<Record<string, string>> = {
   fft: 'Fourier transform',
 }
 
-/** What moves every byte once, so that copies say how fast it can be. */
+/** Work that moves every byte once, so that the rate of copies is its limit. */
 const copying: ReadonlySet<string> = new Set(['transpose', 'sum', 'sum-i32', 'jacobi', 'scan', 'histogram'])
 
-/** Why some work may be faster than a copy. */
+/** Reasons why some work may be faster than a copy. */
 const beyond: Readonly<Record<string, string>> = {
   sum: 'A sum only reads, so it may be faster than a copy.',
   histogram: 'A histogram only reads, so it may be faster than a copy.',
@@ -66,7 +67,7 @@ function dayOf({ date }: BenchDocument): string {
   return date.slice(0, 10)
 }
 
-/** What was measured, and on what, in a sentence or two. */
+/** One or two sentences about what was measured, and on which devices. */
 function measuredOn(document: BenchDocument): string {
   const { adapters, backend, software, node, platform } = document.machine as Readonly<
     Record<string, unknown>
@@ -110,7 +111,7 @@ function workSection(work: string, document: BenchDocument, draw: DrawPlot): str
       })
     const most = Math.max(...points.map(({ value }) => value)) * unit.factor
     const reachable = limitOf(work, document, devices)
-    // A limit that is far away, as on software, would leave nothing to see.
+    // A limit that is far above all figures, as on software, would make them too small to see.
     const limit = reachable !== undefined && most >= reachable / 10 ? reachable : undefined
     const sizes = new Set(points.map(({ size }) => size))
     const only = sizes.size === 1 ? `, ${[...sizes][0]}` : ''
@@ -131,7 +132,7 @@ ${legend(styles, limited)}
 <details><summary>${all.length === 1 ? 'The measurement' : `All ${all.length} measurements`}</summary>${resultTable(all, unit)}</details></section>`
 }
 
-/** The best of ours at the largest size on the most devices, beside the limit and the best peer there. */
+/** Our best rate at the largest size on the most devices, compared with the limit and the best peer there. */
 function summary(
   ours: readonly BenchResult[],
   peers: readonly BenchResult[],
@@ -157,15 +158,16 @@ function summary(
     .join(' ')
 }
 
-/** Two digits: `87 %`, `0.7 %`. */
+/** A percentage: `120 %`, `87 %`, `0.7 %`. */
 const percentOf = (share: number) =>
   `${(100 * share).toLocaleString('en', { maximumSignificantDigits: share < 0.01 ? 1 : share < 1 ? 2 : 3 })} %`
 
 const fastest = (results: readonly BenchResult[]) => results.toSorted((a, b) => b.rate - a.rate)[0]
 
 /**
- * The rate that copies allow: within the devices' memory, measured, or one device's rate as often; and for a transpose between the devices, of n
- * which each sends (n − 1)/n of its part, all at once, while `rate` counts every byte twice.
+ * The rate that copies allow: the measured rate within the devices' memory, or one device's rate times the
+ * number of devices. For a transpose, also the rate between devices: each of n devices sends (n − 1)/n of its
+ * part, all at once, while `rate` counts every byte twice.
  */
 function limitOf(work: string, { limits = [], peers }: BenchDocument, devices: number): number | undefined {
   if (!copying.has(work)) return undefined
@@ -183,7 +185,7 @@ interface Unit {
   readonly factor: number
 }
 
-/** The prefix that keeps the figures short. */
+/** The SI prefix with which the figures are shortest. */
 function unitOf(results: readonly BenchResult[]): Unit {
   const { unit } = results[0]!
   const most = Math.max(...results.map(({ rate }) => rate))
@@ -191,7 +193,9 @@ function unitOf(results: readonly BenchResult[]): Unit {
   return most >= 1e8 ? { name: `G${unit}`, factor: 1e9 } : { name: `M${unit}`, factor: 1e6 }
 }
 
-/** About the number of elements of the largest matrix or vector, which orders the sizes of one kind of work. */
+/**
+ * The approximate number of elements of the largest matrix or vector; orders the sizes of one kind of work.
+ */
 function sizeOf({ shape }: BenchResult): number {
   const sides = Object.entries(shape).filter(
     ([name, value]) => typeof value === 'number' && !ignored.has(name),
@@ -200,7 +204,10 @@ function sizeOf({ shape }: BenchResult): number {
 }
 const ignored = new Set(['block', 'tile', 'streamWidth', 'iterations', 'k'])
 
-/** `8192²` for a square, `64 × 8192 × 8192` else; powers of two beyond 2¹⁶ as such. It leaves out how the work is divided. */
+/**
+ * `8192²` for a square, otherwise `64 × 8192 × 8192`; powers of two above 2¹⁶ are written as such. Omits how
+ * the work is divided.
+ */
 function shapeText({ shape }: BenchResult): string {
   const sides = Object.entries(shape).flatMap(([name, value]) =>
     name === 'k' || !ignored.has(name) ? [value] : [],
@@ -217,7 +224,7 @@ function sideText(side: number): string {
 
 const superscript = (value: number) => String(value).replace(/\d/g, (digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)]!)
 
-/** Ours in blues and greens, peers in warm colours; no two alike. */
+/** Blues and greens for our kernels, warm colours for peers; every colour differs. */
 const ourColors = ['#2563eb', '#0d9488', '#a855f7', '#65a30d', '#38bdf8', '#64748b', '#14532d', '#4c1d95']
 const peerColors = ['#ea580c', '#dc2626', '#eab308', '#ec4899', '#7c2d12', '#fda4af']
 

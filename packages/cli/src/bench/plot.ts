@@ -2,11 +2,11 @@ import { UsageError } from '../exit-code.ts'
 
 export interface PlotPoint {
   readonly series: string
-  /** Its place on the axis of sizes. */
+  /** The label on the axis of sizes. */
   readonly size: string
   /** In the unit of the plot. */
   readonly value: number
-  /** What a pointer shows. */
+  /** The text of the tooltip. */
   readonly text: string
 }
 
@@ -28,7 +28,10 @@ export interface RatePlot {
 /** Draws a plot as SVG in HTML. */
 export type DrawPlot = (plot: RatePlot) => string
 
-/** Observable Plot draws, into the document of linkedom. Both are optional peers: nothing else needs them. */
+/**
+ * Observable Plot draws into a document of linkedom. Both are optional peer dependencies, which nothing else
+ * needs.
+ */
 export async function openPlots(): Promise<DrawPlot> {
   const loaded = await Promise.all([import('@observablehq/plot'), import('linkedom')]).catch(() => {
     throw new UsageError(
@@ -95,7 +98,7 @@ export async function openPlots(): Promise<DrawPlot> {
       })
     }
 
-    /** Of one size, a bar for each series. */
+    /** For one size: a bar per series. */
     function barMarks({ points, styles, unit, limit }: RatePlot): import('@observablehq/plot').PlotOptions {
       const names = points.map(({ series }) => series)
       return {
@@ -105,7 +108,7 @@ export async function openPlots(): Promise<DrawPlot> {
         marginBottom: 46,
         marginRight: 24,
         x: {
-          // With room for the figure at the end of the longest bar.
+          // Leaves room for the figure at the end of the longest bar.
           domain: [0, 1.1 * highest(points, limit)],
           grid: true,
           label: unit,
@@ -144,7 +147,7 @@ const limitStyle = { stroke: 'currentColor', strokeWidth: 1.5, strokeDasharray: 
 const highest = (points: readonly PlotPoint[], limit = 0) =>
   1.06 * Math.max(limit, ...points.map(({ value }) => value))
 
-/** Three digits and no exponent. */
+/** Three significant digits, without an exponent. */
 export function plainNumber(value: number): string {
   return value.toLocaleString('en', { maximumSignificantDigits: Math.abs(value) >= 1000 ? 4 : 3 })
 }

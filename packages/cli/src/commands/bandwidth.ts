@@ -25,7 +25,7 @@ interface PairFigures {
   readonly from: number
   readonly to: number
   readonly peerAccess: boolean
-  /** In GB/s: 10^9 bytes that arrive each second. */
+  /** In GB/s: 10^9 bytes that arrive per second. */
   readonly oneWay: number
   /** The sum of both directions at once, in GB/s; absent for a copy within a device. */
   readonly bothWays?: number
@@ -37,7 +37,7 @@ export const command: CommandModule = {
   name: 'bandwidth',
   description: 'measure copies between every pair of devices: one way, both ways, latency',
   examples: ['tandem bandwidth', 'tandem bandwidth --json'],
-  documents: ['bandwidth'],
+  documents: { bandwidth: '--bytes 4 --samples 1' },
   define(command, context) {
     command
       .addOption(

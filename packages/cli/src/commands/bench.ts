@@ -43,7 +43,7 @@ export const command: CommandModule = {
   name: 'bench',
   description: 'time the algorithms over sizes, device counts and schedules',
   examples: ['tandem bench --works transpose,reduce', 'tandem bench --report report.html'],
-  documents: ['bench'],
+  documents: { bench: '--works reduce --sizes small --devices 1 --samples 1' },
   define(command, context) {
     const works = new Map(context.commands.flatMap(({ works = {} }) => Object.entries(works)))
     const workNames = [...works.keys()]
@@ -166,7 +166,7 @@ async function readPeers(path: string): Promise<readonly BenchResult[]> {
     if (document.schema === 1 && document.kind === 'peers' && Array.isArray(document.results))
       return document.results
   } catch {
-    // The error below says so.
+    // The error below reports it.
   }
   throw new UsageError(`${printable(path)} is not a document of tools/peers.`, 'bad-input')
 }

@@ -28,11 +28,11 @@ export const command: CommandModule = {
   name: 'cache',
   description: 'show what is stored between runs: compiled kernels and measured choices',
   examples: ['tandem cache', 'tandem cache --clear tuning'],
-  documents: ['cache'],
+  documents: { cache: '' },
   define: (command, context) => defineCache(command, context),
 }
 
-/** `folder`: the folder `tandem` in the user's cache folder; undefined where there is no home folder. */
+/** `folder` is `tandem` in the user's cache folder; undefined if there is no home folder. */
 export function defineCache(
   command: Command,
   context: Pick<CommandContext, 'terminal'>,
@@ -41,7 +41,7 @@ export function defineCache(
   command.addOption(new Option('--clear <what>', 'remove these files first').choices([...parts, 'all']))
   addJsonOption(command)
   command.action(async (options: CacheOptions) => {
-    // What is removed stays removed.
+    // Files that were removed before the error stay removed.
     beginHandover(context.terminal)
     const folders: CacheFolder[] = []
     for (const part of folder === undefined ? [] : parts) {
@@ -63,7 +63,7 @@ async function contents(path: string): Promise<{ files: number; byteLength: numb
     if (error.code === 'ENOENT') return []
     throw error
   })
-  // Another process may remove a file meanwhile.
+  // Another process may remove a file in the meantime.
   const sizes = await Promise.all(names.map((name) => stat(join(path, name)).catch(() => undefined)))
   return { files: names.length, byteLength: sizes.reduce((sum, file) => sum + (file?.size ?? 0), 0) }
 }

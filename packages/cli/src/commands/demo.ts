@@ -57,7 +57,7 @@ export const command: CommandModule = {
   name: 'demo',
   description: 'run four of the algorithms on the best backend found, check each result, and draw one',
   examples: ['tandem demo', 'tandem demo --devices 4 --virtual --folder /tmp/demo'],
-  documents: ['demo'],
+  documents: { demo: '' },
   define(command, context) {
     command.option('--folder <path>', 'folder for the picture and the trace', 'tandem-demo')
     addJsonOption(addGroupOptions(command))
@@ -72,7 +72,7 @@ export const command: CommandModule = {
       await requireDeviceIds(options)
       const { chosen } = await selectAdapters(openGroupOptions(options))
       const software = chosen.every((adapter) => adapter.software)
-      // Over processes, one each: they are many already.
+      // Processes get one device each: there are already many of them.
       const virtual = software && options.job === undefined ? softwareDevices : undefined
       const devices = options.devices ?? virtual
       const group = { ...options, devices }

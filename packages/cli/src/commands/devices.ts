@@ -23,7 +23,7 @@ export const command: CommandModule = {
   name: 'devices',
   description: 'list every device that each backend finds, with its sensors',
   examples: ['tandem devices', 'tandem devices --backend cuda --json'],
-  documents: ['devices'],
+  documents: { devices: '' },
   define(command, context) {
     addJsonOption(addBackendOption(command))
     command.action(async (options: DevicesOptions) => {
@@ -51,7 +51,7 @@ function asJson({ adapters, readings, ...listing }: BackendListing) {
   }
 }
 
-/** An adapter as JSON data, with its sensor reading as `telemetry` where there is one. */
+/** An adapter as JSON data, with its sensor reading, if any, as `telemetry`. */
 export function adapterJson(adapter: Adapter, reading?: Telemetry) {
   return { ...adapter, features: [...adapter.features], telemetry: reading }
 }
@@ -99,7 +99,7 @@ function deviceTable(adapters: readonly Adapter[]): string {
   )
 }
 
-/** A table of sensors with one row for each device, for `devices` and `monitor`. */
+/** A table of sensors with one row per device, for `devices` and `monitor`. */
 export function sensorTable(
   adapters: readonly Adapter[],
   readings: readonly (Telemetry | undefined)[],

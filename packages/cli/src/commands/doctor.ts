@@ -13,18 +13,21 @@ interface Diagnosis {
   readonly name: string
   readonly works: boolean
   readonly adapters: readonly { readonly name: string; readonly software: boolean }[]
-  /** Why the backend does not work. */
+  /** The reason why the backend does not work. */
   readonly code?: string
   readonly reason?: string
   readonly remedy?: string
   readonly notes: readonly string[]
-  /** Under mpirun: how processes exchange data through the backend, and why in no quicker way. */
+  /** Under mpirun: how processes exchange data through the backend, and why no faster transport works. */
   readonly transport?: Transport
-  /** Of a backend that works. */
+  /** Present if the backend works. */
   readonly webgpuApi?: WebGpuApiDiagnosis
 }
 
-/** Whether `createGPU` of `@tandem-gpu/webgpu-api` works on each device that was opened, or why on none or not on all. */
+/**
+ * Whether `createGPU` of `@tandem-gpu/webgpu-api` works on each device that was opened; otherwise, the reason
+ * why it does not.
+ */
 interface WebGpuApiDiagnosis {
   readonly works: boolean
   readonly code?: string
@@ -35,7 +38,7 @@ export const command: CommandModule = {
   name: 'doctor',
   description: 'test each backend, and say what is missing if one does not work',
   examples: ['tandem doctor', 'tandem doctor --json'],
-  documents: ['doctor'],
+  documents: { doctor: '' },
   define(command, context) {
     addJsonOption(addBackendOption(command))
     command.action(async (options: { backend: BackendName; json?: boolean; job?: Job }) => {
@@ -85,7 +88,10 @@ export const command: CommandModule = {
   },
 }
 
-/** What can run here, in a line: `Ready: a software GPU, as any number of virtual devices. No CUDA: no driver.` */
+/**
+ * One line about what can run here: `Ready: a software GPU, as any number of virtual devices. No CUDA: no
+ * driver.`
+ */
 export function verdictOn(
   diagnoses: readonly Pick<Diagnosis, 'name' | 'works' | 'adapters' | 'code' | 'reason'>[],
 ): string {
@@ -120,7 +126,10 @@ function shortReason(code: string | undefined, reason: string | undefined): stri
 
 const mpiPackage = '@tandem-gpu/backend-mpi'
 
-/** The MPI with which a program would run over several processes. It is started only where a launcher has started this process. */
+/**
+ * The MPI with which a program would run over several processes. It is started only if a launcher has started
+ * this process.
+ */
 export async function examineMpi(load = () => import('@tandem-gpu/backend-mpi')) {
   try {
     const { findMpi, mpiSession } = await load()
@@ -128,7 +137,7 @@ export async function examineMpi(load = () => import('@tandem-gpu/backend-mpi'))
     const { path, family, version } = library
     const gpuAware = launch === undefined ? library.gpuAware : (await mpiSession()).gpuAware?.supported
     const started =
-      launch && `This process was started by ${launch.launcher} as rank ${launch.rank} of ${launch.size}.`
+      launch && `This process was started by ${launch.startedBy} as rank ${launch.rank} of ${launch.size}.`
     const direct = {
       true: 'It accepts messages from GPU memory (gpu-aware)',
       false:
@@ -193,7 +202,7 @@ async function examine(backend: Backend): Promise<Diagnosis> {
   }
 }
 
-/** The API works on a device whose command queue opens and comes to the end of its work. */
+/** The API works on a device if a command queue can be opened on it and completes its work. */
 export async function examineWebGpuApi(group: DeviceGroup): Promise<WebGpuApiDiagnosis> {
   try {
     for (const device of group.devices.filter(({ local }) => local)) {

@@ -26,7 +26,7 @@ interface FftCommandOptions extends AlgorithmCommandOptions {
   readonly real?: boolean
   readonly norm: FftNorm
   readonly order: FftOrder
-  /** The length of the real axis, where it is odd. */
+  /** The length of the real axis, if it is odd. */
   readonly odd?: boolean
   readonly input?: string
   readonly output?: string
@@ -41,7 +41,7 @@ export const command: CommandModule = {
     'tandem fft --shape 512x512x512 --order transposed',
     'tandem fft --input signals.npy --axes 1 --real --norm ortho --output spectra.npy',
   ],
-  documents: ['fft'],
+  documents: { fft: '--shape 4x6 --real --devices 2' },
   define(command, context) {
     command
       .option(
@@ -141,8 +141,8 @@ export const command: CommandModule = {
           [512, 512, 512],
         ],
       },
-      // All axes are transformed, except for those of two axes that are not square: of them, the lines of the
-      // last axis.
+      // All axes are transformed, except in arrays of two axes that are not square: there, only the last
+      // axis.
       (group, settings, shape) =>
         fft(group, {
           ...settings,
@@ -153,12 +153,12 @@ export const command: CommandModule = {
   },
 }
 
-/** Lines of these lengths, as many as make `values` complex numbers. */
+/** Lines of these lengths, as many as hold `values` complex numbers. */
 function lines(values: number, lengths: readonly number[]): number[][] {
   return lengths.map((length) => [Math.floor(values / length), length])
 }
 
-/** The shape of the array on the real side, of which a file may hold half of the spectrum. */
+/** The shape of the real array, of whose spectrum a file may hold half. */
 function realShape(
   shape: readonly number[],
   { real, axes, odd }: FftCommandOptions,

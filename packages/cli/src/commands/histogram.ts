@@ -34,7 +34,7 @@ export const command: CommandModule = {
     'tandem histogram --input a.npy --bins 256 --range -1,1 --image counts.svg',
     'tandem histogram --input a.npy --edges edges.npy --output counts.npy',
   ],
-  documents: ['histogram'],
+  documents: { histogram: '--elements 9 --devices 2' },
   define(command, context) {
     command
       .addOption(elementsOption(4_194_304))
@@ -79,7 +79,7 @@ export const command: CommandModule = {
             elements: input?.length ?? options.elements ?? 4_194_304,
             type: input?.type ?? options.type ?? 'f32',
             ...(given === undefined ? { bins, low, high } : { edges: given }),
-            // The order of elements does not matter.
+            // The order of the elements does not matter.
             input: input?.fileOrder(),
             output: await npySink(output, 'u32', [bins], context.terminal.progress),
           })

@@ -1,6 +1,6 @@
 import type { CommandModule } from '../command.ts'
 
-/** Every command, in the order of the help: a new one is a line here. */
+/** Every command, in the order of the help. A new command needs a line here. */
 export async function loadCommands(): Promise<readonly CommandModule[]> {
   const modules = await Promise.all([
     import('./demo.ts'),

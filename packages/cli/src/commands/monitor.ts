@@ -7,7 +7,7 @@ import { formatJson } from '../json.ts'
 import { beginHandover } from '../terminal.ts'
 import { adapterJson, sensorTable } from './devices.ts'
 
-/** A timer of Node's fires at once where it is set to more milliseconds. */
+/** The longest delay, in milliseconds, of a timer in Node: longer ones fire immediately. */
 const longestInterval = 2 ** 31 - 1
 
 interface MonitorOptions {
@@ -21,7 +21,7 @@ export const command: CommandModule = {
   name: 'monitor',
   description: 'show the sensors of every device until Ctrl-C',
   examples: ['tandem monitor'],
-  documents: ['monitor'],
+  documents: { monitor: '--count 1 --interval 1' },
   define(command, context) {
     command
       .option('--interval <ms>', 'milliseconds between readings', wholeNumber(1, longestInterval), 1000)
@@ -32,7 +32,7 @@ export const command: CommandModule = {
       const { out, interactive, signal } = terminal
       terminal.progress.start('Looking for devices')
       const adapters = await adaptersWithSensors(options.backend)
-      // Ctrl-C is how the command ends.
+      // The command runs until Ctrl-C.
       beginHandover(terminal)
       for (let reading = 1; !signal.aborted; reading++) {
         const readings = await Promise.all(adapters.map((adapter) => adapter.telemetry?.()))

@@ -30,8 +30,8 @@ interface RingCommandOptions extends AlgorithmCommandOptions, ProductShapeOption
 }
 
 /**
- * Virtual devices on a software GPU: the most nodes of the published comparison, and as many as one ring has
- * there.
+ * Numbers of virtual devices on a software GPU: the largest number of nodes in the published comparison, and
+ * the size of a single ring there.
  */
 const softwareNodes = { compare: 16, run: 4 }
 
@@ -42,7 +42,7 @@ export const command: CommandModule = {
   description:
     'multiply matrices on a ring of devices, and compare ways to overlap messages, uploads and products',
   examples: ['tandem ring --n 4096 --scheme interleaved', 'tandem ring --n 128 --compare'],
-  documents: ['ring', 'ringComparison'],
+  documents: { ring: '--n 4', ringComparison: '--n 4 --devices 2 --compare' },
   define(command, context) {
     addProductShapeOptions(command)
       .option('--output <file>', 'write the product as .npy')
@@ -71,7 +71,7 @@ export const command: CommandModule = {
   },
 }
 
-/** A software GPU has as many devices as one asks for; GPUs are all used. */
+/** A software GPU opens any number of devices; of hardware GPUs, all are used. */
 async function defaultDevices(options: RingCommandOptions): Promise<number | undefined> {
   const { chosen } = await selectAdapters(openGroupOptions(options))
   if (!chosen.every(({ software }) => software)) return undefined

@@ -36,16 +36,16 @@ import { formatSeconds, parseCount } from '../quantity.ts'
 import { RunFiles } from '../run-files.ts'
 import { beginHandover } from '../terminal.ts'
 
-/** What a buffer may hold. Kernels bind u8 and i8 as `array<u32>`, four elements a word. */
+/** The element types of a buffer. Kernels bind u8 and i8 as `array<u32>`, four elements per word. */
 type BufferElementType = Exclude<FileElementType, 'f16'>
 const bufferElementTypes: readonly BufferElementType[] = [...elementTypes, 'u8', 'i8']
 
-/** Where a buffer's elements come from: a file, or zeros of a type and a shape. */
+/** The source of a buffer's elements: a file, or zeros of a type and a shape. */
 type BufferSource =
   | { readonly file: string }
   | { readonly type: BufferFileType; readonly shape: readonly number[] }
 
-/** What a file of a buffer may hold: complex numbers are `array<vec2f>`, two f32 each. */
+/** The element types of a buffer's file. Complex numbers are `array<vec2f>`, two f32 each. */
 type BufferFileType = BufferElementType | 'c64'
 
 interface RunCommandOptions extends Omit<GroupOptions, 'devices'>, KernelOptions {
@@ -66,7 +66,7 @@ export const command: CommandModule = {
     'tandem run scale.wgsl --buffer x=in.npy --set factor=2 --output x=out.npy',
     'tandem run fill.wgsl --buffer y=f32:1e6 --workgroups 15625 --json',
   ],
-  documents: ['run'],
+  documents: { run: 'kernel.wgsl --buffer x=f32:5' },
   define(command, context) {
     command
       .argument('<kernel.wgsl>', 'file of WGSL')
@@ -228,7 +228,9 @@ async function runKernel(group: DeviceGroup, work: Work): Promise<KernelReport> 
   }
 }
 
-/** One dimension of workgroups with an invocation for each of `elements`. Throws where the device does not take so many. */
+/**
+ * One dimension of workgroups with one invocation per element. Throws if the device does not support so many.
+ */
 function defaultWorkgroups(
   { workgroupSize: [x] }: Kernel,
   elements: number,
@@ -244,7 +246,7 @@ function defaultWorkgroups(
   return count
 }
 
-/** Throws where a binding of the kernel has no buffer, or one of another type, or a buffer has no binding. */
+/** Throws if a binding of the kernel has no buffer, or one of another type, or if a buffer has no binding. */
 function requireBindings(
   { reflection }: Kernel,
   path: string,
@@ -266,7 +268,7 @@ function requireBindings(
   for (const { name, type } of bindings) {
     const source = buffers[name]!
     const given = 'file' in source ? inputs.get(name)!.type : source.type === 'c64' ? 'f32' : source.type
-    // A structure of several types takes u32.
+    // A structure with members of several types is given as u32.
     const wanted = type.scalar === 'mixed' ? 'u32' : type.scalar
     if (given === wanted || (wanted === 'u32' && (given === 'u8' || given === 'i8'))) continue
     const from = 'file' in source ? printable(source.file) : 'its --buffer'
@@ -279,13 +281,16 @@ function requireBindings(
   }
 }
 
-/** Throws where a uniform member has no value, or a value has no member. What only core can tell of the members that it may fill in, it tells. */
+/**
+ * Throws if a uniform member has no value, or a value has no member. Core checks the members that it may fill
+ * in.
+ */
 function requireValues({ reflection }: Kernel, path: string, values: RunCommandOptions['set']): void {
   const members = reflection.bindings
     .filter(({ space }) => space === 'uniform')
     .flatMap(
       ({ name, type, members }): readonly ReflectedMember[] =>
-        // A uniform that is no structure counts as one member of its own name.
+        // A uniform that is not a structure counts as one member with its own name.
         members ?? [{ ...type, name, type: type.name, offset: 0 }],
     )
   const other = Object.keys(values).find((name) => !members.some((member) => member.name === name))
@@ -314,7 +319,10 @@ function exampleValue({ name, kind, components }: ReflectedMember): string {
   }
 }
 
-/** The number of elements that the kernel sees: words of four elements where the buffer holds bytes, pairs where it holds complex numbers. */
+/**
+ * The number of elements that the kernel sees: words of four elements if the buffer holds bytes, pairs if it
+ * holds complex numbers.
+ */
 function boundLength({
   view,
   type,

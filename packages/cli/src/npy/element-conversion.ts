@@ -2,18 +2,19 @@ import { type ElementArray, type ElementType, elementByteLength } from '@tandem-
 import { UsageError } from '../exit-code.ts'
 import { printable } from '../printable.ts'
 
-/** Element types of `.npy` files that commands take. */
+/** Element types of `.npy` files that commands accept. */
 export type FileElementType = ElementType
 /**
- * The element types that every algorithm takes. Products take f16 too, and kernels of one's own take bytes.
+ * The element types that every algorithm accepts. Products also accept f16, and the user's own kernels accept
+ * bytes.
  */
 export type NpyElementType = Exclude<FileElementType, 'f16' | 'u8' | 'i8'>
 export const elementTypes: readonly NpyElementType[] = ['f32', 'i32', 'u32']
 
-/** Converts the elements of a file into the elements of an algorithm. */
+/** Converts the elements of a file to those of an algorithm. */
 export interface ElementConversion {
   readonly type: FileElementType
-  /** The file holds complex numbers: of two elements (f32) each. */
+  /** Whether the file has complex numbers, of two elements (f32) each. */
   readonly complex: boolean
   /** Bytes of one element in the file. */
   readonly fileByteLength: number
@@ -37,7 +38,7 @@ const numpyName: Readonly<Record<FileElementType, string>> = {
   u8: 'uint8',
   i8: 'int8',
 }
-/** NumPy's complex64: pairs of f32. Files alone know it as a type. */
+/** NumPy's complex64: pairs of f32. Only files have this type. */
 export const complexDescr = '<c8'
 const typeOf = Object.fromEntries(
   Object.entries(descrOf).map(([type, descr]) => [descr, type as FileElementType]),
@@ -56,9 +57,9 @@ const names: Readonly<Record<string, string>> = {
 }
 
 /**
- * `accepted` lists the types that the algorithm takes, preferred first; `complex` says that it takes complex
- * numbers, before all others. Where the file holds another type, throws a `UsageError` that recommends
- * `astype`, and `--cast` where that would work.
+ * `accepted` lists the types that the algorithm accepts, in order of preference; with `complex`, it prefers
+ * complex numbers to all of them. For a file of another type, throws a `UsageError` that recommends `astype`,
+ * or `--cast` if that would work.
  */
 export function elementConversion(
   descr: string,

@@ -10,7 +10,7 @@ export interface NpyHeader {
   readonly descr: string
   readonly fortranOrder: boolean
   readonly shape: readonly number[]
-  /** Where the elements start, in bytes. */
+  /** The byte offset of the first element. */
   readonly dataByteOffset: number
 }
 
@@ -20,7 +20,10 @@ const magic = [0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59]
 /** NumPy writes headers of 128 bytes; format.py rejects headers above 10,000. */
 const headerByteLimit = 65_536
 
-/** Where the elements start, computed from the first 12 bytes of the file (fewer if it is shorter). */
+/**
+ * The byte offset of the first element, computed from the first 12 bytes of the file (fewer if it is
+ * shorter).
+ */
 function npyDataByteOffset(preamble: Uint8Array, name: string): number {
   if (preamble.length < 10 || magic.some((byte, i) => preamble[i] !== byte)) {
     throw new UsageError(`${name} is not a .npy file: it does not start with \\x93NUMPY.`, 'bad-input')
@@ -46,7 +49,7 @@ function npyDataByteOffset(preamble: Uint8Array, name: string): number {
   return 12 + byteLength
 }
 
-/** `bytes` is the file's beginning, at least up to `npyDataByteOffset`. */
+/** `bytes` is the start of the file, at least up to `npyDataByteOffset`. */
 export function parseNpyHeader(bytes: Uint8Array, name: string): NpyHeader {
   const dataByteOffset = npyDataByteOffset(bytes, name)
   if (bytes.length < dataByteOffset) {
@@ -88,7 +91,7 @@ export function parseNpyHeader(bytes: Uint8Array, name: string): NpyHeader {
   }
 }
 
-/** The beginning of a long text, for a message. */
+/** The start of a long text, for a message. */
 function shortened(text: string): string {
   return text.length <= 200 ? text : `${text.slice(0, 200)}…`
 }
@@ -106,7 +109,7 @@ function parseDictionary(text: string, wrong: (reason: string) => Error): Map<st
   const token = /(?<value>'[^']*'|"[^"]*"|[A-Za-z]\w*|\([^()]*\)|\[.*\])|[:,]|(?<space>\s+)|(?<other>.)/gsy
   const tokens: RegExpExecArray[] = []
   for (const found of body.slice(1, -1).matchAll(token)) {
-    // At once, so that a text of nothing but opening brackets is not searched for the end of each.
+    // Fails immediately: a text that consists of opening brackets must not be searched for the end of each.
     if (found.groups?.other !== undefined) throw wrong('an entry is not readable')
     if (found.groups?.space !== undefined) continue
     tokens.push(found)
@@ -128,13 +131,13 @@ function parseDictionary(text: string, wrong: (reason: string) => Error): Map<st
   return entries
 }
 
-/** The lengths in a tuple such as `(3, 4L)`, or undefined for other text. */
+/** The lengths in a tuple such as `(3, 4L)`; undefined for other text. */
 function parseTuple(text: string): number[] | undefined {
   const inner = /^\((.*)\)$/s.exec(text)?.[1]?.trim()
   if (inner === undefined) return undefined
   if (inner === '') return []
   const parts = inner.split(',')
-  // A comma at the end.
+  // A trailing comma.
   if (parts.length > 1 && parts.at(-1)!.trim() === '') parts.pop()
   const lengths: number[] = []
   for (const part of parts) {

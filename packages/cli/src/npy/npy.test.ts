@@ -39,7 +39,7 @@ async function readMatrix(path: string, options: NpyReadOptions, atOnce: number)
   }
 }
 
-/** A version 1.0 file with any header text. */
+/** A version 1.0 file with the given header text. */
 function npyBytes(dictionary: string, data: Uint8Array = new Uint8Array(), version = 1): Uint8Array {
   const text = new TextEncoder().encode(`${dictionary}\n`)
   const length =
@@ -106,8 +106,8 @@ describe('headers', () => {
     ['commas', `(${','.repeat(60_000)})`],
   ])('with 60,000 %s are rejected in the time of one pass', (_, shape) => {
     const bytes = npyBytes(`{'descr': '<f4', 'fortran_order': False, 'shape': ${shape}, }`)
-    // Two hundred times: with the expressions of the past, which took seconds each, this would not end within
-    // the limit of a test.
+    // Two hundred times: with earlier regular expressions, which took seconds each, this would exceed the
+    // time limit of a test.
     for (let i = 0; i < 200; i++)
       expect(() => parseNpyHeader(bytes, 'a.npy')).toThrow(/a\.npy has an invalid \.npy header/)
   })

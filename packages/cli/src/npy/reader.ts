@@ -11,18 +11,20 @@ import { type NpyHeader, npyPreambleByteLength, parseNpyHeader } from './header.
 const chunkByteLength = 16 * 1024 * 1024
 
 export interface NpyReadOptions {
-  /** The types that the algorithm takes, preferred first. */
+  /** The types that the algorithm accepts, in order of preference. */
   readonly accepted: readonly FileElementType[]
-  /** True: files of complex numbers are taken too, or alone where nothing else is accepted. */
+  /** If true, files of complex numbers are accepted too. */
   readonly complex?: boolean | undefined
-  /** Converts float64, int64, uint64, and complex128 where complex numbers are taken, with a range check. */
+  /**
+   * Converts float64, int64 and uint64, and complex128 if complex numbers are accepted, with a range check.
+   */
   readonly cast?: boolean | undefined
 }
 
 /** A `.npy` file, open for reading in pieces, so that it may exceed the host's memory. */
 export class NpyReader {
   readonly name: string
-  /** Of complex numbers, where `complex` is true. */
+  /** Counts complex numbers if `complex` is true. */
   readonly shape: readonly number[]
   readonly complex: boolean
   readonly fortranOrder: boolean
@@ -48,8 +50,8 @@ export class NpyReader {
   }
 
   /**
-   * Throws `UsageError` where the file is missing, truncated, too long for its header, or of a type that is
-   * not accepted.
+   * Throws `UsageError` if the file is missing, truncated, too long for its header, or of a type that is not
+   * accepted.
    */
   static async open(path: string, options: NpyReadOptions): Promise<NpyReader> {
     const name = printable(path)
@@ -81,7 +83,7 @@ export class NpyReader {
     }
   }
 
-  /** Throws `UsageError` where the array does not have one dimension. */
+  /** Throws `UsageError` unless the array has one dimension. */
   vectorLength(): number {
     if (this.shape.length !== 1)
       throw new UsageError(
@@ -91,7 +93,7 @@ export class NpyReader {
     return this.length
   }
 
-  /** Throws `UsageError` where the array does not have two dimensions. */
+  /** Throws `UsageError` unless the array has two dimensions. */
   matrixShape(): readonly [rows: number, columns: number] {
     const [rows, columns] = this.shape
     if (this.shape.length !== 2 || rows === undefined || columns === undefined) {
@@ -104,7 +106,7 @@ export class NpyReader {
   }
 
   /**
-   * Throws `UsageError` where an array of several dimensions is in Fortran order, in which its last one is
+   * Throws `UsageError` for an array of several dimensions in Fortran order, because its last dimension is
    * not contiguous.
    */
   requireOrder(): void {
@@ -116,8 +118,8 @@ export class NpyReader {
   }
 
   /**
-   * Fills `into` with the elements of a matrix from flat, row-major index `offset` on, whatever the order in
-   * the file. Any range may be read any number of times.
+   * Fills `into` with the elements of a matrix, starting at the flat row-major index `offset`, regardless of
+   * the order in the file. Any range may be read any number of times.
    */
   async readRowMajor(offset: number, into: ElementArray<FileElementType>): Promise<void> {
     if (!this.fortranOrder) return this.readFileOrder(offset, into)

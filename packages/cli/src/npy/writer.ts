@@ -4,8 +4,8 @@ import { complexDescr, descrOf, type FileElementType } from './element-conversio
 import { formatNpyHeader } from './header.ts'
 
 /**
- * A `.npy` file in C order, written in pieces: in any order to a regular file, in ascending order to anything
- * else. The caller commits `file`.
+ * A `.npy` file in C order, written in pieces: in any order to a regular file, and in ascending order to
+ * anything else. The caller commits `file`.
  */
 export class NpyWriter {
   readonly #file: OutputFile
@@ -17,8 +17,8 @@ export class NpyWriter {
   }
 
   /**
-   * Writes the header into `file`, which was created before the work started. `c64`: complex numbers, of two
-   * elements (f32) each.
+   * Writes the header into `file`, which was created before the work started. `c64` stands for complex
+   * numbers of two elements (f32) each.
    */
   static async start(
     file: OutputFile,

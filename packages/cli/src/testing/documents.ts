@@ -4,12 +4,12 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 type Schema = { [keyword: string]: unknown }
 
 /**
- * The published schema, in which nothing may be that it does not describe: users get new fields, tests want
- * them described.
+ * The published schema, made strict: it allows users to receive new fields, whereas tests demand that every
+ * field is described.
  */
 function strictSchema(): Schema & { $id: string; $defs: Record<string, Schema> } {
   const schema = JSON.parse(readFileSync(new URL('../../schemas/1.json', import.meta.url), 'utf8'))
-  // Other definitions add to these.
+  // Other definitions extend these.
   const open = (name: string) => name === 'document' || /report$/i.test(name)
   for (const [name, definition] of Object.entries<Schema>(schema.$defs)) {
     for (const property of Object.values((definition.properties ?? {}) as Schema)) close(property)
@@ -18,7 +18,7 @@ function strictSchema(): Schema & { $id: string; $defs: Record<string, Schema> }
   return schema
 }
 
-/** Closes every object with properties, however deep. */
+/** Forbids additional properties in every object schema, at any depth. */
 function close(node: unknown): void {
   if (Array.isArray(node)) for (const item of node) close(item)
   else if (typeof node === 'object' && node !== null) {
@@ -33,19 +33,19 @@ const ajv = new Ajv2020({
   allErrors: true,
   allowUnionTypes: true,
   strictRequired: false,
-  // Definitions that add to others leave the type to them.
+  // Definitions that extend others inherit the type from them.
   strictTypes: false,
   formats: { 'date-time': true },
 })
 ajv.addSchema(schema)
 const validators = new Map<string, ValidateFunction>()
 
-/** The definitions of documents, which `$schema` of a document names. */
+/** The definitions of documents to which `$schema` refers. */
 export const documentKinds = Object.keys(schema.$defs).filter((name) =>
   (schema.anyOf as { $ref: string }[]).some(({ $ref }) => $ref === `#/$defs/${name}`),
 )
 
-/** What is wrong with a document of `--json` by the schema that it names; empty where nothing is. */
+/** The errors in a document of `--json` according to the schema that it names; empty if there are none. */
 export function schemaErrors(document: { readonly $schema?: string }): string[] {
   const { $schema = '' } = document
   if (!$schema.startsWith(`${schema.$id}#/$defs/`)) return [`$schema is ${$schema}`]

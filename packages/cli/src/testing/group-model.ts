@@ -12,7 +12,7 @@ import {
 } from '@tandem-gpu/core'
 import fc from 'fast-check'
 
-/** What a buffer holds, as far as it is known: a run that was aborted leaves it open. */
+/** The contents of a buffer, if known: they are not after an aborted run. */
 interface Memory {
   values: Uint32Array | undefined
 }
@@ -36,12 +36,13 @@ interface ModelProgram {
 interface Expected<T> {
   readonly codes?: readonly GpuErrorCode[]
   readonly mayWork?: boolean
-  /** Gets the result. */
+  /** Receives the result. */
   readonly take?: (result: T) => void
 }
 
 /**
- * A group and what its objects must hold: calls take effect in their order, whether they are awaited or not.
+ * A group and the expected contents of its objects: calls take effect in order, whether they are awaited or
+ * not.
  */
 export class GroupModel {
   readonly group: DeviceGroup
@@ -50,7 +51,7 @@ export class GroupModel {
   readonly hosts: ModelHost[] = []
   readonly programs: ModelProgram[] = []
   readonly kernels: Kernel[] = []
-  /** Calls that nobody awaits yet. */
+  /** Calls that are not awaited yet. */
   readonly pending = new Set<Promise<void>>()
   readonly problems: string[] = []
   destroyed = false
@@ -72,8 +73,8 @@ export class GroupModel {
   }
 
   /**
-   * Calls, and judges what comes: an error must be a GpuError of one of the codes, and without `mayWork`
-   * there must be one where there are codes.
+   * Makes a call and checks the outcome: an error must be a GpuError with one of the codes. If there are
+   * codes, an error is required unless `mayWork` is true.
    */
   call<T>(
     what: string,
@@ -104,9 +105,9 @@ export class GroupModel {
     while (this.pending.size > 0) await Promise.all(this.pending)
   }
 
-  /** Ends the group and returns what was wrong since it was opened. */
+  /** Ends the group and returns everything that was wrong since it was opened. */
   async end(): Promise<readonly string[]> {
-    // What every buffer holds in the end shows what the runs before have done.
+    // The final contents of every buffer show the effect of all earlier runs.
     for (const a of this.buffers.keys()) steps.read(this, { a, b: 0, c: 0, wait: true })
     await this.idle()
     const kept = [
@@ -116,8 +117,8 @@ export class GroupModel {
       ...this.kernels,
       this.kernel,
     ].filter((resource) => !('destroyed' in resource && resource.destroyed))
-    // The end of a group frees everything: half of the groups must have nothing left before it, the others
-    // must name what is left.
+    // The end of a group frees everything. Half of the groups destroy everything before that; the others must
+    // name what is left.
     const tidy = this.buffers.length % 2 === 0 && !this.destroyed
     if (tidy) for (const resource of kept.splice(0)) resource.destroy()
     if (tidy) this.#requireNothingLive('once all objects are destroyed')
@@ -147,7 +148,7 @@ struct Params { x_base: u32, y_base: u32, y_length: u32, addend: u32 }
   y[i] = 3u * y[i] + x[params.x_base + id.x] + params.addend;
 }`
 
-/** Arguments that no call takes where it is given one of them. */
+/** Arguments that every call must refuse. */
 const garbage: readonly unknown[] = [
   null,
   Number.NaN,
@@ -168,7 +169,7 @@ const garbage: readonly unknown[] = [
   new Proxy({}, {}),
 ]
 
-/** A step: what it does depends on a few numbers, taken modulo what there is. */
+/** A step. Its effect depends on a few numbers, which are taken modulo the number of choices. */
 interface Numbers {
   readonly a: number
   readonly b: number
@@ -215,7 +216,7 @@ const steps = {
     const codes = buffer.destroyed ? (['validation'] as const) : []
     const writing = model.call('write', () => model.group.queue.write(buffer, data), { codes })
     if (codes.length === 0 && !model.destroyed) memory.values = data.slice()
-    data.fill(99) // What is written is what the array held at the call.
+    data.fill(99) // The contents of the array at the time of the call are written.
     if (wait) return writing
   },
   read(model, { a, wait }) {
@@ -409,7 +410,7 @@ function destroyUsed(scratch: DeviceBuffer<'u32'>, recorder: Recorder): void {
   scratch.destroy()
 }
 
-/** Garbage may be good enough for a call; what it makes is destroyed again. */
+/** Garbage may happen to be valid; a resulting object is destroyed again. */
 async function destroyMade(call: () => unknown): Promise<void> {
   const made = await call()
   if (made !== null && typeof made === 'object' && 'destroy' in made) (made as { destroy(): void }).destroy()

@@ -7,14 +7,14 @@ export interface ProcessResult {
   readonly exit: number | null
   readonly signal: NodeJS.Signals | null
   readonly stdout: string
-  /** Without lines of progress. */
+  /** Standard error without lines of progress. */
   readonly stderr: string
 }
 
 export interface StartedProcess {
   readonly pid: number
   kill(signal: NodeJS.Signals): void
-  /** Resolves once one of the streams holds `text`, or the process has ended. */
+  /** Resolves once one of the streams contains `text`, or the process has ended. */
   says(text: string): Promise<void>
   readonly ended: Promise<ProcessResult>
 }
@@ -27,7 +27,7 @@ declare module 'vitest' {
 }
 
 const bin = `${inject('programs')}/bin.mjs`
-/** Every process compiles the same files: half of the time that it takes to start. */
+/** Every process compiles the same files, which takes half of its start-up time. */
 const compiled = `${inject('programs')}/compiled`
 
 /**
@@ -45,7 +45,7 @@ export function startTandem(
   })
 }
 
-/** What a command says while it works, which it does only where the machine takes long. */
+/** Lines of progress, which a command prints only if the machine is slow. */
 const progressLines = /^tandem: [^\n:]+: (\d+ % {2})?\d+ (s|min)(, about [^\n]+ left)?\n/gm
 
 export function startProcess(

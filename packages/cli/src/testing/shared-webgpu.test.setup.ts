@@ -1,7 +1,7 @@
 import { vi } from 'vitest'
 import { sharedWebGpu } from './shared-webgpu.ts'
 
-/** The commands that tests run in this process share the software GPU; ranks of a job open their own. */
+/** Commands that tests run in this process share the software GPU; ranks of a job open their own. */
 vi.mock(import('../backends.ts'), async (importOriginal) => {
   const original = await importOriginal()
   return {

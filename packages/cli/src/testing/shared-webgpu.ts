@@ -6,10 +6,10 @@ let first: Backend<Runtime> | undefined
 
 /**
  * The first WebGPU backend of this process, for all commands that tests run in it: each kernel is compiled
- * once, which takes a CPU seconds.
+ * only once, which takes seconds on a CPU.
  */
 export function sharedWebGpu(backend: Backend): Backend<Runtime> {
-  // Of one process: it is not in a job.
+  // Only for one process: this backend cannot be part of a job.
   first ??= backend as Backend<Runtime>
   return openedOnce(first)
 }

@@ -56,7 +56,7 @@ const underWay = () => performance.now() - start < seconds * 1000
 
 if (role === 'pressure') await press()
 else {
-  // A thread that starts late, once for the process, is no leak: a leak grows with the groups.
+  // A thread that starts late, once per process, is not a leak: a leak grows with the number of groups.
   for (let group = 0; group < 10; group++) await oneGroup()
   await sleep(500)
   const atStart = handles()
@@ -83,7 +83,7 @@ else {
 }
 process.exitCode = problems.length > 0 ? 1 : 0
 
-/** What the process has open. */
+/** The numbers of open files and threads. */
 function handles(): { readonly files: number; readonly threads: number } {
   return {
     files: readdirSync('/proc/self/fd').length,
@@ -91,7 +91,7 @@ function handles(): { readonly files: number; readonly threads: number } {
   }
 }
 
-/** Takes and gives back device memory, up to a few GiB a device at once, until the time is up. */
+/** Allocates and frees device memory, up to a few GiB per device at a time, until the time is up. */
 async function press(): Promise<void> {
   const group = await openGroup({ backends: [backend], devices })
   const held: DeviceBuffer[] = []
@@ -119,7 +119,7 @@ async function press(): Promise<void> {
 
 /**
  * Opens a group (sometimes of virtual devices), works on it for a while, and closes it, sometimes with work
- * under way: that work must settle, either way, and what it did not come to destroy is in the report.
+ * in flight. That work must settle, either way, and the report names the objects that it has not destroyed.
  */
 async function oneGroup(): Promise<void> {
   counts.groups++
@@ -198,23 +198,23 @@ async function oneProgram(group: DeviceGroup): Promise<{ work: Promise<void>; ke
 }
 
 /**
- * A recorded program that multiplies by `factor` and adds `bias` once a device, from the first buffer of
- * `ring` round to it again.
+ * A recorded program that multiplies by `factor` and adds `bias` once per device, from the first buffer of
+ * `ring` around to the same buffer.
  */
 interface Chain {
   readonly program: Program
   readonly ring: readonly DeviceBuffer<'u32'>[]
-  /** Takes the result of each repetition. */
+  /** Receives the result of each repetition. */
   readonly host: HostBuffer<'u32'>
-  /** What the first buffer holds before the first repetition. */
+  /** The contents of the first buffer before the first repetition. */
   readonly input: Uint32Array
   readonly factor: number
   readonly bias: number
 }
 
 /**
- * Runs a chain and checks its result, or aborts it; then destroys its objects, but not program and buffers
- * where they are to be kept.
+ * Runs a chain and checks its result, or aborts it; then destroys its objects, except program and buffers
+ * that are to be kept.
  */
 async function runChain(group: DeviceGroup, chain: Chain, times: number, keep: boolean): Promise<void> {
   const { program, ring, host, input, factor, bias } = chain

@@ -15,8 +15,8 @@ export interface TandemResult {
 }
 
 /**
- * Runs `tandem` in this process, as a shell would with this line. Arguments hold no spaces. Throws where
- * `--json` prints what its schema denies.
+ * Runs `tandem` in this process, as a shell would with this line. Arguments cannot contain spaces. Throws if
+ * a document of `--json` does not match its schema.
  */
 export async function tandem(line: string): Promise<TandemResult> {
   const terminal = recordedTerminal()

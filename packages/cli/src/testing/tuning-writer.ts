@@ -1,6 +1,6 @@
 import { TuningFolder } from '../tuning-folder.ts'
 
-// A program of its own: stores fifty choices in the folder of the first argument, under keys that begin with
+// A separate program: stores fifty choices in the folder of the first argument, under keys that begin with
 // the second.
 const [path, name] = process.argv.slice(2)
 const folder = new TuningFolder(path)

@@ -23,7 +23,7 @@ const scale: CompileOptions<ScaleArguments> = {
     }`,
 }
 
-// The compiler checks this file: where one of the marked lines were right, `tsc -b` would fail.
+// The compiler checks this file: if one of the marked lines were correct, `tsc -b` would fail.
 it('TypeScript checks the arguments of a typed kernel, and leaves those of a string alone', async () => {
   const group = await openGroup({ backends: [referenceBackend()] })
   const typed = await group.compile(scale)

@@ -6,7 +6,7 @@ import { build } from 'esbuild'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type AddonFailure, addonFailure, addonLoader } from './addon.ts'
 
-// This package's own name: an addon stands in for one of its own, where it is not bundled.
+// This package stands in for one with an addon. With another name, the code would count as bundled.
 const holder = { name: '@tandem-gpu/core', moduleUrl: new URL('..', import.meta.url).href, backend: 'own()' }
 const notFound = new Error('No native build was found for platform=x arch=y\n    loaded from: /app')
 

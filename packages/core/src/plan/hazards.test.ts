@@ -23,7 +23,7 @@ const strided = fc
   })
   .map(({ padding, ...rest }) => ({ ...rest, rowByteStride: rest.rowByteLength + padding }))
 
-/** Columns of one matrix, as halo and tile views are. */
+/** Columns of one matrix, like the views of halos and tiles. */
 const block = fc
   .record({
     row: fc.nat(5),

@@ -18,8 +18,8 @@ test('random programs give the recorded meaning in random orders, repetitions ov
       await group.queue.run(program, 4)
       await random.expectResult(4, `program ${seed}, order ${backend.seed}`)
     }
-    // Random commands overwrite each other and settle after a repetition, so that many missing edges cannot
-    // show; a good part must.
+    // Random commands overwrite each other, and the contents settle after one repetition, so many missing
+    // edges cannot have an effect; a good part of them must.
     const expected = random.expected(4)
     for (const edge of removableEdges(program.plan)) {
       backend.transformPlan = (plan) => withoutEdge(plan, edge.from, edge.to, edge.previous)

@@ -51,7 +51,7 @@ describe('runs that begin and end without JavaScript, on all ranks or on some,',
       const results = await ranks.each((group) => run(group, 5))
       expect(new Set(results.map(({ seconds }) => seconds)).size).toBe(1)
       expect(results[0]!.seconds).toBeGreaterThan(0)
-      // One rank may give a signal: then no rank begins before all know.
+      // One rank may pass a signal; then no rank begins before all ranks know.
       const { signal } = new AbortController()
       await ranks.each((group) => run(group, 2, group.rank === 1 ? { signal } : {}))
       const found = await values()
@@ -78,7 +78,7 @@ describe('runs that begin and end without JavaScript, on all ranks or on some,',
           return plan
         }
         expectErrors(await outcomes(ranks, (group) => run(group, 5)), 'driver', 'has a defect')
-        // Nothing passes between the ranks, so that the group goes on.
+        // The ranks exchange no messages, so the group can still be used.
         ranks.simulation.transformPlan = undefined
         await ranks.each((group) => run(group, 5))
       },

@@ -113,7 +113,7 @@ describe('ranks that make different calls get an error on every rank that names 
     test(name, () =>
       withRanks(async (ranks) => {
         expectErrors(await outcomes(ranks, body), 'validation', 'different calls', ...parts)
-        // Nothing goes on after that.
+        // The group cannot be used after that.
         expectErrors(
           await outcomes(ranks, async (group) => group.devices[0]!.allocate('u32', 1)),
           'validation',
@@ -337,7 +337,7 @@ describe('a failure on one rank is an error on every rank', () => {
       })
       let controller = new AbortController()
       let repetitions = 0
-      // A busy machine may take longer to begin: then the next abort comes later.
+      // A busy machine may take longer to begin, so the next abort comes later.
       for (let delay = 30; repetitions === 0; delay *= 2) {
         controller = new AbortController()
         const { signal } = controller
@@ -365,7 +365,7 @@ describe('a failure on one rank is an error on every rank', () => {
         'aborted',
         'after 0 of 1',
       )
-      // All stopped alike: the values go on as if there had been no abort.
+      // All ranks stopped after the same repetition: the values continue as if there had been no abort.
       const values = await ranks.each(async (group) => {
         const { buffers, program, kernel } = sides[group.rank]!
         const read = () => Promise.all(buffers.map(async (buffer) => (await group.queue.read(buffer))[0]!))

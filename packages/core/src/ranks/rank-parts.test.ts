@@ -10,15 +10,18 @@ import type { MessageRule } from '../testing/simulated-messages.ts'
 
 const long = process.env.TANDEM_LONG === '1'
 
-/** What every rank must find after a run. */
+/** The values that every rank must have after a run. */
 interface Case {
   readonly ranks: OpenRanks
   readonly programs: readonly Program[]
-  /** Fills all memory, runs the programs, and says whether every rank has what the recorded order gives. */
+  /**
+   * Fills all memory, runs the programs, and returns whether every rank has the results of the recorded
+   * order.
+   */
   isRight(): Promise<boolean>
 }
 
-/** One u32 buffer a device, filled with the device's ordinal + 1, and a program on it. */
+/** One u32 buffer per device, filled with the device's ordinal + 1, and a program that uses them. */
 async function makeCase(
   ranks: OpenRanks,
   times: number,
@@ -46,7 +49,7 @@ async function makeCase(
         )
         return results.every((result) => JSON.stringify(result) === JSON.stringify(expected(times)))
       } catch (error) {
-        // A run in which nothing can happen any more is wrong too.
+        // A run that cannot continue is wrong, too.
         if (String(error).includes('nothing can happen')) return false
         throw error
       }
@@ -59,8 +62,8 @@ function buffersOf(group: DeviceGroup) {
 }
 
 /**
- * Copies T to V, S to T, V to S, over three ranks that own one each: the edge that a reduction of the whole
- * program would drop matters.
+ * Copies T to V, S to T, and V to S, over three ranks that own one each. The edge that a reduction of the
+ * whole program would drop is necessary.
  */
 function rotation(ranks: OpenRanks, times: number): Promise<Case> {
   return makeCase(
@@ -81,8 +84,8 @@ function rotation(ranks: OpenRanks, times: number): Promise<Case> {
 }
 
 /**
- * Each device adds what it gets from its neighbour to what it has, and passes on what it had: everything
- * depends on everything.
+ * Each device adds its neighbour's value to its own and passes on its old value, so that everything depends
+ * on everything.
  */
 async function circulation(ranks: OpenRanks, times: number): Promise<Case> {
   const kernels = await ranks.each((group) => group.compile({ wgsl: accumulate }))
@@ -111,8 +114,8 @@ async function circulation(ranks: OpenRanks, times: number): Promise<Case> {
 }
 
 /**
- * Device 0 sends two numbers that change in each repetition, and nothing holds it up; device 1 makes them one
- * that tells their order.
+ * Device 0 sends two numbers that change in each repetition, without waiting for anything; device 1 combines
+ * them into one that reveals their order.
  */
 async function stream(ranks: OpenRanks, times: number): Promise<Case> {
   const kernels = await ranks.each((group) => group.compile({ wgsl: accumulate }))
@@ -160,7 +163,7 @@ describe('the rotation of three copies over three ranks', () => {
         for (const times of [1, 5]) {
           const rotated = await rotation(ranks, times)
           for (let seed = 1; seed <= 20; seed++) {
-            ranks.simulation.transport.seed = seed
+            ranks.simulation.network.seed = seed
             expect(await rotated.isRight(), `seed ${seed}, ${times} times`).toBe(true)
           }
         }
@@ -189,12 +192,12 @@ describe('the rotation of three copies over three ranks', () => {
   })
 })
 
-/** Whether some order of execution gives a wrong result. */
+/** Whether some order of execution produces a wrong result. */
 async function goesWrong({ ranks, isRight }: Case): Promise<boolean> {
   for (const messages of ['eager', 'rendezvous', 'mixed'] as const)
     for (const order of ['adversarial', 'random'] as const)
       for (let seed = 1; seed <= 10; seed++) {
-        Object.assign(ranks.simulation.transport, { messages, order, seed })
+        Object.assign(ranks.simulation.network, { messages, order, seed })
         if (!(await isRight())) return true
       }
   return false
@@ -237,7 +240,7 @@ describe('a program goes wrong when a message', () => {
     const ranks = await openRanks({ ranks: 3 })
     const made = await stream(ranks, 6)
     const right = await made.isRight()
-    ranks.simulation.transport.brokenRule = rule
+    ranks.simulation.network.brokenRule = rule
     const wrong = await goesWrong(made)
     expect({ right, wrong }).toEqual({ right: true, wrong: true })
     await ranks.destroy()
@@ -256,9 +259,9 @@ describe('random programs on 1 to 8 ranks', () => {
       const ranks = await openRanks({ ranks: rankCount, adapters })
       for (let i = 0; i < count / 16; i++) {
         const seed = 1000 * rankCount + 2 * i + shape
-        const { transport } = ranks.simulation
-        transport.seed = seed
-        transport.order = i % 3 === 0 ? 'adversarial' : 'random'
+        const { network } = ranks.simulation
+        network.seed = seed
+        network.order = i % 3 === 0 ? 'adversarial' : 'random'
         const schedule = i % 5 === 0 ? 'serial' : 'overlapped'
         const times = 1 + (i % 4)
         await ranks.each(async (group) => {
@@ -288,7 +291,7 @@ describe('random programs on 1 to 8 ranks', () => {
       for (const [rank, { program }] of sides.entries())
         for (const edge of removableEdges(program.plan)) {
           weaken(ranks, rank, edge)
-          ranks.simulation.transport.seed = edges++
+          ranks.simulation.network.seed = edges++
           const right = await Promise.all(
             sides.map(async (side) => {
               await side.random.reset()

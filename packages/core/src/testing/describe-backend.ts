@@ -8,15 +8,16 @@ export interface ConformanceOptions {
 }
 
 /**
- * The suite is written for vitest, an optional peer; what else `@tandem-gpu/core/testing` offers needs no
- * test runner.
+ * The suite is written for vitest, an optional peer; the rest of `@tandem-gpu/core/testing` does not need a test
+ * runner.
  */
 const suites = await Promise.all([
   import('./conformance/describe-conformance.ts'),
   import('./kernels/describe-kernels.ts'),
   import('./links/describe-link.ts'),
 ]).catch((error: unknown) => {
-  if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') return undefined
+  // Node reports ERR_MODULE_NOT_FOUND; the loader of Yarn's Plug'n'Play reports MODULE_NOT_FOUND.
+  if (/^(ERR_)?MODULE_NOT_FOUND$/.test((error as NodeJS.ErrnoException).code ?? '')) return undefined
   throw error
 })
 

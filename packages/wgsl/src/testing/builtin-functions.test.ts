@@ -3,7 +3,7 @@ import { builtinFunctions } from '../builtin-functions.ts'
 import { loadKernelCases } from '../cuda/testing/kernel-cases.ts'
 import { walk } from '../walk.ts'
 
-/** `atomic-vec2u.test.ts` runs these, because SwiftShader lacks them. */
+/** SwiftShader does not support these; `atomic-vec2u.test.ts` runs them. */
 const elsewhere = new Set(['atomicStoreMin', 'atomicStoreMax'])
 
 it('a kernel that runs on every implementation calls each built-in function with values known at run time only', () => {

@@ -3,7 +3,7 @@ import { readBuffer } from './kernel-buffers.ts'
 import type { KernelBuffer, Tolerance } from './kernel-test.ts'
 
 /**
- * Where two results of a kernel differ by more than the tolerance, in words; undefined when they agree.
+ * Describes where two results of a kernel differ by more than the tolerance; undefined if they agree.
  * Integers must be equal.
  */
 export function compareBuffers(
@@ -35,7 +35,7 @@ function isClose(
   return Math.abs(ordinal(a, scalar) - ordinal(b, scalar)) <= ulp
 }
 
-/** The place of a float among all floats of its kind: neighbours differ by one. */
+/** The rank of a float among all floats of its type: the ranks of neighbours differ by one. */
 function ordinal(x: number, scalar: KernelBuffer['scalar']): number {
   if (scalar === 'f16') {
     const magnitude = halfBits(Math.abs(x))

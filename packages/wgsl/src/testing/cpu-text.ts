@@ -2,10 +2,10 @@ import type { CudaKernel } from '../cuda/kernel.ts'
 import { fragmentsFor, preludeText } from '../cuda/prelude/link.ts'
 
 /**
- * C++ of several kernels for the CPU, with one prelude for all, to stand after `native/tandem_cpu.hpp`. Each
- * is in a namespace `k0`, `k1`, … of its own, in one without a name: files of one program number their
- * kernels alike, and the linker could take one's functions for another's. `before` gives lines to stand
- * before each.
+ * C++ of several kernels for the CPU, with one prelude for all, to be placed after `native/tandem_cpu.hpp`.
+ * Each kernel has a namespace `k0`, `k1`, … inside an unnamed namespace: the files of one program number
+ * their kernels alike, and the linker could confuse functions with the same name. `before` returns lines to
+ * place before each kernel.
  */
 export function cpuText(
   kernels: readonly CudaKernel[],

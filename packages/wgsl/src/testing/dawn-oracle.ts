@@ -1,7 +1,7 @@
 /**
- * What Dawn's compiler, Tint, says of a source: its errors as `line:column message`; none when it accepts.
- * With `entryPoint`, a valid module must make a pipeline too, with `constants` for its overrides; its error
- * begins with `pipeline`.
+ * The result of Dawn's compiler, Tint, for a source: its errors as `line:column message`, or none if it
+ * accepts the source. With `entryPoint`, a valid module must also make a pipeline, with `constants` for its
+ * overrides; an error of the pipeline begins with `pipeline`.
  */
 export type DawnOracle = (
   source: string,
@@ -10,16 +10,16 @@ export type DawnOracle = (
 ) => Promise<string[]>
 
 /**
- * Where the process keeps its oracle: test files that run in one process share it, whatever becomes of their
- * modules.
+ * The key under which the process keeps its oracle. Test files that run in one process share it, even if
+ * their modules are loaded again.
  */
 const kept = Symbol.for('tandem.dawn-oracle')
 const place = globalThis as { [kept]?: Promise<DawnOracle | undefined> }
 
 /**
- * Dawn's null backend, which compiles with no GPU; undefined when npm `webgpu` is not installed. It is opened
- * once, and never given back: a device that outlives the `GPU` it came from, or is collected while it still
- * has work, takes the process with it (SIGSEGV).
+ * Dawn's null backend, which compiles without a GPU; undefined if npm `webgpu` is not installed. It is opened
+ * once and never released: if a device outlives the `GPU` that it came from, or is collected while it still
+ * has work, the process crashes (SIGSEGV).
  */
 export function openDawnOracle(): Promise<DawnOracle | undefined> {
   place[kept] ??= open()
@@ -41,11 +41,11 @@ async function open(): Promise<DawnOracle | undefined> {
     ...(['shader-f16', 'subgroups', 'subgroup-size-control', 'atomic-vec2u-min-max'] as const),
     'chromium-experimental-subgroup-matrix',
   ] as const
-  // The types of WebGPU do not name all of them yet.
+  // The types of WebGPU do not have all of them yet.
   const requiredFeatures = (wanted as readonly string[] as readonly GPUFeatureName[]).filter((f) =>
     adapter.features.has(f),
   )
-  // Limits of the device are not the compiler's: as high as they go.
+  // The device's limits are raised as far as possible, because they are not limits of the compiler.
   const { maxComputeWorkgroupStorageSize, maxComputeInvocationsPerWorkgroup } = adapter.limits
   const { maxComputeWorkgroupSizeX, maxComputeWorkgroupSizeY, maxComputeWorkgroupSizeZ } = adapter.limits
   const requiredLimits = {

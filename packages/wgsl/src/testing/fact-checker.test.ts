@@ -3,7 +3,7 @@ import { kernelCase, referenceRun } from '../cuda/testing/kernel-cases.ts'
 import { corpus } from './corpus.ts'
 import { factChecker } from './fact-checker.ts'
 
-// A test for each kernel: mutation testing runs only those that reach a mutant.
+// One test per kernel, because mutation testing runs only the tests that reach a mutant.
 it.each(corpus('cuda', 'accepted', 'generated').map(({ name, source }) => [name, source]))(
   'every claim of the analyses holds while %s of the corpus runs',
   (name, source) => {

@@ -17,24 +17,24 @@ import { scalarType, vectorType } from '../types.ts'
 import { findDivergentCalls } from '../validity/uniformity.ts'
 import { type PlaceUse, rootOf, walk } from '../walk.ts'
 
-/** Compares what a run of the reference executor does with what the analyses of a module claim. */
+/** Compares a run of the reference executor with the claims of the analyses of a module. */
 export interface FactChecker {
   readonly observer: ExecutionObserver
-  /** Claims that a run contradicts, as sentences, each once. */
+  /** Claims that a run contradicts, as sentences, without duplicates. */
   readonly failures: ReadonlySet<string>
 }
 
 /**
- * Makes a checker of these claims:
+ * Creates a checker of these claims:
  *
- * - each integer lies in its interval, an index called inside is one of the array, an operation called exact
- *   does not wrap around;
- * - a loop that is left by its condition ran as often as its trip count says;
- * - between an asynchronous copy and the wait for it, the invocation touches the variable only by such copies
+ * - each integer is in its interval, an index that is marked as inside is in bounds, and an operation that
+ *   is marked as exact does not wrap around;
+ * - a loop that ends by its condition has run as often as its trip count;
+ * - between an asynchronous copy and the wait for it, the invocation accesses the variable only by such copies
  *   into other elements, and it waits at each barrier that a copy can reach;
  * - workgroup memory that is not zeroed is written before it is read;
- * - all invocations of a workgroup make the same barrier calls, in the same order, and those of a subgroup
- *   the same subgroup operations, except those that a filter lets stand in divergent flow.
+ * - all invocations of a workgroup make the same barrier calls, in the same order, and all invocations of a
+ *   subgroup the same subgroup operations, except those that a filter allows in divergent control flow.
  */
 export function factChecker(module: IrModule): FactChecker {
   const analyses = analyse(module)
@@ -96,13 +96,12 @@ class CopyChecker {
   readonly #targets: ReadonlySet<Place>
   readonly #variables: ReadonlySet<ModuleVariable>
   /**
-   * For each invocation the elements that copies are under way to, with the barriers since, and the variables
-   * touched otherwise since the last barrier.
+   * For each invocation, the elements that are targets of pending copies, with the number of barriers since,
+   * and the variables accessed otherwise since the last barrier.
    */
   readonly #pending = new WeakMap<object, Map<ModuleVariable, Map<string, number>>>()
   /**
-   * For each workgroup the variables to which copies of an invocation are under way since before its last
-   * barrier.
+   * For each workgroup, the variables with pending copies that an invocation began before its last barrier.
    */
   readonly #late = new WeakMap<object, Map<object, { barriers: number; variables: Set<ModuleVariable> }>>()
   readonly #barriers = new WeakMap<object, number>()
@@ -173,7 +172,7 @@ class CopyChecker {
 class ZeroChecker {
   readonly #fail: Fail
   readonly #unzeroed: ReadonlySet<ModuleVariable>
-  /** For each workgroup what was written, as paths. */
+  /** For each workgroup, the paths that were written. */
   readonly #written = new WeakMap<object, Map<ModuleVariable, Set<string>>>()
 
   constructor(module: IrModule, zeroed: ReadonlySet<ModuleVariable>, fail: Fail) {
@@ -198,7 +197,7 @@ class ZeroChecker {
   }
 }
 
-/** Was all of it written, as a whole or part by part? */
+/** Whether all of it was written, as a whole or part by part. */
 function isWritten(written: ReadonlySet<string>, path: readonly number[], type: Type): boolean {
   if (written.has(path.join())) return true
   const parts = partTypes(type)
@@ -223,11 +222,11 @@ function partTypes(type: Type): readonly Type[] {
 class TraceChecker {
   readonly #fail: Fail
   /**
-   * For each workgroup the calls of its barriers, and of each of its subgroups, by the invocation that is
-   * ahead.
+   * For each workgroup, the calls of its barriers and of each of its subgroups, as made by the invocation
+   * that is furthest ahead.
    */
   readonly #calls = new WeakMap<object, Map<number | 'workgroup', BuiltinCall[]>>()
-  /** For each invocation how many barriers, and subgroup operations, it has come to. */
+  /** For each invocation, the number of barriers and of subgroup operations that it has reached. */
   readonly #counts = new WeakMap<object, { barriers: number; operations: number }>()
 
   constructor(fail: Fail) {

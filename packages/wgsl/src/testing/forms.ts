@@ -24,16 +24,15 @@ import { statementForms } from './random-kernel.ts'
 import { builtinValueForms, type PointerForm, pointerForms } from './random-memory.ts'
 
 /*
- * The forms that a kernel has, and those that random kernels must have between them. A form is a line of
- * words: a kind of the IR, or a pair of kinds that stand in a relation which rules of the translator depend
- * on. The lists come from the types of the IR: `Record`s over its unions, which do not compile when one of
- * its members is missing.
+ * The forms that a kernel has, and those that random kernels together must have. A form is a phrase: a kind
+ * of IR node, or a pair of kinds in a relation on which rules of the translator depend. The lists are
+ * `Record`s over the unions of the IR's types, which do not compile if a member is missing.
  */
 
-/** The kind of a statement as the source has it. */
+/** The kind of a statement in the source. */
 const kindOf = (s: Statement) => (s.kind === 'for' ? s.keyword : s.kind)
 
-/** Loops as the rules of loops tell them apart. */
+/** Kinds of loops that the rules for loops distinguish. */
 const loopForms = { for: '', while: '', loop: '' } as const satisfies Record<
   Extract<Statement['kind'], 'for' | 'loop'> | 'while',
   ''
@@ -74,7 +73,7 @@ const scalarKinds: Readonly<Record<ScalarKind, true>> = {
   f16: true,
 }
 
-/** What is done to memory before a call, as rules about copies and zeroing tell it apart. */
+/** Kinds of accesses to memory before a call that the rules for copies and zeroing distinguish. */
 export const storeKinds = [
   'plain store',
   'copy',
@@ -87,10 +86,10 @@ type StoreKind = (typeof storeKinds)[number]
 const keys = <K extends string>(record: Readonly<Record<K, unknown>>) => Object.keys(record) as K[]
 const isMade = (name: BuiltinFunction) => callForms[name].in !== 'elsewhere'
 
-/** The functions whose calls depend on what was stored before: all that read or write memory, or wait. */
+/** The functions whose calls depend on earlier stores: all that read or write memory, or wait. */
 const ofMemory = builtinFunctions.filter((name) => /^(atomic|barrier|subgroup)$/.test(callForms[name].in))
 
-/** Forms of pointers that a function cannot take, by the rules of WGSL, or that have no meaning. */
+/** Forms of pointer arguments that WGSL does not allow, or that are meaningless. */
 function takes(name: BuiltinFunction, form: PointerForm): boolean {
   // The length of a whole variable, or of its last member.
   if (callForms[name].in === 'length')
@@ -99,7 +98,7 @@ function takes(name: BuiltinFunction, form: PointerForm): boolean {
   return !(name === 'workgroupUniformLoad' && form === 'element by value')
 }
 
-/** The forms that random kernels have between them. */
+/** The forms that random kernels together must have. */
 export function expectedForms(): string[] {
   const values = keys(builtinValueForms)
   return [
@@ -147,14 +146,14 @@ export function formsOf(module: IrModule): Set<string> {
   for (const v of module.variables) addType(found, v.type)
   addWholeForms(found, module)
   for (const f of module.functions) new FormFinder(f, found).run()
-  // Pointers that are lets do not show in the IR.
+  // Pointers that are lets do not appear in the IR.
   for (const [, pointer] of module.source.matchAll(/let (\w+) = &/g))
     for (const [, name] of module.source.matchAll(new RegExp(`\\b(\\w+)\\(${pointer}[,)]`, 'g')))
       found.add(`${name} of let`)
   return found
 }
 
-/** The forms that no single node has. */
+/** Forms that consist of several nodes. */
 function addWholeForms(found: Set<string>, module: IrModule): void {
   const ofWorkgroup = module.variables.filter(({ space }) => space === 'workgroup')
   if (ofWorkgroup.reduce((bytes, { type }) => bytes + sizeOf(type), 0) > 48 * 1024)
@@ -175,7 +174,7 @@ function addWholeForms(found: Set<string>, module: IrModule): void {
 const isSubgroupOperation = (node: Statement | Expression | Place) =>
   node.kind === 'builtin-call' && builtinFacts[node.name].together === 'subgroup'
 
-/** Functions of random kernels store through every pointer that they take. */
+/** Functions of random kernels store through every pointer parameter. */
 const storesThroughPointer = (node: Statement | Expression | Place) =>
   node.kind === 'call' && node.args.some(({ kind }) => kind === 'address-of')
 
@@ -193,7 +192,7 @@ class FormFinder {
   /** The built-in values on which lets depend. */
   readonly #values = new Map<LetValue | Parameter, ReadonlySet<BuiltinValue>>()
   readonly #counters = new Set<LocalVariable>()
-  /** Loops around, and before, what is visited. */
+  /** Loops around and before the visited node. */
   readonly #inside: string[] = []
   readonly #behind = new Set<string>()
   #stored: StoreKind | undefined
@@ -224,7 +223,7 @@ class FormFinder {
     if (kind === 'for' || kind === 'while' || kind === 'loop') {
       this.#inside.push(kind)
       if (s.kind === 'for' && s.initial?.kind === 'var') this.#counters.add(s.initial.variable)
-      // Of other loops the variable that the condition, or a jump out, compares.
+      // For other loops, the variable that the condition or a jump out of the loop compares.
       walk(s, {
         place: (place, use) => {
           if (use !== 'load-store' || place.kind !== 'variable' || place.variable.kind !== 'local-variable')
@@ -260,7 +259,7 @@ class FormFinder {
         return
       }
       case 'call': {
-        // What the function stores last.
+        // The last store of the function.
         walk(node.function, {
           place: (place, use) => {
             const root = rootOf(place)
@@ -332,7 +331,7 @@ class FormFinder {
     return undefined
   }
 
-  /** How often each built-in value stands in the indices of a place. */
+  /** How often each built-in value occurs in the indices of a place. */
   #occurrences(place: Place): Map<BuiltinValue, number> {
     const counts = new Map<BuiltinValue, number>()
     for (const index of operandsOf(place))
@@ -360,8 +359,8 @@ function isStorage(place: Place): boolean {
 }
 
 /**
- * Seeds of random kernels that have every form, and every pair of forms, between them: chosen one by one,
- * each the one with the most that are new.
+ * Seeds of random kernels that together have every form and every pair of forms. They were chosen one by one;
+ * each added the most new ones.
  */
 export const seedsOfAllForms: readonly number[] = [
   ...[85, 539, 2169, 174, 56, 1817, 256, 109, 2857, 226, 113, 249, 355, 449, 343, 189, 166],

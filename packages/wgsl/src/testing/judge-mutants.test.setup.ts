@@ -4,27 +4,28 @@ import { afterEach, beforeEach, it, type RunnerTask, type RunnerTestCase, TestRu
 import type { MutantSwitches } from './mutant-switches.test.setup.ts'
 
 /*
- * Loads the tests of mutation testing, and behind them has one that runs them again for each mutant of
- * TANDEM_MUTATED, in the same process: those that reach the mutant, in the order in which they are likely to
- * find it soonest, until one fails. So a mutant costs milliseconds where a test finds it.
- * TANDEM_MUTANT_RESULTS is the file for what is found, line by line: `mutants.test.ts` goes on behind the
- * last line when a mutant has stopped the process.
+ * Loads the tests of mutation testing, and adds a last test that runs them again for each mutant of
+ * TANDEM_MUTATED, in the same process: those that reach the mutant, the most promising first, until one
+ * fails. A mutant that a test finds thus costs milliseconds. Results are written line by line to the file
+ * TANDEM_MUTANT_RESULTS; if a mutant stops the process, `mutants.test.ts` continues after the last line.
  */
 
-/** A line of the results, beside `started ID` and heartbeats. */
+/** A line of the results; the other lines are `started ID` and heartbeats. */
 export interface Judgement {
   readonly id: string
-  /** `endless` is a kind of killed; only loading the file reaches a `static` one. */
+  /** `endless` counts as killed; a `static` mutant is reached only when the file is loaded. */
   readonly status: 'killed' | 'endless' | 'survived' | 'not reached' | 'static'
   readonly by?: string
 }
 
 const results = process.env.TANDEM_MUTANT_RESULTS!
-/** This process judges every `of`-th mutant. */
+/** This process tests every `of`-th mutant. */
 const [part, of] = (process.env.TANDEM_MUTANT_PART ?? '0/1').split('/').map(Number) as [number, number]
-/** These mutants alone, by random kernels alone. */
+/** Only these mutants, tested only by random kernels. */
 const only = process.env.TANDEM_MUTANTS?.split(',')
-/** More time for each hit than all hits without a mutant took: a mutant that exceeds it does not end. */
+/**
+ * The time limit per hit is more than all hits took without a mutant: a mutant that exceeds it does not end.
+ */
 const mostHits = (hits: number) => 1000 + 100 * hits
 
 const shared = globalThis as { __stryker__?: MutantSwitches }
@@ -72,7 +73,7 @@ it('judges the mutants', async ({ task }) => {
     } catch {
       return false
     } finally {
-      // What `expect` notes in the test that runs, which is this one.
+      // The state that `expect` keeps in the running test, which is this one.
       task.promises?.splice(0)
     }
   }
@@ -111,13 +112,14 @@ it('judges the mutants', async ({ task }) => {
     }
     judge({ id, ...found, ms: Math.round(performance.now() - start) })
   }
-  // A test that fails now fails by what mutants left in memory, and may have failed by that before.
+  // A test that fails now fails because of state that mutants left in memory, and may have failed for that
+  // reason before.
   const broken: string[] = []
   for (const t of part === 0 ? tests : []) if (!(await run(t))) broken.push(t.name)
   write(JSON.stringify({ end: true, broken }))
 })
 
-/** All but the one that judges. */
+/** All tests except the last one, which runs them for each mutant. */
 function testsOf(task: RunnerTask): RunnerTestCase[] {
   if (task.type === 'test') return times.has(task.id) ? [task] : []
   return task.tasks.flatMap(testsOf)

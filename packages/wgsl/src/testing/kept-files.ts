@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Whether a file or folder has been made before; if so, it counts as used now. */
+/** Whether a file or folder already exists; if so, it is marked as used now. */
 export function isKept(path: string): boolean {
   if (!existsSync(path)) return false
   utimesSync(path, new Date(), new Date())
@@ -9,14 +9,14 @@ export function isKept(path: string): boolean {
 }
 
 /**
- * Removes the files and folders in `folder` that nothing has made or asked for (`isKept`) for so many
- * milliseconds.
+ * Removes the files and folders in `folder` that have not been created or used (`isKept`) for the given
+ * number of milliseconds.
  */
 export function removeUnused(folder: string, milliseconds: number): void {
   if (!existsSync(folder)) return
   for (const name of readdirSync(folder)) {
     const path = join(folder, name)
-    // Another run of the tests may have removed it meanwhile.
+    // Another run of the tests may have removed it in the meantime.
     const { mtimeMs = Date.now() } = statSync(path, { throwIfNoEntry: false }) ?? {}
     if (mtimeMs < Date.now() - milliseconds) rmSync(path, { recursive: true, force: true })
   }

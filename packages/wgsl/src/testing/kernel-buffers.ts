@@ -37,7 +37,7 @@ const specialIntegers = [
   ],
 ]
 
-/** Mulberry32 (Tommy Ettinger, 2017): 32 random bits a call. */
+/** Mulberry32 (Tommy Ettinger, 2017): 32 random bits per call. */
 function randomBits(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -84,7 +84,7 @@ function valueMaker({ name, scalar, fill, args }: KernelBuffer): (i: number) => 
   }
 }
 
-/** The bytes that a buffer holds before the kernel runs; the same on every machine. */
+/** The contents of a buffer before the kernel runs; the same on every machine. */
 export function fillBuffer(buffer: KernelBuffer): Uint8Array<ArrayBuffer> {
   const make = valueMaker(buffer)
   const width = buffer.scalar === 'f16' ? 2 : 4

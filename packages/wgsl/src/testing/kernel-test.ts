@@ -1,7 +1,7 @@
 /** The scalars of a test buffer. */
 export type BufferScalar = 'f32' | 'f16' | 'i32' | 'u32'
 
-/** A buffer that a test kernel is run with: `count` scalars, filled by `fill(args)`. */
+/** A buffer of a test kernel: `count` scalars, filled by `fill(args)`. */
 export interface KernelBuffer {
   /** The name of the WGSL variable. */
   readonly name: string
@@ -11,7 +11,7 @@ export interface KernelBuffer {
   readonly args: readonly number[]
 }
 
-/** How far results may be apart; a value passes when any of the three holds. */
+/** The allowed difference between results; a value passes if any of the three conditions holds. */
 export interface Tolerance {
   readonly ulp: number
   readonly absolute: number
@@ -19,7 +19,7 @@ export interface Tolerance {
 }
 
 /**
- * How to run a kernel of the corpus and what to compare; made from the comments at its head (see
+ * How to run a kernel of the corpus and what to compare, as given in its header comments (see
  * testdata/README.md).
  */
 export interface KernelTest {
@@ -32,7 +32,7 @@ export interface KernelTest {
 
 const exact: Tolerance = { ulp: 0, absolute: 0, relative: 0 }
 
-/** Reads the header of a test kernel; throws when it is malformed. */
+/** Reads the header of a test kernel; throws if it is malformed. */
 export function parseKernelTest(source: string): KernelTest {
   let workgroups: KernelTest['workgroups'] | undefined
   let entryPoint: string | undefined

@@ -16,16 +16,18 @@ interface Position {
 }
 
 /**
- * What a mutated file shares with the code that switches its mutants on, as `globalThis.__stryker__`; the
- * names are Stryker's.
+ * The state, `globalThis.__stryker__`, that a mutated file shares with the code that activates its mutants;
+ * the names are Stryker's.
  */
 export interface MutantSwitches {
   activeMutant?: string
   currentTestId?: string
-  /** How often the active mutant was reached, and when it throws. */
+  /** How often the active mutant was reached, and the count at which it throws. */
   hitCount?: number
   hitLimit?: number
-  /** How often each test reached each mutant; `static` has those that loading the file reached. */
+  /**
+   * How often each test reached each mutant; `static` has those that were reached when the file was loaded.
+   */
   mutantCoverage?: {
     readonly static: Readonly<Record<string, number>>
     readonly perTest: Readonly<Record<string, Readonly<Record<string, number>>>>
@@ -34,7 +36,7 @@ export interface MutantSwitches {
   mutants?: readonly Mutant[]
 }
 
-/** Changed literals make thousands of mutants that say little. */
+/** Changes of literals would make thousands of mutants of little use. */
 const excludedMutations = ['StringLiteral', 'ObjectLiteral', 'ArrayDeclaration', 'Regex', 'BooleanLiteral']
 
 const nothing = () => {}
@@ -59,7 +61,7 @@ export function mutantSwitches(home: string, file: string | undefined): Plugin {
       const list = mutants
         .filter(({ status }) => status !== 'Ignored')
         .map(({ id, replacement, location }) => ({ id, replacement, location }))
-      // Coverage is counted once; mutants run without counting.
+      // Coverage is counted once; mutants run without it.
       const counting = 'function cover() {'
       const { content } = files[0]!
       if (!content.includes(counting)) throw new Error('Stryker counts in another way than is known here')

@@ -18,9 +18,10 @@ import type { Mutant } from './mutant-switches.test.setup.ts'
 import { isLong, testCases } from './test-cases.ts'
 
 /*
- * Stryker's instrumenter changes the code of the analyses, of the rules of validity and of the optimisations, one operator or condition at a
- * time, and the tests that `judge-mutants.test.setup.ts` loads run on each mutant. testdata/mutants names those that no test notices, by the
- * line that was changed; a new one there wants a new form in the random kernels, or a reason.
+ * Stryker's instrumenter changes the code of the analyses, of the rules of validity and of the optimisations,
+ * one operator or condition at a time, and the tests that `judge-mutants.test.setup.ts` loads run on each
+ * mutant. testdata/mutants lists those that no test notices, by the changed line; a new entry there needs a
+ * new form in the random kernels, or a reason.
  */
 
 const home = fileURLToPath(new URL('../../', import.meta.url))
@@ -29,9 +30,12 @@ const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/packa
 /** A test takes a second at most. */
 const mostSilentMilliseconds = 60_000
 
-/** The one with the fewest mutants, which the short form of the test takes; then the smallest first. */
+/**
+ * First the file with the fewest mutants, which is the one that the short form of the test uses; then in
+ * ascending order of size.
+ */
 const fewest = 'analysis/analyses.ts'
-/** Of `cuda`, what decides which checks and copies the text has; golden texts hold the rest. */
+/** The files of `cuda` that decide about checks and copies; golden texts cover the others. */
 const ofCuda = /^(.*-copies|copy-elements|swizzles|unrolling)\.ts$/
 const files = [
   ...['analysis', 'validity', 'cuda'].flatMap((folder) =>
@@ -62,7 +66,7 @@ async function judge(file: string): Promise<string> {
         expect(end.broken, 'tests that pass again without a mutant').toEqual([])
         return summary(file, lines)
       }
-      // It ended with the mutant that was under way.
+      // The process ended while it tested this mutant.
       const started = [...readFileSync(results, 'utf8').matchAll(/^started (\d+)$/gm)].at(-1)?.[1]
       if (started === undefined || lines.some((line) => 'id' in line && line.id === started))
         throw new Error(`the tests did not run on ${file}: ${output}`)
@@ -73,7 +77,10 @@ async function judge(file: string): Promise<string> {
   }
 }
 
-/** Judges the mutants that have no results yet, until the end or until nothing is heard for long; gives what was printed. */
+/**
+ * Tests the mutants that have no results yet, until the end or until there is no output for a long time;
+ * returns the output.
+ */
 function run(file: string, results: string): Promise<string> {
   const env = {
     ...process.env,
@@ -88,7 +95,7 @@ function run(file: string, results: string): Promise<string> {
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text))
   const timer = setInterval(() => {
     const { size, mtimeMs } = statSync(results)
-    // Vitest's worker is of the same process group.
+    // Vitest's worker belongs to the same process group.
     if (size > 0 && Date.now() - mtimeMs > mostSilentMilliseconds) process.kill(-child.pid!, 'SIGKILL')
   }, 1000)
   return new Promise((resolve, reject) => {

@@ -6,8 +6,8 @@ function pieces(source: string): string[] {
 }
 
 /**
- * Pieces that mutations put into a source: whatever the grammar or the rules of constants treat in its own
- * way.
+ * Pieces that mutations insert into a source: everything that the grammar or the rules for constants treat
+ * specially.
  */
 const insertions =
   `fn let var const override struct alias enable requires diagnostic const_assert if else switch case default loop
@@ -21,7 +21,7 @@ const insertions =
   modf transpose determinant length workgroupUniformLoad sign pow log sqrt acos global_invocation_id
   local_invocation_index num_workgroups`.split(/\s+/)
 
-/** Characters that no keyboard has, and those that end lines. */
+/** Unusual characters, and those that end lines. */
 const oddities = [
   '\0',
   '\ufeff',
@@ -67,7 +67,7 @@ const keywords =
 const isName = (part: string) => /^[a-z_]\w*$/i.test(part) && !keywords.test(part)
 const names = insertions.filter(isName)
 
-/** A source made from others by one or two random changes; the same seed gives the same source. */
+/** A source made from others by one or two random changes; the same seed produces the same source. */
 export function mutatedSource(seed: number, corpus: readonly string[]): string {
   const random = new Random(seed)
   const parts = pieces(random.pick(corpus))
@@ -79,7 +79,10 @@ export function mutatedSource(seed: number, corpus: readonly string[]): string {
   return parts.join('')
 }
 
-/** Replaces a piece by another of its kind, or a statement by another statement, so that the syntax mostly stays right. */
+/**
+ * Replaces a piece with another of its kind, or a statement with another statement, so that the syntax
+ * usually remains valid.
+ */
 function replaceOne(random: Random, parts: string[], corpus: readonly string[]): void {
   const positions = (fits: (part: string) => boolean) => parts.flatMap((part, i) => (fits(part) ? [i] : []))
   const replace = (fits: (part: string) => boolean, by: (words: number[]) => string) => {
@@ -109,7 +112,7 @@ function replaceOne(random: Random, parts: string[], corpus: readonly string[]):
   }
 }
 
-/** Changes pieces whatever they are. */
+/** Changes pieces of any kind. */
 function breakSyntax(random: Random, parts: string[], corpus: readonly string[]): void {
   const at = random.below(parts.length + 1)
   const length = 1 + random.below(random.oneIn(4) ? 30 : 3)

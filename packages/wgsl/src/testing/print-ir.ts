@@ -6,8 +6,8 @@ type Facts = Pick<Analyses, 'ranges' | 'counters'>
 
 /**
  * Prints IR as text that resembles WGSL, with loads written `load(place)` and every conversion visible; for
- * tests and debugging. With `facts` it shows what the analyses know: the interval of each let and index,
- * whether the index is inside, and the trips of loops.
+ * tests and debugging. With `facts`, it shows the results of the analyses: the interval of each let and
+ * index, whether the index is in bounds, and the trip counts of loops.
  */
 export function printIr(ir: IrModule, options: { readonly facts?: boolean } = {}): string {
   const facts = options.facts ? analyse(ir) : undefined
@@ -52,7 +52,7 @@ function printBlock(statements: readonly Statement[], indent: string, facts: Fac
   return `{\n${statements.map((s) => `${inner}${printStatement(s, inner, facts)}\n`).join('')}${indent}}`
 }
 
-/** Prints one statement; `indent` is what its further lines start with. */
+/** Prints one statement; `indent` is the prefix of all lines after the first. */
 function printStatement(s: Statement, indent = '', facts?: Facts): string {
   switch (s.kind) {
     case 'block':
@@ -172,13 +172,13 @@ function printNumber(value: number | boolean): string {
   return Object.is(value, -0) ? '-0' : String(value)
 }
 
-/** ` in 0..63`: the values of an integer that is no literal. */
+/** ` in 0..63`: the values of an integer that is not a literal. */
 function interval(e: Expression, facts: Facts | undefined): string {
   const range = e.kind === 'literal' ? undefined : facts?.ranges.interval(e)
   return range === undefined ? '' : ` in ${range.low}..${range.high}`
 }
 
-/** The values of an index, and whether it needs no guard. */
+/** The values of an index, and whether it needs a guard. */
 function bounds(access: IndexPlace | Index, facts: Facts | undefined): string {
   if (facts === undefined || access.index.kind === 'literal') return ''
   return `${interval(access.index, facts)}${facts.ranges.isInside(access) ? ', inside' : ''}`

@@ -6,18 +6,18 @@ import { walk } from '../walk.ts'
 import { WgslError } from '../wgsl-error.ts'
 import { printIr } from './print-ir.ts'
 
-/** What the package makes of a source: all its output as one text, or the error that rejects the source. */
+/** The package's output for a source, as one text, or the error that rejects the source. */
 export type Outcome =
   | { readonly accepted: true; readonly text: string }
   | { readonly accepted: false; readonly error: WgslError }
 
-/** The functions of the package that a source goes through, in order. */
+/** The functions of the package through which a source passes, in order. */
 export const stages = ['parse', 'lower', 'reflect', 'print', 'walk', 'reference', 'cuda'] as const
 export type Stage = (typeof stages)[number]
 
 /**
- * Runs every public function of the package on a source, up to the stage `last`. Whatever is thrown that is
- * no `WgslError` is thrown on: it is a defect of the package.
+ * Runs every public function of the package on a source, up to the stage `last`. Anything thrown that is not
+ * a `WgslError` is rethrown: it is a defect of the package.
  */
 export function runPublicFunctions(source: string, last: Stage = 'cuda'): Outcome {
   const wanted = (stage: Stage) => stages.indexOf(stage) <= stages.indexOf(last)
@@ -41,7 +41,7 @@ export function runPublicFunctions(source: string, last: Stage = 'cuda'): Outcom
     }
     return {
       accepted: true,
-      // Written out on demand: in a reflection, equal types are one object.
+      // Written only on demand: in a reflection, equal types are one object.
       get text() {
         return output.map((part) => (typeof part === 'string' ? part : JSON.stringify(part))).join('\n')
       },

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 
 const folder = new URL('../../', import.meta.url)
 
-/** The sources that the exports of the package and its command reach, as paths in `src`. */
+/** The sources that can be reached from the package's exports and its command, as paths in `src`. */
 function reachedSources(): Set<string> {
   const reached = new Set<string>()
   const open = ['index.ts', 'testing/index.ts', 'reference/index.ts', 'kernel-modules/bin.ts']
@@ -29,7 +29,7 @@ it('npm packs the files that the exports and the command reach, and no other', (
     .filter(({ path }) => /^dist\/.*\.js$/.test(path))
     .map(({ path }) => path.replace(/^dist\/(.*)\.js$/, '$1.ts'))
   const reached = reachedSources()
-  // A build keeps what has no source any more, and may be older than a source.
+  // A build keeps the output of sources that no longer exist, and may be older than a source.
   const exists = (path: string) => existsSync(new URL(path, folder))
   expect(packed.filter((path) => !reached.has(path) && exists(`src/${path}`))).toEqual([])
   const built = [...reached].filter((path) => exists(`dist/${path.replace(/\.ts$/, '.js')}`))

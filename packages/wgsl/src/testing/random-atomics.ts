@@ -5,13 +5,13 @@ import { i32, u32 } from './random-types.ts'
 
 /** Writes calls of atomic functions on workgroup memory. */
 export class RandomAtomics extends RandomMemory {
-  /** An atomic function on memory of this invocation alone, through every form of pointer. */
+  /** An atomic function on memory that only this invocation uses, through every form of pointer. */
   ownAtomic(counter: string | undefined): string {
     const [name] = this.next(formsIn('atomic'))
     const form = this.pick(pointerForms)
     const isSigned = form === 'member' && this.oneIn(2)
     const k = this.oneIn(2) ? `${this.below(4)}u` : `(${this.expression(u32, 1)} % 4u)`
-    // Those that have no element of its own are the first invocation's.
+    // Variables without elements per invocation belong to the first invocation.
     const guarded = (place: string) => ({ place, guard: 'if li == 0u ' })
     const target = (() => {
       switch (form) {

@@ -2,11 +2,11 @@ import type { BuiltinFunction } from '../builtin-functions.ts'
 import type { Random } from './random.ts'
 import { bool, i32, type RandomType, u32, vectorOf } from './random-types.ts'
 
-/** What calls are made of: the same seed gives the same calls. */
+/** The parts of calls; the same seed produces the same calls. */
 export interface CallWriter extends Random {
   /** An expression of a scalar or vector of integers or bools. */
   expression(type: RandomType, depth: number): string
-  /** A scalar that is no constant. */
+  /** A scalar that is not a constant. */
   scalar(kind: 'u32' | 'i32'): string
   /** A scalar or vector of small whole numbers. */
   smallFloat(type: RandomType): string
@@ -14,19 +14,19 @@ export interface CallWriter extends Random {
 
 /**
  * How random kernels call a built-in function:
- * - `value`: in expressions; `write` gives the call as a u32, the same on every correct implementation;
- * - `subgroup`: where all invocations of a subgroup come by. `isPortable` if the u32 that `write` gives does
- *   not depend on how large subgroups are;
+ * - `value`: in expressions; `write` returns the call as a u32 that is the same everywhere;
+ * - `subgroup`: in places that all invocations of a subgroup reach. `isPortable` if the u32 that `write`
+ *   returns does not depend on the size of subgroups;
  * - `atomic`, `barrier`, `length`: by the forms that `random-memory.ts` has for pointers;
  * - `matrix`: in the products of `random-rare.ts`;
- * - `elsewhere`: not at all, for the reason that is given.
+ * - `elsewhere`: not at all, for the given reason.
  */
 export type CallForm =
   | { readonly in: 'value'; write(w: CallWriter): string }
   | {
       readonly in: 'subgroup'
       readonly isPortable?: true
-      /** It takes a value from a lane that a subgroup which is not whole may lack. */
+      /** It reads a value from a lane that a partial subgroup may lack. */
       readonly ofLane?: true
       write(w: CallWriter, isPortable: boolean): string
     }
@@ -72,7 +72,8 @@ function integers(name: string, count: number, kinds: readonly ('u32' | 'i32')[]
 }
 
 /**
- * `name` of numbers of one shape, with a result of the same that is exact for small whole numbers and halves.
+ * `name` of numbers of one shape, with a result of the same shape that is exact for small whole numbers and
+ * halves.
  */
 function numbers(name: string, count: number): CallForm {
   const floats = exact(name, count)
@@ -96,8 +97,8 @@ function exact(name: string, count: number) {
 }
 
 /**
- * A float whose last bits differ from one implementation to the next: what shows of it is that it is finite.
- * `domain` brings 0 to 7 into the domain.
+ * A float whose last bits differ between implementations; only whether it is finite is observed. `domain`
+ * maps 0 to 7 into the domain.
  */
 function inexact(
   name: string,
@@ -125,8 +126,8 @@ const eighth = (x: string) => `(${x} * 0.125)`
 const positive = (x: string) => `(${x} + 1.0)`
 
 /**
- * A call with arguments of fixed types, each given by a letter: u and i are u32 and i32, U and I vectors of
- * four of them, b a bool.
+ * A call with arguments of fixed types, each given by a letter: u and i are u32 and i32, U and I are vectors
+ * of four of them, b is a bool.
  */
 function fixed(name: string, parameters: string, as: (call: string) => string = (call) => call): CallForm {
   const types: Record<string, RandomType> = {
@@ -138,7 +139,7 @@ function fixed(name: string, parameters: string, as: (call: string) => string = 
   }
 }
 
-/** `pack…` of floats, and what `unpack…` makes of its result. */
+/** `pack…` of floats, and `unpack…` of its result. */
 function packed(name: string, size: 2 | 4): CallForm {
   return {
     in: 'value',
@@ -154,12 +155,15 @@ function ofSubgroup(name: string): CallForm {
   return { in: 'subgroup', write: (w) => `${name}(${w.expression(u32, 1)})` }
 }
 
-/** The value of a lane, which has to be there. */
+/** The value of a lane that must exist. */
 function ofLane(name: string, rest: (w: CallWriter) => string = lane): CallForm {
   return { in: 'subgroup', ofLane: true, write: (w) => `${name}(${w.expression(u32, 1)}${rest(w)})` }
 }
 
-/** One of values that are the same in the workgroup gives the same in subgroups of any size. */
+/**
+ * An operation on values that are the same in the whole workgroup has the same result in subgroups of any
+ * size.
+ */
 function ofUniform(name: string): CallForm {
   return {
     in: 'subgroup',
@@ -402,7 +406,7 @@ function vectors(name: string, rest: string): CallForm {
   }
 }
 
-/** The rows of one sort. */
+/** The rows of one kind. */
 export function formsIn<S extends CallForm['in']>(
   sort: S,
 ): [BuiltinFunction, Extract<CallForm, { in: S }>][] {

@@ -1,4 +1,4 @@
-/** A name that statements can read, or change. */
+/** A name that statements can read or change. */
 export interface Variable {
   readonly name: string
   readonly type: 'u32' | 'vec3u' | 'array<u32, 4>' | 'Pair'
@@ -6,18 +6,18 @@ export interface Variable {
    * `let` is a value; `pointer` points to a u32 of a variable; `constant-pointer` may only be read through.
    */
   readonly kind: 'var' | 'let' | 'pointer' | 'constant-pointer'
-  /** In storage: has no value as a whole. */
+  /** In storage, without a value as a whole. */
   readonly isStorage?: true
 }
 
-/** A function of the module, as calls of it need it. */
+/** A function of the module, with the data that calls of it need. */
 export interface FunctionShape {
   readonly name: string
   readonly parameters: readonly string[]
   readonly returns: boolean
 }
 
-/** The types of parameters, each as often as it is drawn. */
+/** The types of parameters; types that occur several times are chosen more often. */
 export const parameterTypes = [
   ...[
     'u32',

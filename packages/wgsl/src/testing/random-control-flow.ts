@@ -2,8 +2,8 @@ import { Random } from './random.ts'
 import { type FunctionShape, parameterTypes, type Variable } from './random-control-flow-names.ts'
 
 /**
- * A random module of control flow, memory and functions with collective operations in it, valid but for the
- * rules of uniformity and of aliases: for comparing what two compilers make of those. The same seed gives the
+ * A random module of control flow, memory and functions with collective operations. It is valid except for
+ * the rules of uniformity and of aliases, on which two compilers are compared. The same seed produces the
  * same module.
  */
 export function randomControlFlow(seed: number): string {
@@ -144,7 +144,8 @@ ${asStruct ? '  let sid = 0u;\n' : ''}${aliases}${body}}
     return `  var ${name}: ${type}${initial};\n`
   }
 
-  // -------------------------------------------------------------------------------------------------- expressions
+  // --------------------------------------------------------------------------------------------------
+  // expressions
 
   #valueOf(type: Variable['type']): string {
     if (type === 'u32') return this.#value()
@@ -158,7 +159,7 @@ ${asStruct ? '  let sid = 0u;\n' : ''}${aliases}${body}}
     return this.#scopes.flat()
   }
 
-  /** Something of a variable, of type u32: `v`, `v.x`, `a[i]`. */
+  /** A part of a variable, of type u32: `v`, `v.x`, `a[i]`. */
   #part({ name, type, kind }: Variable): string {
     if (kind === 'pointer' || kind === 'constant-pointer') return `*${name}`
     if (type === 'u32') return name
@@ -290,7 +291,8 @@ ${asStruct ? '  let sid = 0u;\n' : ''}${aliases}${body}}
     return `&spare_${type.startsWith('array') ? 'array' : type.toLowerCase()}`
   }
 
-  // --------------------------------------------------------------------------------------------------- statements
+  // ---------------------------------------------------------------------------------------------------
+  // statements
 
   #statements(count: number, around: Around): string {
     let text = ''
@@ -447,7 +449,7 @@ ${asStruct ? '  let sid = 0u;\n' : ''}${aliases}${body}}
     let body = this.#statements(1 + this.#below(3), inside)
     let continuing = ''
     if (this.#chance(60)) {
-      // The continuing part uses names from outside: a continue may bypass those of the body.
+      // The continuing block uses only outer names: a `continue` may bypass declarations of the body.
       const names = this.#scopes.pop()!
       this.#scopes.push([])
       const statements = this.#statements(this.#below(3), { loop: false, breakable: false, continuing: true })
@@ -472,9 +474,9 @@ ${asStruct ? '  let sid = 0u;\n' : ''}${aliases}${body}}
 }
 
 interface Around {
-  /** Whether `continue` may stand here. */
+  /** Whether `continue` is allowed here. */
   readonly loop: boolean
   readonly breakable: boolean
-  /** Whether a continuing block is around, which no return may leave. */
+  /** Whether a continuing block, which `return` may not leave, surrounds this place. */
   readonly continuing: boolean
 }

@@ -6,11 +6,11 @@ import { i32, u32, vectorOf } from './random-types.ts'
 export const ownElements = 4
 
 /**
- * Writes what the invocations of a workgroup do together: elements of each, copies, reads of others'
- * elements, subgroup operations.
+ * Writes the cooperation of the invocations of a workgroup: elements of each, copies, reads of other
+ * invocations' elements, subgroup operations.
  */
 export class RandomCooperation extends RandomAtomics {
-  /** What only all invocations of a workgroup can do together. */
+  /** Operations that all invocations of a workgroup must execute together. */
   together(indent: string): string {
     switch (this.below(3)) {
       case 0:
@@ -45,9 +45,7 @@ export class RandomCooperation extends RandomAtomics {
     }
   }
 
-  /**
-   * Asynchronous copies where they qualify: into elements of this invocation, from storage that is only read.
-   */
+  /** Copies that qualify to be asynchronous: into elements of this invocation, from read-only storage. */
   #copies(indent: string): string {
     const k = this.name('k')
     const source = () => this.pick([`quads[i + ${this.below(9)}u]`, `quads[${this.expression(u32, 1)}]`])
@@ -65,7 +63,7 @@ export class RandomCooperation extends RandomAtomics {
     }
   }
 
-  /** Elements of others, read between barriers. */
+  /** Elements of other invocations, read between barriers. */
   #exchange(indent: string): string {
     const elements = this.threads * ownElements
     const at = () =>
@@ -88,7 +86,7 @@ ${indent}let ${value} = workgroupUniformLoad(&shared_limit);\n`
       this.variables.push({ name: value, type: u32, isMutable: false, isUniform: true })
       return text
     }
-    // A function with a barrier keeps copies from being asynchronous too.
+    // A function with a barrier also prevents copies from being asynchronous.
     if (!this.isStraight && this.oneIn(4)) {
       const target = this.pick(['state', 'out[i]', 'spill[i]', `words[${this.#own()}]`])
       return `${indent}${target} ${this.pick(['=', '+='])} meet(${this.expression(u32, 1)});\n`

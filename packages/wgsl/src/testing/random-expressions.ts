@@ -19,17 +19,17 @@ export interface Variable {
   readonly name: string
   readonly type: RandomType
   readonly isMutable: boolean
-  /** The same in all invocations of the workgroup. */
+  /** Whether it has the same value in all invocations of the workgroup. */
   readonly isUniform?: boolean
-  /** Its greatest value. */
+  /** The greatest possible value. */
   readonly most?: number
-  /** How its value is written, when not by its name. */
+  /** The expression for its value, if that is not its name. */
   readonly as?: string
   /** A pointer parameter, passed on as `p`. */
   readonly isPointer?: boolean
 }
 
-/** Something that can be stored to. */
+/** A place to which values can be stored. */
 export interface RandomPlace {
   readonly text: string
   readonly type: RandomType
@@ -44,7 +44,7 @@ export class RandomExpressions extends Random {
   variables: Variable[] = []
   readonly functions: { readonly name: string; readonly kind: Kind }[] = []
   #names = 0
-  /** Calls nested in each other, which would make kernels long. */
+  /** The current depth of nested calls, which would make kernels long. */
   #calls = 0
 
   constructor(seed: number, subgroups: RandomSubgroups) {
@@ -58,7 +58,7 @@ export class RandomExpressions extends Random {
     return `${prefix}${this.#names++}`
   }
 
-  /** All of a variable as one u32. */
+  /** A u32 that depends on all of a variable. */
   digest(text: string, type: RandomType): string {
     if (type.members !== undefined)
       return type.members
@@ -79,7 +79,7 @@ export class RandomExpressions extends Random {
     return type.kind === 'u32' ? text : `u32(${text})`
   }
 
-  /** Places of mutable variables and their parts; one for each variable, of a type that `fits`. */
+  /** Places of mutable variables and their parts, of a type that `fits`; one per variable. */
   places(fits: (type: RandomType) => boolean): RandomPlace[] {
     return this.variables
       .filter((v) => v.isMutable)
@@ -107,7 +107,7 @@ export class RandomExpressions extends Random {
     return place
   }
 
-  /** An index into `length` elements; one in three may be outside, which clamps. */
+  /** An index into `length` elements; one in three may be out of bounds, which clamps it. */
   index(length: number): string {
     switch (this.below(7)) {
       case 6:
@@ -126,7 +126,7 @@ export class RandomExpressions extends Random {
     }
   }
 
-  /** A condition on which all invocations of a workgroup agree. */
+  /** A condition with the same value in all invocations of a workgroup. */
   uniformCondition(): string {
     const found = this.variables.filter((v) => v.isUniform)
     const v = this.pick(found)
@@ -134,7 +134,7 @@ export class RandomExpressions extends Random {
     return `${value} ${this.pick(['<', '>', '!=', '=='])} ${v.type.kind === 'u32' ? `${this.below(6)}u` : `${this.below(9) - 4}i`}`
   }
 
-  /** A scalar that is no constant, so that no rule about constants applies. */
+  /** A scalar that is not a constant, so that the rules for constants do not apply. */
   scalar(kind: 'u32' | 'i32'): string {
     const found = this.variables.filter((v) => v.type.kind === kind && v.type.size === 1)
     if (found.length === 0) return kind === 'i32' ? 'i32(state)' : 'state'
@@ -142,7 +142,7 @@ export class RandomExpressions extends Random {
     return v.as ?? v.name
   }
 
-  /** Small whole numbers, of which sums and products of a few are exact. */
+  /** Small whole numbers, so that sums and products of a few of them are exact. */
   smallFloat(type: RandomType): string {
     const one = () => `f32(${this.scalar('u32')} & 7u)`
     return type.size === 1 ? one() : `vec${type.size}f(${Array.from({ length: type.size! }, one).join(', ')})`
@@ -240,7 +240,7 @@ export class RandomExpressions extends Random {
     }
   }
 
-  /** A part of a variable, of type `kind`: through members, elements in and out of range, and components. */
+  /** A part of a variable, of type `kind`: through members, elements in and out of bounds, and components. */
   read(kind: 'u32' | 'i32'): string | undefined {
     const found = this.variables.filter((v) => v.type.kind === undefined || v.type.size! > 1)
     if (found.length === 0) return undefined
@@ -285,13 +285,13 @@ export class RandomExpressions extends Random {
   }
 }
 
-/** A form, how often it is written among others, and how. */
+/** A form, its weight among other forms, and the function that writes it. */
 export interface WeightedForm<Write> {
   readonly weight: number
   readonly write: Write
 }
 
-/** One of the forms, by their weights. */
+/** Chooses one of the forms, by weight. */
 export function drawn<Write>(
   random: Random,
   forms: Readonly<Record<string, WeightedForm<Write>>>,
@@ -305,8 +305,8 @@ export function drawn<Write>(
 }
 
 /**
- * Writes a scalar of a kind as an expression whose outermost parts are of a form; undefined where the
- * variables in scope do not do for it.
+ * Writes a scalar of a kind as an expression whose outermost parts have a form; undefined if the variables in
+ * scope do not allow it.
  */
 type WriteInteger = (w: RandomExpressions, kind: 'u32' | 'i32', depth: number) => string | undefined
 

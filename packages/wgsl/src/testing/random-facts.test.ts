@@ -4,7 +4,8 @@ import { factChecker } from './fact-checker.ts'
 import { randomKernel } from './random-kernel.ts'
 import { testCases } from './test-cases.ts'
 
-// A test for each kernel: mutation testing runs only those that reach a mutant. A kernel takes about 50 ms.
+// One test per kernel, because mutation testing runs only the tests that reach a mutant. A kernel takes about
+// 50 ms.
 it.each(testCases(24, 1000).map((seed) => [seed]))(
   'every claim of the analyses holds while random kernel %i runs',
   (seed) => {

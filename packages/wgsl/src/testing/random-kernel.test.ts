@@ -26,13 +26,13 @@ it.skipIf(dawn === undefined)('random kernels are valid (needs npm webgpu)', asy
   expect(bad).toEqual([])
 })
 
-/** Who used an element, and whether somebody stored to it. */
+/** The invocations that used an element, and whether one of them stored to it. */
 class Use {
   #by: object | undefined
   #isShared = false
   #isStored = false
 
-  /** Is it a race with what was before? */
+  /** Whether an access races with earlier ones. */
   races(by: object, isStored: boolean): boolean {
     const isOther = this.#by !== undefined && (this.#isShared || this.#by !== by)
     return isOther && (this.#isStored || isStored)
@@ -45,11 +45,17 @@ class Use {
   }
 }
 
-/** Notes each element of workgroup memory that one invocation stores to while another uses it, with no barrier between. */
+/**
+ * Records each element of workgroup memory to which one invocation stores and which another uses, without a
+ * barrier in between.
+ */
 function raceFinder() {
   const races = new Set<string>()
   const phases = new WeakMap<object, number>()
-  /** For each workgroup: by phase and place, the uses of all of it, and of all of it or a part. */
+  /**
+   * For each workgroup, by phase and place: the uses of the whole place, and the uses of the whole or a part
+   * of it.
+   */
   const uses = new WeakMap<object, Map<string, { whole: Use; any: Use }>>()
   const nothing = () => {}
   const observer: ExecutionObserver = {

@@ -16,12 +16,12 @@ import {
 } from './random-types.ts'
 
 /**
- * A random valid kernel with the header of a test kernel; the same seed gives the same kernel. It has
- * integers that wrap around, indices out of range, structures, nested arrays, matrices, pointers, atomics,
- * barriers, copies into workgroup memory, loops of every form whose counters rise, fall, wrap and meet their
- * bound or pass it, and functions with side effects wherever an expression may stand. Results are exact and
- * the same on every correct implementation: loops end, each invocation keeps to elements of its own between
- * two barriers, and what others do in between shows only in sums.
+ * A random valid kernel with the header of a test kernel; the same seed produces the same kernel. It has
+ * integers that wrap around, indices out of bounds, structures, nested arrays, matrices, pointers, atomics,
+ * barriers, copies into workgroup memory, loops of every form whose counters rise, fall, wrap, and reach or
+ * pass their bound, and functions with side effects wherever an expression is allowed. Results are exact and
+ * the same on every correct implementation: loops end, each invocation uses only its own elements between two
+ * barriers, and the effects of other invocations in between appear only in sums.
  */
 export function randomKernel(seed: number): string {
   return new KernelWriter(seed).kernel()
@@ -30,7 +30,7 @@ export function randomKernel(seed: number): string {
 const mostNestedLoops = 2
 
 class KernelWriter extends RandomLoops {
-  /** Statements that may still be written. */
+  /** The number of statements that may still be written. */
   #budget = 0
   #returns: Kind | undefined
 
@@ -144,7 +144,7 @@ ${sums.join('')}  workgroupBarrier();
 `
   }
 
-  /** A function with a small result, often an index, that it reaches by several ways. */
+  /** A function with a small result, often an index, on several paths. */
   #bounded(number: number): string {
     const small = () =>
       this.pick([`${this.below(5)}u`, 'x % 3u', 'x & 1u', 'min(x, 4u)', 'select(2u, 3u, x > 7u)'])
@@ -222,8 +222,8 @@ ${this.statements(2 + this.below(4), '  ')}  *p += ${this.expression(u32, 1)};
   }
 
   /**
-   * A block whose declarations end with it; `isUniform` says whether all invocations come by together if they
-   * did before.
+   * A block with its own scope; `isUniform` says whether all invocations that reach the block together reach
+   * its statements together.
    */
   protected override block(indent: string, isUniform = false, first = ''): string {
     const outer = { variables: this.variables, isUniform: this.isUniform }
@@ -259,7 +259,7 @@ ${this.statements(2 + this.below(4), '  ')}  *p += ${this.expression(u32, 1)};
     return this.variables.findLast(({ name }) => /^[kw]\d+$/.test(name))?.name
   }
 
-  /** What writes each kind of statement. */
+  /** The functions that write each kind of statement. */
   readonly #writers: StatementWriters = {
     mayNest: () => this.depth < mostNestedLoops,
     block: (indent) => `${indent}${this.block(indent, true)}\n`,
@@ -301,12 +301,15 @@ ${this.statements(2 + this.below(4), '  ')}  *p += ${this.expression(u32, 1)};
       const leave = `return ${this.expression(vectorOf(this.#returns, 1), 1)};`
       return this.oneIn(2) ? `if ${this.expression(bool, 2)} { ${leave} }` : this.#guarded(leave)
     }
-    // The second workgroup leaves, or nobody: barriers follow.
+    // Either the second workgroup leaves or none does, because barriers follow.
     if (!this.isUniform || this.isInputStructure || !this.oneIn(3)) return undefined
     return `if ${this.uniformCondition()} && wid.x + wid.y + wid.z == 1u { return; }`
   }
 
-  /** Leaves where an index is out of range, or does not quite, and uses it. */
+  /**
+   * A jump for an index out of bounds, sometimes with a condition that misses a case, followed by a use of
+   * the index.
+   */
   #guarded(leave: string): string {
     const v = this.scalar(this.pick(['u32', 'i32'] as const))
     const index = this.name('at')
@@ -382,7 +385,7 @@ ${this.statements(2 + this.below(4), '  ')}  *p += ${this.expression(u32, 1)};
   }
 
   #assignment(): string {
-    // The element of this invocation, which the kernel puts out.
+    // The element of this invocation, which is an output of the kernel.
     if (this.#returns === undefined && this.oneIn(8)) return this.#laidOut()
     if (this.#returns === undefined && this.oneIn(8))
       return `out[i] ${this.pick(['=', '+=', '^='])} ${this.expression(u32, 2)};`
@@ -404,8 +407,8 @@ ${this.statements(2 + this.below(4), '  ')}  *p += ${this.expression(u32, 1)};
   }
 
   /**
-   * Atomics on memory that all invocations share add up to the same in any order; on elements of its own an
-   * invocation sees results.
+   * Atomics on shared memory have the same total effect in any order; an invocation uses their results only
+   * on its own elements.
    */
   #atomic(): string {
     const value = this.expression(u32, 1)
@@ -440,7 +443,7 @@ ${this.statements(2 + this.below(4), '  ')}  *p += ${this.expression(u32, 1)};
   }
 }
 
-/** What the kinds of statements are written by; undefined where one may not stand. */
+/** The functions that write the kinds of statements; undefined for those that are not allowed. */
 interface StatementWriters {
   readonly mayNest: () => boolean
   readonly oneIn: (n: number) => boolean

@@ -2,21 +2,24 @@ import { RandomCooperation } from './random-cooperation.ts'
 import type { Variable } from './random-expressions.ts'
 import { bool, u32, vectorOf } from './random-types.ts'
 
-/** Writes loops of every form, which end, around statements of whoever extends it. */
+/** Writes terminating loops of every form, around statements that a subclass writes. */
 export abstract class RandomLoops extends RandomCooperation {
-  /** Loops around the statement, as far as `break` may leave them. */
+  /** The surrounding loops that `break` may leave. */
   protected loops = 0
-  /** All loops around the statement: deeper nests would only take longer. */
+  /** All surrounding loops; deeper nesting would only take longer. */
   protected depth = 0
-  /** Every invocation of the workgroup comes by: barriers and subgroup operations may stand here. */
+  /**
+   * Whether every invocation of the workgroup reaches this place, so that barriers and subgroup operations
+   * are allowed.
+   */
   protected isUniform = false
 
-  /** So many statements. */
+  /** Writes the given number of statements. */
   protected abstract statements(count: number, indent: string): string
 
   /**
-   * A block whose declarations end with it; `isUniform` says whether all invocations come by together if they
-   * did before.
+   * A block with its own scope; `isUniform` says whether all invocations that reach the block together reach
+   * its statements together.
    */
   protected abstract block(indent: string, isUniform?: boolean, first?: string): string
 
@@ -42,7 +45,7 @@ export abstract class RandomLoops extends RandomCooperation {
     const header = (first: string, relation: string, bound: string, update: string) =>
       `for (var ${k} = ${first}; ${this.oneIn(5) ? `${bound} ${flipped[relation]!} ${k}` : `${k} ${relation} ${bound}`}; ${update})`
     if (this.oneIn(3)) {
-      // Few repetitions, all invocations together; a divergent `break` would part them.
+      // Few repetitions, by all invocations together; a divergent `break` would separate them.
       const [first, bound, step, relation] = this.pick([
         [0, 1 + this.below(5), 1, '<'],
         [3, 3 + this.below(4), 2, '<='],
@@ -50,7 +53,7 @@ export abstract class RandomLoops extends RandomCooperation {
         [2, 8, 3, this.oneIn(2) ? '!=' : '<'],
         [0, 0, 1, '<'],
       ] as const)
-      // A bound that is only known at run time must not be stepped over by `!=`.
+      // With `!=`, a counter must not step over a bound that is known only at run time.
       const isKnown = kind === 'i32' || step < 0 || relation === '!=' || this.oneIn(2)
       const head = header(
         literal(first),
@@ -68,7 +71,8 @@ export abstract class RandomLoops extends RandomCooperation {
       this.loops = loops
       return text
     }
-    // Any ends and steps: the counter may wrap around, and turns are counted so that the loop ends.
+    // Arbitrary bounds and steps: the counter may wrap around, and iterations are counted so that the loop
+    // ends.
     const turns = this.name('turns')
     const extremes = kind === 'u32' ? [0, 1, 5, 4294967290, 2147483648] : [0, 5, -7, 2147483640, -2147483648]
     const first = this.oneIn(2) ? literal(this.pick(extremes)) : this.expression(type, 1)
@@ -93,7 +97,8 @@ export abstract class RandomLoops extends RandomCooperation {
   }
 
   /**
-   * A `for` that lacks a part, steps by what it does not know, or whose condition compares something else.
+   * A `for` without one of its parts, with a step that is known only at run time, or with a condition on
+   * another variable.
    */
   #oddFor(indent: string, counter: Variable, turns: string): string {
     const { name: k, type } = counter
@@ -129,7 +134,7 @@ export abstract class RandomLoops extends RandomCooperation {
     return `${indent}{\n${indent}var ${turns} = 0u;\n${before}${text}${indent}}\n`
   }
 
-  /** A loop that all invocations make together, with a divergent `break` nowhere in it. */
+  /** A loop that all invocations execute together, without a divergent `break`. */
   #togetherInLoop(k: string, indent: string, write: (block: string) => string): string {
     const loops = this.loops
     const text = this.#inLoop(() => {
@@ -166,7 +171,7 @@ export abstract class RandomLoops extends RandomCooperation {
       const last = this.oneIn(2) ? `${inner}  break if ${this.expression(bool, 1)};\n` : ''
       const leave = `${inner}if ${k} > ${1 + this.below(3)}u { break; }\n`
       if (this.oneIn(3)) {
-        // The part that continues sees what the body declares.
+        // The continuing block sees the declarations of the body.
         this.isUniform = outer.isUniform
         const [v, step] = [this.name('v'), this.name('step')]
         const declared = `${inner}let ${step} = ${1 + this.below(2)}u;\n${inner}var ${v} = ${this.expression(u32, 1)};\n`

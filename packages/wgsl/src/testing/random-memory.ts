@@ -19,27 +19,27 @@ export const pointerForms = [
 ] as const satisfies readonly string[]
 export type PointerForm = (typeof pointerForms)[number]
 
-/** How a value comes into memory. */
+/** How a value is stored to memory. */
 export const storeForms = ['assign', 'copy', 'compound', 'part', 'let', 'parameter', 'whole'] as const
 export type StoreForm = (typeof storeForms)[number]
 
-/** A number below `count` in every invocation. */
+/** A number that is below `count` in every invocation. */
 interface Position {
   readonly text: string
   readonly count: number
 }
 
-/** A workgroup variable, of which each invocation has `slots` elements of its own. */
+/** A workgroup variable in which each invocation has `slots` elements of its own. */
 interface Shared {
   readonly name: string
   readonly element: RandomType
   readonly lengths: readonly number[]
   readonly slots: number
-  /** The indices of an element of its own; other invocations never get the same. */
+  /** The indices of an element of this invocation; no other invocation gets the same ones. */
   own(slot: string): string
 }
 
-/** How each built-in value is written, and what it is below for `size`, `workgroups` and 32 lanes. */
+/** The expression for each built-in value, and its bound for `size`, `workgroups` and 32 lanes. */
 export const builtinValueForms: Readonly<
   Record<
     BuiltinValue,
@@ -104,7 +104,7 @@ const sizesOfSubgroups: readonly Size[] = [
   [2, 16, 1],
 ]
 
-/** The last subgroup has a few lanes, in whole quads. */
+/** The last subgroup has only a few lanes, in whole quads. */
 const sizesOfPartialSubgroups: readonly Size[] = [
   [40, 1, 1],
   [36, 1, 1],
@@ -112,23 +112,24 @@ const sizesOfPartialSubgroups: readonly Size[] = [
   [4, 3, 1],
 ]
 
-/** Those of kernels that multiply subgroup matrices. */
+/** The sizes for kernels that multiply subgroup matrices. */
 const sizesOfMatrices: readonly Size[] = [
   [32, 1, 1],
   [64, 1, 1],
 ]
 
-/** The most bytes of workgroup memory that the variables of `RandomMemory` have together; what any device has is 16,384. */
+/** The most bytes of workgroup memory that `RandomMemory` uses; every device has at least 16,384. */
 const mostBytes = 6144
 
 /**
- * Writes accesses to workgroup memory, without data races: between two barriers, an invocation stores to elements of its own, and the others
- * read them behind the next barrier. Whose an element is, positions in the workgroup say, mixed in all ways that keep invocations apart.
+ * Writes accesses to workgroup memory, without data races: between two barriers, an invocation stores to its
+ * own elements, and the others read them after the next barrier. The owner of an element follows from
+ * positions in the workgroup, combined in all ways that keep invocations apart.
  */
 export class RandomMemory extends RandomExpressions {
   readonly size: Size
   readonly workgroups: Size
-  /** The entry point receives a structure of built-in values, which counts as one: no member of it is uniform. */
+  /** Whether the entry point receives the built-in values as a structure, none of whose members is uniform. */
   readonly isInputStructure: boolean
   /** Declarations of module scope. */
   readonly declarations: string[] = []
@@ -152,7 +153,7 @@ export class RandomMemory extends RandomExpressions {
     ] as const)
   }
 
-  /** One of the choices: calls that follow each other get different ones. */
+  /** Returns one of the choices; consecutive calls return different ones. */
   next<T>(choices: readonly T[]): T {
     this.#turn = (this.#turn ?? this.below(choices.length)) + 7
     return choices[this.#turn % choices.length]!
@@ -186,7 +187,7 @@ export class RandomMemory extends RandomExpressions {
       ...{ 'wid.x': this.workgroups[0], 'wid.y': this.workgroups[1], 'wid.z': this.workgroups[2], wi: 2 },
       ...{ lane: 32, sid: Math.ceil(this.threads / 32) },
     }
-    // Mostly positions in the workgroup that differ: they are what rules about elements go by.
+    // Mostly positions in the workgroup that differ, because rules about elements depend on them.
     const local = ['lid.x', 'lid.y', 'lid.z', 'li', ...(this.subgroups === 'of-32' ? ['lane', 'sid'] : [])]
     const isLocal = this.threads > 1 && (isLocalWanted || this.oneIn(2))
     const text = isLocal
@@ -200,7 +201,7 @@ export class RandomMemory extends RandomExpressions {
     return { text: this.oneIn(2) ? `(${text} % ${limit}u)` : `min(${text}, ${limit - 1}u)`, count: limit }
   }
 
-  /** Positions of which no two invocations of a workgroup have the same. */
+  /** Positions that are different for any two invocations of a workgroup. */
   #distinct(isTidy = false): Position[] {
     const [x, y, z] = this.size
     const { threads } = this
@@ -234,14 +235,14 @@ export class RandomMemory extends RandomExpressions {
     return this.pick(choices)()
   }
 
-  /** Byte length of a value in an array. */
+  /** The byte length of a value in an array. */
   #stride(type: RandomType): number {
     if (type.members !== undefined) return 64
     if (type.element !== undefined) return type.length! * this.#stride(type.element)
     return type.size === 3 ? 16 : 4 * type.size!
   }
 
-  /** A new workgroup variable; undefined where its memory would not suffice. */
+  /** A new workgroup variable; undefined if there is not enough workgroup memory. */
   #shared(element: RandomType, isTidy: boolean): Shared | undefined {
     const most = Math.floor((mostBytes - this.#bytes) / this.#stride(element))
     const distinct = this.#distinct(isTidy)
@@ -252,7 +253,7 @@ export class RandomMemory extends RandomExpressions {
     const terms: Position[] = [...distinct, ...(slots > 1 ? [{ text: '', count: slots }] : []), ...extra]
     const dimensions = this.pick([1, 1, 2, 2, 3])
     const parts = Array.from({ length: dimensions }, (): Position[] => [])
-    // In any order, and any of them in one index.
+    // In any order, and with any number of them in one index.
     while (terms.length > 0) this.pick(parts).push(...terms.splice(this.below(terms.length), 1))
     const first = parts.map(() => (!isTidy && this.oneIn(6) ? this.below(3) : 0))
     const lengths = parts.map(
@@ -292,7 +293,7 @@ export class RandomMemory extends RandomExpressions {
     return type.kind === 'f32' ? this.smallFloat(type) : this.expression(type, 1)
   }
 
-  /** Any element, in range or not; with `isUniform`, the same one in all invocations. */
+  /** Any element, in bounds or not; with `isUniform`, the same one in all invocations. */
   #any({ lengths }: Shared, isUniform = false): string {
     const uniform = this.variables.filter((v) => v.isUniform && v.type === u32).map((v) => v.name)
     return lengths
@@ -305,11 +306,11 @@ export class RandomMemory extends RandomExpressions {
   }
 
   /**
-   * Stores, what makes them seen, and accesses. All invocations of the workgroup come by; `between` writes statements that they also all come by,
-   * and `after` calls that follow stores.
+   * Stores, barriers that make them visible, and accesses. All invocations of the workgroup reach them;
+   * `between` writes statements that all of them also reach, and `after` writes calls after the stores.
    */
   scenario(indent: string, between: () => string, after: () => string): string {
-    // Half of them cover their variable as kernels do: without gaps, before anything else happens to it.
+    // Half of them cover their variable as kernels do: without gaps, before any other access to it.
     const isTidy = this.oneIn(2)
     const types = isTidy ? elementTypes.filter((t) => t.kind !== undefined) : elementTypes
     const shared = this.#shared(this.pick(types), isTidy)
@@ -325,7 +326,7 @@ export class RandomMemory extends RandomExpressions {
         text += line(this.#use(`${shared.name}${shared.own('0u')}`, shared))
       text += after()
       if (this.oneIn(4)) text += between()
-      // A uniform load, or a function that waits, is a barrier by itself.
+      // A uniform load, or a function that waits, is itself a barrier.
       text += this.oneIn(4) ? line(this.#uniformLoad(shared)) : meet()
       if (this.oneIn(5)) text += meet()
       if (this.oneIn(3)) text += between()
@@ -343,7 +344,7 @@ export class RandomMemory extends RandomExpressions {
     return text
   }
 
-  /** A statement that is a barrier of workgroup memory, last of all. */
+  /** A statement that ends with a barrier for workgroup memory. */
   #meeting(): string {
     return this.pick([
       'workgroupBarrier();',
@@ -433,14 +434,14 @@ export class RandomMemory extends RandomExpressions {
     }
   }
 
-  /** By one invocation. */
+  /** Executed by one invocation. */
   #storeWhole({ name, element, lengths }: Shared): string {
     const parts = Array.from({ length: lengths[0]! }, () => this.anyValue(element))
     const type = `array<${element.name}, ${lengths[0]}>`
     return `if li == ${this.below(this.threads)}u { ${name} = ${this.oneIn(4) ? `${type}()` : `${type}(${parts.join(', ')})`}; }`
   }
 
-  /** Reads an element into what the kernel puts out. */
+  /** Reads an element into the kernel's output. */
   #use(place: string, { element }: Shared): string {
     const operator = this.pick(['=', '+=', '^='])
     if (this.oneIn(4)) {

@@ -40,7 +40,7 @@ export function typeText(type: Shape): string {
   }
 }
 
-/** When an expression is evaluated; each stage may use what the ones before it may use. */
+/** When an expression is evaluated; each stage may use everything that earlier stages may use. */
 export type Stage = 'const' | 'override' | 'runtime'
 export const stages: readonly Stage[] = ['const', 'override', 'runtime']
 
@@ -53,7 +53,7 @@ export interface Name {
   readonly mutable: boolean
 }
 
-/** A type; where `depth` is above 0 also an array, or one of the structures. */
+/** A type; if `depth` is above 0, it may be an array or one of the structures. */
 export function randomType(r: Random, depth: number, structs: readonly Shape[]): Shape {
   const s = r.pick<Scalar>(['i32', 'u32', 'f32', 'i32', 'u32', 'f32', 'bool', 'f16'])
   switch (r.below(depth > 0 ? 9 : 6)) {
@@ -79,7 +79,7 @@ export function randomType(r: Random, depth: number, structs: readonly Shape[]):
   }
 }
 
-/** A literal of a scalar type; once in a while one at the edge of its range. */
+/** A literal of a scalar type, occasionally at the limit of its range. */
 export function literal(r: Random, s: Scalar): string {
   const edge = r.oneIn(60)
   const suffix = r.oneIn(3)

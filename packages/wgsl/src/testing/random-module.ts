@@ -13,10 +13,10 @@ import {
 } from './random-module-types.ts'
 
 /**
- * A random module with an entry point `main`, drawn from the grammar with its types in mind: about half are
- * valid. The others hold a value of a wrong type, a name that is not there, or a constant that overflows. The
- * same seed gives the same module. No function of it calls a collective operation, so that uniformity plays
- * no part.
+ * A random module with an entry point `main`, drawn from the grammar with regard to types: about half of the
+ * modules are valid. The others have a value of a wrong type, an unknown name, or a constant that overflows.
+ * The same seed produces the same module. No function calls a collective operation, so uniformity does not
+ * matter.
  */
 export function randomModule(seed: number): string {
   return new ModuleWriter(new Random(seed)).module()
@@ -30,7 +30,7 @@ class ModuleWriter {
   #names = 0
   #loops = 0
   #budget = 40
-  /** How many expressions are drawn before one is wrong. */
+  /** The number of expressions before a wrong one. */
   #mistake: number
   #result: Shape | undefined
 
@@ -68,7 +68,8 @@ ${body}}
 `
   }
 
-  // ---------------------------------------------------------------------------------------------- declarations
+  // ----------------------------------------------------------------------------------------------
+  // declarations
 
   #declaration(): string {
     const r = this.#random
@@ -144,7 +145,8 @@ ${body}}
     return text
   }
 
-  // ------------------------------------------------------------------------------------------------ statements
+  // ------------------------------------------------------------------------------------------------
+  // statements
 
   #scoped<T>(run: () => T): T {
     this.#scopes.push([])
@@ -278,7 +280,8 @@ ${body}}
     return `${target} ${operator}= ${this.#expression(type, 'runtime', 3)};`
   }
 
-  // ----------------------------------------------------------------------------------------------- expressions
+  // -----------------------------------------------------------------------------------------------
+  // expressions
 
   #index(length: number, stage: Stage): string {
     const r = this.#random
@@ -302,7 +305,8 @@ ${body}}
       .flat()
       .filter((n) => stages.indexOf(n.stage) <= stages.indexOf(stage) && typeText(n.type) === typeText(type))
     if (known.length > 0 && r.oneIn(3)) return r.pick(known).name
-    // A loaded value keeps what is around it from being folded, so that fewer expressions overflow.
+    // A loaded value prevents constant folding of the surrounding expression, so that fewer expressions
+    // overflow.
     if (stage === 'runtime' && type.kind === 'scalar' && (depth <= 0 || r.oneIn(3)))
       return this.#loaded(type.scalar)
     if (depth > 0 && stage === 'runtime' && r.oneIn(8)) {

@@ -1,7 +1,7 @@
 import { Random } from './random.ts'
 import { hasDivergentSubgroups, hasLargeMemory, hasMatrices, hasPartialSubgroups } from './random-types.ts'
 
-/** What stands at the head of a kernel, among its declarations, and before all else in its entry point. */
+/** Parts of a kernel: lines of its header, its declarations, and the first statements of its entry point. */
 export interface RareForms {
   /** Lines of the test's header. */
   readonly buffers: string
@@ -14,15 +14,16 @@ const largeElements = 12_800
 
 /**
  * Forms that few kernels have: workgroup memory above 48 KiB, products of subgroup matrices, subgroup
- * operations where not all lanes come by, and in functions of kernels whose last subgroup is not whole. The
- * others have a loop that a call steps, and a shared pointer. They are drawn apart from a kernel's other forms.
+ * operations that not all lanes reach, and subgroup operations in functions of kernels with a partial last
+ * subgroup; the others have a loop whose update is a call, and a shared pointer. They are drawn separately
+ * from a kernel's other forms.
  */
 export function rareForms(seed: number, threads: number, isInputStructure: boolean): RareForms {
   const random = new Random(seed + 0x10000)
   if (hasLargeMemory(seed)) return largeMemory(random, threads)
   if (hasDivergentSubgroups(seed)) return divergentSubgroups(random)
   if (hasPartialSubgroups(seed)) return partialSubgroups(random)
-  // No member of a structure of built-in values is uniform, as what matrices are made of has to be.
+  // Matrices need uniform operands, and no member of a structure of built-in values is uniform.
   if (hasMatrices(seed) && !isInputStructure) return subgroupMatrices(random, threads)
   return sharedPlaces(random)
 }
@@ -55,7 +56,7 @@ function sharedPlaces(random: Random): RareForms {
 function largeMemory(random: Random, threads: number): RareForms {
   const own = () => `large[li * 3u + ${random.below(3)}u]`
   const anyone = () => `large[(li * ${1 + random.below(9)}u + ${random.below(99)}u) % ${3 * threads}u]`
-  // Elements behind those that are stored to are zero.
+  // Elements after those that are stored are zero.
   const nobodys = `large[${largeElements - 1}u - li]`
   return {
     buffers: '',
@@ -70,7 +71,7 @@ function largeMemory(random: Random, threads: number): RareForms {
   }
 }
 
-/** The lanes that come by may come one by one: they pass values on which all agree. */
+/** Lanes may arrive one by one, so they pass values that are the same in all lanes. */
 function divergentSubgroups(random: Random): RareForms {
   const value = () => random.pick(['limits.x', 'limits.z + 1u', '(limits.y ^ 5u)'])
   const call = () =>
@@ -117,8 +118,7 @@ fn counted(x: bool) -> u32 { return subgroupBallot(x).x + summed(u32(subgroupAll
 }
 
 /**
- * Products of matrices of halves, whose sums are exact in any order, out of arrays that may be laid out
- * swizzled.
+ * Products of f16 matrices, whose sums are exact in any order, from arrays with layouts that may be swizzled.
  */
 function subgroupMatrices(random: Random, threads: number): RareForms {
   const cells = 256

@@ -2,8 +2,8 @@
 export type Kind = 'u32' | 'i32' | 'bool'
 
 /**
- * Which subgroup operations a random kernel has: none, those that give the same in subgroups of any size, or
- * all.
+ * The subgroup operations that a random kernel has: none, those with the same results in subgroups of any
+ * size, or all.
  */
 export type RandomSubgroups = 'none' | 'any-size' | 'of-32'
 
@@ -17,19 +17,19 @@ export function randomHalves(seed: number): boolean {
   return seed % 16 === 6
 }
 
-/** Whether the workgroups of the kernel with this seed end with a subgroup that is not whole. */
+/** Whether the workgroups of the kernel with this seed end with a partial subgroup. */
 export function hasPartialSubgroups(seed: number): boolean {
   return seed % 16 === 5
 }
 
-/** Whether the kernel with this seed has subgroup operations that some lanes do not come to. */
+/** Whether the kernel with this seed has subgroup operations that some lanes do not reach. */
 export function hasDivergentSubgroups(seed: number): boolean {
   return seed % 16 === 9 || seed % 16 === 11
 }
 
 /**
- * Whether the kernel with this seed has more workgroup memory than CUDA takes in static declarations;
- * SwiftShader has less.
+ * Whether the kernel with this seed has more workgroup memory than CUDA allows in static declarations;
+ * SwiftShader supports less.
  */
 export function hasLargeMemory(seed: number): boolean {
   return seed % 16 === 7
@@ -41,8 +41,8 @@ export function hasMatrices(seed: number): boolean {
 }
 
 /**
- * Whether the control flow of the kernel with this seed is of `if` and `for`: others have no asynchronous
- * copies.
+ * Whether the control flow of the kernel with this seed consists only of `if` and `for`; other kernels have
+ * no asynchronous copies.
  */
 export function hasStraightFlow(seed: number): boolean {
   return seed % 8 === 2 || hasMatrices(seed)
@@ -57,7 +57,7 @@ export interface RandomType {
   /** Set for scalars and vectors. */
   readonly kind?: Kind | 'f32'
   readonly size?: 1 | 2 | 3 | 4
-  /** Set for arrays and matrices: what an index gives, and how many there are. */
+  /** Set for arrays and matrices: the element type and the number of elements. */
   readonly element?: RandomType
   readonly length?: number
   /** Set for structures. */
@@ -107,7 +107,7 @@ const outer: RandomType = {
   ],
 }
 
-/** Types of variables that are no scalars or vectors. */
+/** Types of variables that are neither scalars nor vectors. */
 export const composites: readonly RandomType[] = [
   arrayOf(u32, 4),
   arrayOf(i32, 5),

@@ -1,4 +1,4 @@
-/** Random choices from a seed (mulberry32): the same seed gives the same choices everywhere. */
+/** Random choices from a seed (mulberry32); the same seed produces the same choices on every machine. */
 export class Random {
   #state: number
 
@@ -20,7 +20,7 @@ export class Random {
     return this.bits() % n
   }
 
-  /** True once in `n` times. */
+  /** True with probability 1/`n`. */
   oneIn(n: number): boolean {
     return this.below(n) === 0
   }

@@ -1,4 +1,4 @@
-/** Sources that grow with `n`, each in one way. Most are valid; some end at a limit of the language. */
+/** Sources that grow with `n`, each in one way. Most are valid; some exceed a limit of the language. */
 export const sourceFamilies: Readonly<Record<string, (n: number) => string>> = {
   'statements in a block': (n) => main(repeat(n, (i) => `out[${i}] = id.x + ${i}u;`)),
   'variables in a scope': (n) => main(repeat(n, (i) => `var v${i} = id.x; v${i} += 1u;`)),

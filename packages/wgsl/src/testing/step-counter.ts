@@ -1,9 +1,8 @@
 import { Session } from 'node:inspector'
 
 /**
- * Counts the steps that a computation takes: how often each block of the package's code runs, plus the
- * elements that array methods and spreads handle by themselves. Unlike a time, the count does not depend on
- * the machine or its load.
+ * Counts the steps of a computation: how often each block of the package's code runs, plus the elements that
+ * array methods and spreads process. Unlike a time, the count does not depend on the machine or its load.
  */
 export class StepCounter {
   readonly #session = new Session()
@@ -14,7 +13,7 @@ export class StepCounter {
     this.#session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
   }
 
-  /** The steps that each of some runs takes, one after another. */
+  /** The numbers of steps of several runs, one after another. */
   count(...runs: readonly (() => void)[]): number[] {
     this.#blocks()
     return runs.map((run) => countElements(run) + this.#blocks())
@@ -23,7 +22,7 @@ export class StepCounter {
   /** The blocks run since the last call. */
   #blocks(): number {
     let blocks = 0
-    // Calls of `post` of a session in the same thread are answered at once.
+    // Calls of `post` in a session of the same thread are answered immediately.
     this.#session.post('Profiler.takePreciseCoverage', (error, { result }) => {
       if (error !== null) throw error
       for (const { url, functions } of result) {
@@ -40,7 +39,7 @@ export class StepCounter {
   }
 }
 
-/** Methods that take time in proportion to the array that they are called on, and call nothing back. */
+/** Methods that take time in proportion to the length of their array, and have no callback. */
 const wholeArray = [
   'splice',
   'slice',

@@ -2,17 +2,17 @@ import type {} from 'vitest'
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** How many cases a test of many went through. */
+    /** The number of cases that a test ran. */
     cases?: number
   }
 }
 
-/** Are the long forms of the tests wanted? */
+/** Whether to run the long forms of the tests. */
 export const isLong = process.env.TANDEM_LONG === '1'
 
 /**
- * The numbers of the cases that a test goes through: `short` of them, or `long` of them with TANDEM_LONG=1.
- * TANDEM_SHARD=k/n keeps the k-th of n parts, which together are all.
+ * The numbers of the cases that a test runs: `short` of them, or `long` of them with TANDEM_LONG=1.
+ * TANDEM_SHARD=k/n selects the k-th of n parts, which together contain all cases.
  */
 export function testCases(short: number, long: number): number[] {
   return shardOf(isLong ? long : short, process.env.TANDEM_SHARD ?? '1/1')

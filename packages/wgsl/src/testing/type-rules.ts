@@ -1,12 +1,12 @@
 import type { ScalarKind, Type } from '../ir.ts'
 import { i32Type, scalarType, u32Type, vectorType } from '../types.ts'
 
-/** Can a value of the type be an index? */
+/** Whether a value of the type can be an index. */
 export function isIndexType(type: Type | undefined): boolean {
   return type === i32Type || type === u32Type
 }
 
-/** Does an access give the member of a structure, and its type? */
+/** Whether the access names a member of the structure type `base` and has that member's type. */
 export function isMemberOf(
   base: Type | undefined,
   { member, type }: { member: { index: number; type: Type }; type: Type },
@@ -14,7 +14,7 @@ export function isMemberOf(
   return base?.kind === 'struct' && base.members[member.index] === member && member.type === type
 }
 
-/** Values are neither atomic, nor runtime-sized, nor buffers. */
+/** Whether values of the type exist: it is not atomic, runtime-sized, or a buffer. */
 export function isValueType(type: Type): boolean {
   if (type.kind === 'array') return type.length !== undefined && isValueType(type.element)
   if (type.kind === 'struct') return type.members.every((m) => isValueType(m.type))
@@ -27,7 +27,7 @@ export function shape(type: Type): string {
   return type.kind === 'matrix' ? `matrix ${type.columns} ${type.rows}` : type.kind
 }
 
-/** Can a composite of the type be made of parts of these types? */
+/** Whether a composite of the type can be made from parts of these types. */
 export function hasParts(type: Type, given: readonly Type[]): boolean {
   switch (type.kind) {
     case 'vector': {
@@ -49,7 +49,7 @@ export function hasParts(type: Type, given: readonly Type[]): boolean {
   }
 }
 
-/** Is the number or bool a value of the scalar kind? */
+/** Whether the number or bool is a value of the scalar kind. */
 export function isOf(scalar: ScalarKind, value: number | boolean): boolean {
   if (scalar === 'bool' || typeof value === 'boolean') return scalar === 'bool' && typeof value === 'boolean'
   if (scalar === 'i32') return (value | 0) === value && !Object.is(value, -0)

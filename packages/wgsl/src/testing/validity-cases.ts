@@ -1,6 +1,6 @@
 /**
- * A kernel that the rules of uniformity and of aliases accept or reject, as a line of `testdata/validity.txt`
- * gives it.
+ * A kernel that the rules of uniformity and of aliases accept or reject, from a line of
+ * `testdata/validity.txt`.
  */
 export interface ValidityCase {
   /** Declarations before ` ### `, if any, then statements of the entry point. */
@@ -8,10 +8,7 @@ export interface ValidityCase {
   readonly isValid: boolean
 }
 
-/**
- * Reads the lines of `testdata/validity.txt`: `+` before what is valid, `-` before what is not, `#` before a
- * heading.
- */
+/** Reads the lines of `testdata/validity.txt`: `+` marks a valid case, `-` an invalid one, `#` a heading. */
 export function parseValidityCases(file: string): ValidityCase[] {
   return file
     .trimEnd()

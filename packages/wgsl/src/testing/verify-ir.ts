@@ -15,8 +15,7 @@ import * as types from '../types.ts'
 import { hasParts, isIndexType, isMemberOf, isOf, isValueType, shape } from './type-rules.ts'
 
 /**
- * Throws when a module breaks a promise that the head of `ir.ts` makes to emitters, or one of the comments on
- * its nodes.
+ * Throws if a module violates a guarantee that `ir.ts` documents for emitters, at its top or on its nodes.
  */
 export function verifyIr(module: IrModule): void {
   new Verifier(module).module()
@@ -118,7 +117,8 @@ class Verifier {
       this.#check(/^(bool|i32|u32|f32|f16)$/.test(type.scalar), loc, 'scalars are concrete')
   }
 
-  // -------------------------------------------------------------------------------------------------- statements
+  // --------------------------------------------------------------------------------------------------
+  // statements
 
   #block(block: Block): void {
     const outer = this.#scope
@@ -226,7 +226,8 @@ class Verifier {
     this.#breakable--
   }
 
-  // ------------------------------------------------------------------------------------------------------ places
+  // ------------------------------------------------------------------------------------------------------
+  // places
 
   #target(place: Place): void {
     this.#place(place)
@@ -298,9 +299,10 @@ class Verifier {
     this.#check(element === type, loc, 'an index gives an element')
   }
 
-  // -------------------------------------------------------------------------------------------------- expressions
+  // --------------------------------------------------------------------------------------------------
+  // expressions
 
-  /** An expression that gives a value, of a type when it is known which. */
+  /** An expression that has a value, of the given type if one is given. */
   #value(e: Expression, type?: Type): void {
     this.#expression(e)
     this.#check(e.type !== undefined, e.loc, 'only an evaluate statement takes a call without value')

@@ -1,7 +1,7 @@
 import { vi } from 'vitest'
 import { verifyIr } from './verify-ir.ts'
 
-/** In every test of this package each module that `lower` gives is verified. */
+/** In every test of this package, each module that `lower` returns is verified. */
 vi.mock(import('../frontend/lower.ts'), async (importOriginal) => {
   const original = await importOriginal()
   return {

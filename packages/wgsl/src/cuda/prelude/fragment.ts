@@ -1,20 +1,31 @@
 /**
- * A piece of the prelude: CUDA C++ that generated code may call. A fragment is part of a kernel's source when the
- * kernel, or another fragment in it, names one of `provides`.
+ * A piece of the prelude: CUDA C++ that generated code may call. A kernel's source contains a fragment if the
+ * kernel, or another of its fragments, uses one of the names in `provides`.
  */
 export interface Fragment {
-  /** The identifiers that pull the fragment in. No user name can equal one: those end in `_` or `_` and digits. */
+  /**
+   * The identifiers that pull the fragment in. No user name can equal one: those end in `_` or `_` and
+   * digits.
+   */
   readonly provides: readonly string[]
-  /** Identifiers of other fragments that it uses without naming them: vector operators. */
+  /**
+   * Identifiers of other fragments that it uses without their names appearing in its text: vector operators.
+   */
   readonly needs?: readonly string[]
-  /** The fragment belongs only into sources that also use these identifiers, which it does not pull in itself. */
+  /**
+   * The fragment is only included in sources that also use these identifiers; it does not pull them in
+   * itself.
+   */
   readonly when?: readonly string[]
-  /** True for leaf functions over PTX: on the CPU `native/tandem_cpu/prelude.hpp` defines them. */
+  /** True for leaf functions in PTX, which `native/tandem_cpu/prelude.hpp` defines on the CPU. */
   readonly ptx?: boolean
   readonly source: string
 }
 
-/** A definition for vectors of each size, one on a line. `parts` lists what `part` gives for each component: `parts((c) => `f(a.${c})`)`. */
+/**
+ * A definition for vectors of each size, one per line. `parts` lists the results of `part` for each
+ * component: `parts((c) => `f(a.${c})`)`.
+ */
 export function forEachSize(
   definition: (size: number, parts: (part: (component: string) => string) => string) => string,
 ): string {
@@ -24,7 +35,10 @@ export function forEachSize(
     .join('\n')
 }
 
-/** Vector forms of functions that work by component, `vector_f` for `f`; in the text they have the scalar form's name. */
+/**
+ * Vector forms of component-wise functions, `vector_f` for `f`; in the generated text, they have the name of
+ * the scalar form.
+ */
 export function lift(parameters: 1 | 2 | 3, ...names: string[]): Fragment[] {
   return names.map((name) => ({
     provides: [`vector_${name}`],

@@ -1,6 +1,6 @@
 import type { Fragment } from './fragment.ts'
 
-/** f16 in 16 bits, without `cuda_fp16.h`: a machine with only a driver has no header files. */
+/** f16 in 16 bits, without `cuda_fp16.h`: a machine that has only the driver has no header files. */
 export const halfFragments: readonly Fragment[] = [
   {
     provides: ['f16', 'f16_bits', 'ptx_f16_to_f32', 'ptx_f32_to_f16'],

@@ -10,8 +10,9 @@ import { subgroupFragments } from './subgroups.ts'
 import { vectorFragments } from './vectors.ts'
 
 /**
- * Every fragment in an order in which each stands after what it uses. Scalar functions come before the vector forms that
- * call them, because templates find functions of built-in types only where they stand before the template.
+ * Every fragment, ordered so that each follows the ones that it uses. Scalar functions precede the vector
+ * forms that call them, because templates find functions of built-in types only if they are declared before
+ * the template.
  */
 const ordered: readonly Fragment[] = (() => {
   const mixed = [...scalarFragments, ...halfFragments, ...mathFragments, ...integerFragments]
@@ -39,7 +40,7 @@ function code(source: string): string {
   return source.replace(/\/\/.*$/gm, '').replace(/"[^"]*"/g, '')
 }
 
-/** The fragments that provide the names, and what these fragments need in turn. */
+/** The fragments that provide the names, and the fragments that these need in turn. */
 export function fragmentsFor(names: Iterable<string>): readonly Fragment[] {
   const used = new Set(names)
   const chosen = new Set<Fragment>()
@@ -59,7 +60,10 @@ export function fragmentsFor(names: Iterable<string>): readonly Fragment[] {
   return ordered.filter((f) => chosen.has(f))
 }
 
-/** The text of fragments. With `target` `cpu` the PTX leaves are left out: `native/tandem_cpu/prelude.hpp` has them. */
+/**
+ * The text of fragments. With the target `cpu`, the PTX leaves are omitted: `native/tandem_cpu/prelude.hpp`
+ * has them.
+ */
 export function preludeText(fragments: readonly Fragment[], target: 'cuda' | 'cpu'): string {
   return fragments
     .filter((f) => f.source !== '' && !(target === 'cpu' && f.ptx))

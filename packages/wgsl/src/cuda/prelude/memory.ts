@@ -2,12 +2,13 @@ import type { Fragment } from './fragment.ts'
 
 const atomicTypes = ['int', 'unsigned'] as const
 
-/** Where `%p` holds, the kernel is to be left. */
+/** If `%p` is true, the kernel must end. */
 const loadsWord = ['.reg .u32 %w;', '.reg .pred %p;', 'ld.volatile.u32 %w, [%0];', 'setp.ne.u32 %p, %w, 0;']
 
 /**
- * The same for the four words of a stop word (`CudaOptions.stoppable`). Once a millisecond one invocation of a GPU looks at the host's word too and passes
- * it on: of the subgroup's active invocations the first, and of those the one whose exchange of the time succeeds.
+ * The same for the four words of a stop word (`CudaOptions.stoppable`). Once per millisecond, one invocation
+ * of a GPU also reads the host's word and passes it on. It is the first active invocation of its subgroup,
+ * and among those the one whose exchange of the time succeeds.
  */
 const fetchesWord = [
   '.reg .u32 %w, %t, %x, %y, %n, %m, %b;',
@@ -30,7 +31,10 @@ const fetchesWord = [
   '@%q st.volatile.u32 [%0], %w;',
 ]
 
-/** A function that looks at the stop word and does as `then` says, in one piece of PTX: no branch parts what stands around it. */
+/**
+ * A function that reads the stop word and executes `then`, in one piece of PTX, so that no branch divides the
+ * surrounding code.
+ */
 function lookText(
   name: string,
   comment: string | undefined,

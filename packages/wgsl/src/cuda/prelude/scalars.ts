@@ -1,6 +1,6 @@
 import type { Fragment } from './fragment.ts'
 
-/** Scalar arithmetic whose meaning in WGSL differs from that of the C++ operator. */
+/** Scalar arithmetic that differs between WGSL and the C++ operator. */
 export const scalarFragments: readonly Fragment[] = [
   {
     provides: ['WGSL_FN'],

@@ -7,10 +7,11 @@ const wide = [
 ] as const
 
 /**
- * Matrices of 16 x 16 that the 32 lanes of a subgroup hold together, in the order of the operands of `mma.sync.m16n8k16` (PTX ISA, section
- * "Matrix Fragments for mma.m16n8k16"): two products beside each other make one of 16 columns. Factors of i8 are 16 x 32 and 32 x 16
- * ("Matrix Fragments for mma.m16n8k32"). `element` is the stride of the array in bytes, to
- * which offset and stride count; `columns` says that memory goes down the columns; `shared` that it is workgroup memory.
+ * Matrices of 16 x 16 that the 32 lanes of a subgroup hold together, in the order of the operands of
+ * `mma.sync.m16n8k16` (PTX ISA, section "Matrix Fragments for mma.m16n8k16"): two adjacent products make one
+ * of 16 columns. Factors of i8 are 16 x 32 and 32 x 16 ("Matrix Fragments for mma.m16n8k32"). `element` is
+ * the size of an array element in bytes, the unit of offset and stride; `columns` says that memory is in
+ * column-major order, and `shared` that it is workgroup memory.
  */
 export const subgroupMatrixFragments: readonly Fragment[] = [
   {

@@ -14,7 +14,7 @@ const reductions: readonly (readonly [string, string])[] = [
 
 const shuffles = ['shuffle', 'shuffle_up', 'shuffle_down', 'shuffle_xor']
 
-/** The form for vectors of a function of the mask, a value and perhaps one parameter. */
+/** The vector form of a function of the mask, a value and an optional parameter. */
 const byComponent = (name: string, parameter = ''): Fragment => ({
   provides: [name],
   when: ['vec'],
@@ -24,7 +24,10 @@ const byComponent = (name: string, parameter = ''): Fragment => ({
   ),
 })
 
-/** `mask` holds the lanes that execute the operation; all lanes of a subgroup take the fast paths. */
+/**
+ * `mask` contains the lanes that execute the operation; if all lanes of a subgroup do, they take the fast
+ * paths.
+ */
 export const subgroupFragments: readonly Fragment[] = [
   {
     provides: ['lane_index'],

@@ -1,4 +1,4 @@
-/** A kernel of the corpus: its head says how to run it. */
+/** A kernel of the corpus, with a header that says how to run it. */
 export interface TestKernel {
   readonly name: string
   readonly source: string
@@ -23,7 +23,7 @@ export function typeOf(scalar: string, n: number): string {
   return scalar === 'bool' ? `vec${n}<bool>` : `vec${n}${suffix(scalar as Scalar)}`
 }
 
-/** Scalars that one element of an array takes up. */
+/** The number of scalars per element of an array, including padding. */
 export function slots(n: number): number {
   return n === 3 ? 4 : n
 }
@@ -37,7 +37,9 @@ export function kernel(name: string, source: string): TestKernel {
   return { name, source }
 }
 
-/** A kernel in which thread i stores `expression` of the elements i of its inputs, which it calls a, b, c. */
+/**
+ * A kernel in which thread i stores the value of `expression` for elements i of the inputs, named a, b, c.
+ */
 export function elementwise(
   name: string,
   inputs: readonly Input[],

@@ -8,9 +8,7 @@ import {
 import { atomicKernels, subgroupKernels } from './memory-kernels.ts'
 import { conversionKernels, foldingKernels, matrixKernels, operatorKernels } from './operator-kernels.ts'
 
-/**
- * One kernel for each built-in function, operator and conversion, over the kinds and shapes that it takes.
- */
+/** One kernel per built-in function, operator and conversion, over all types and shapes that it accepts. */
 export function generatedKernels(): TestKernel[] {
   return [
     ...floatFunctionKernels(),

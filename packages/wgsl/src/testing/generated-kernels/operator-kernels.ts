@@ -277,9 +277,9 @@ ${body}
   }
 }
 
-/** Constant expressions beside the same computation at run time. */
+/** Constant expressions, compared with the same computation at run time. */
 export function* foldingKernels(): Generator<TestKernel> {
-  /** Each constant expression beside the same computation on values that are read when the kernel runs. */
+  /** Pairs of a constant expression and the same computation on values that are read when the kernel runs. */
   const folded: readonly (readonly [string, readonly string[], string])[] = [
     ['i32-arithmetic', ['7', '-3'], '(a + b) * a - b / a % 5'],
     ['i32-bits', ['1234567', '77'], '((a & b) | (a ^ b)) + (~a >> 3u) + (b << 4u)'],
