@@ -42,7 +42,8 @@ export class AccessLists {
       if (isBarrier(s) || beginsWithBarrier(s, this.#counters)) next = i
     }
     for (const [i, s] of list.entries()) {
-      for (const v of this.#effects.of(s).accessed) {
+      const { stored, used } = this.#effects.of(s)
+      for (const v of new Set([...stored, ...used])) {
         const known = positions.get(v)
         if (known === undefined) positions.set(v, [i])
         else known.push(i)

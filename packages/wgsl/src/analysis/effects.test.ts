@@ -52,7 +52,7 @@ it('a call has the effects of its function, but for what the function stores in 
   expect(effectsOf('f(i)', inner)).toEqual(['writes', 'barrier'])
 })
 
-it('the variables that are accessed are told from those that are loaded', () => {
+it('the variables that are stored to are told from those that are loaded', () => {
   const module = lower(
     parseWgsl(`var<private> a: u32; var<private> b: u32; var<private> c: u32; var<private> d: u32;
     var<workgroup> e: atomic<u32>; var<private> unused: u32;
@@ -61,15 +61,15 @@ it('the variables that are accessed are told from those that are loaded', () => 
   )
   const { effects } = analyse(module)
   const of = module.entryPoint.body.statements.map((s) => {
-    const { accessed, used } = effects.of(s)
+    const { stored, used } = effects.of(s)
     const names = (variables: ReadonlySet<{ name: string }>) => [...variables].map(({ name }) => name).sort()
-    return [names(accessed), names(used)]
+    return [names(stored), names(used)]
   })
   expect(of).toEqual([
     [[], []],
-    [['a', 'b'], ['b']],
+    [['a'], ['b']],
     [['c'], ['c']],
-    [['a', 'd', 'unused'], ['d']],
+    [['a', 'unused'], ['d']],
     [['e'], []],
   ])
 })

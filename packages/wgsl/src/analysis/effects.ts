@@ -10,8 +10,8 @@ export interface Summary {
   readonly reads: boolean
   /** Whether it may contain a workgroup barrier. */
   readonly hasBarrier: boolean
-  /** The module variables that it accesses; `used` are those that it loads. */
-  readonly accessed: ReadonlySet<ModuleVariable>
+  /** The module variables that it stores to; `used` are those that it loads. */
+  readonly stored: ReadonlySet<ModuleVariable>
   readonly used: ReadonlySet<ModuleVariable>
 }
 
@@ -36,7 +36,7 @@ export function findEffects(module: IrModule): Effects {
       writes: false,
       reads: false,
       hasBarrier: false,
-      accessed: nothing,
+      stored: nothing,
       used: nothing,
     }
     /**
@@ -56,14 +56,15 @@ export function findEffects(module: IrModule): Effects {
         if (use === 'address') return
         const variable = moduleVariableOf(place)
         const loads = use === 'load' || use === 'load-store'
+        const stores = use === 'store' || use === 'load-store'
         if (variable !== undefined) {
-          add(found, { accessed: new Set([variable]) })
+          if (stores) add(found, { stored: new Set([variable]) })
           if (loads) add(found, { used: new Set([variable]) })
         }
         // Other code cannot observe what a function does to its own variables.
         const isOwn = variable === undefined && rootOf(place).kind === 'variable'
         if (isOwn && code.kind === 'function') return
-        if (use === 'store' || use === 'load-store') found.writes = true
+        if (stores) found.writes = true
         if (loads && !(variable && isConstantMemory(variable))) found.reads = true
       },
       expression(e) {
@@ -96,7 +97,7 @@ function add(summary: MutableSummary, part: Partial<Summary>): void {
   summary.writes ||= part.writes ?? false
   summary.reads ||= part.reads ?? false
   summary.hasBarrier ||= part.hasBarrier ?? false
-  summary.accessed = union(summary.accessed, part.accessed ?? nothing)
+  summary.stored = union(summary.stored, part.stored ?? nothing)
   summary.used = union(summary.used, part.used ?? nothing)
 }
 

@@ -239,9 +239,9 @@ class Search {
   }
 
   #call(call: Call): void {
-    const { accessed, hasBarrier } = this.#analyses.effects.of(call.function.body)
+    const { stored, used, hasBarrier } = this.#analyses.effects.of(call.function.body)
     if (hasBarrier) throw new GivesUp()
-    for (const variable of accessed) this.#touch(variable)
+    for (const variable of [...stored, ...used]) this.#touch(variable)
   }
 
   #branches(parts: readonly (Statement | undefined)[]): void {

@@ -15,7 +15,8 @@ const largeElements = 12_800
 /**
  * Forms that few kernels have: workgroup memory above 48 KiB, products of subgroup matrices, subgroup
  * operations that not all lanes reach, and subgroup operations in functions of kernels with a partial last
- * subgroup. They are drawn separately from a kernel's other forms.
+ * subgroup; the others have a loop whose update is a call, and a shared pointer. They are drawn separately
+ * from a kernel's other forms.
  */
 export function rareForms(seed: number, threads: number, isInputStructure: boolean): RareForms {
   const random = new Random(seed + 0x10000)
@@ -24,7 +25,32 @@ export function rareForms(seed: number, threads: number, isInputStructure: boole
   if (hasPartialSubgroups(seed)) return partialSubgroups(random)
   // Matrices need uniform operands, and no member of a structure of built-in values is uniform.
   if (hasMatrices(seed) && !isInputStructure) return subgroupMatrices(random, threads)
-  return { buffers: '', directives: '', declarations: '', body: '' }
+  return sharedPlaces(random)
+}
+
+/** A loop whose update is a call that steps the counter, and a pointer that is used under several conditions. */
+function sharedPlaces(random: Random): RareForms {
+  const use = () => random.pick(['*place += li;', '*place ^= state;', 'state += *place;'])
+  const bound = () => `${random.pick([3, 4, 8, 9])}u`
+  return {
+    buffers: '',
+    directives: '',
+    declarations: `fn rare_step(p: ptr<function, u32>, by: u32) -> u32 { *p += by; return *p; }\n`,
+    body: `  {
+    var kept: array<u32, 8>;
+    for (var k = ${random.below(3)}u; k < ${bound()}; ${random.pick(['_ = ', ''])}rare_step(&k, ${1 + random.below(3)}u)) {
+      kept[k & 7u] ^= li + k;
+      state += kept[min(k, 7u)];
+    }
+    let at = input ^ (input & ${random.pick(['4294967288u', '4294967292u'])});
+    let place = &kept[at];
+    ${use()}
+    if at < ${bound()} { ${use()} }
+    ${random.pick([`if at >= ${bound()} || li > 2u { ${use()} }`, `for (var k = at; k < ${bound()}; k++) { ${use()} }`])}
+    ${use()}
+  }
+`,
+  }
 }
 
 function largeMemory(random: Random, threads: number): RareForms {
