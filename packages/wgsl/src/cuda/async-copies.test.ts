@@ -181,21 +181,17 @@ describe('asynchronous copies', () => {
       const module = lower(parseWgsl(`enable f16; requires buffer_view; ${source(statement, sources)}`))
       return findAsyncCopies(module, analyse(module)).copies.size
     }
-    expect(of('tile[t] = s.list[t];')).toBe(1)
-    expect(of('whole_tile[t] = wholes[t];')).toBe(1)
-    expect(of('tile[t] = s.v;')).toBe(0)
-    expect(of('tile[t] = m[t & 3u];')).toBe(0)
-    expect(of('tile[t] = out[t];')).toBe(0)
+    for (const one of ['tile[t] = s.list[t];', 'whole_tile[t] = wholes[t];']) expect(of(one)).toBe(1)
+    for (const other of ['tile[t] = s.v;', 'tile[t] = m[t & 3u];', 'tile[t] = out[t];'])
+      expect(of(other), other).toBe(0)
     expect(of('half_tile[t] = halves[t];')).toBe(0)
     expect(of('tile[t] = bufferView<array<vec4f>>(&bytes, 0)[t];')).toBe(0)
   })
 
   it('count the elements of a counter in either direction, and from its first value', () => {
     const two = 'for (var k = 0u; k < 2u; k++) {\ntile[t + k * 64u] = a[k];\n}\n'
-    expect(copies(`${two}tile[t + 64u] = a[9];`)).toEqual([])
-    expect(copies(`${two}tile[t] = a[9];`)).toEqual([])
-    expect(copies(`${two}tile[t + 32u] = a[9];`)).toEqual([2, 4])
-    expect(copies(`${two}tile[t - 64u] = a[9];`)).toEqual([2, 4])
+    for (const at of ['t', 't + 64u']) expect(copies(`${two}tile[${at}] = a[9];`)).toEqual([])
+    for (const at of ['t + 32u', 't - 64u']) expect(copies(`${two}tile[${at}] = a[9];`)).toEqual([2, 4])
     expect(copies(`${two}tile[id.x * 2u + 32u] = a[9];`)).toEqual([])
     expect(copies('tile[t] = a[t];\ntile[id.x + 32u] = a[t];')).toEqual([1, 2])
     expect(copies('tile[t + n - n] = a[t];\ntile[t + 32u] = a[t];')).toEqual([1, 2])
@@ -208,9 +204,8 @@ describe('asynchronous copies', () => {
       copies(`for (var k = ${head}) { tile[${index}] = a[k]; }`).length
     expect(loop('0u; k < 4096u; k++', 't + k')).toBe(1)
     expect(loop('0u; k < 4097u; k++', 't + k')).toBe(0)
-    expect(loop('t; k <= n; k++')).toBe(0)
-    expect(loop('words[t] & 3u; k < 8u; k += 4u')).toBe(0)
-    expect(loop('8u; k > 0u; k /= 2u')).toBe(0)
+    for (const head of ['t; k <= n; k++', 'words[t] & 3u; k < 8u; k += 4u', '8u; k > 0u; k /= 2u'])
+      expect(loop(head), head).toBe(0)
     expect(
       copies('var s = t;\nfor (var k = 0u; k < 4u; k++) {\ntile[k * 64u + s] = a[k];\ns = s ^ 64u;\n}'),
     ).toEqual([])
@@ -388,9 +383,8 @@ describe('asynchronous copies', () => {
   })
 
   it('go on across seven barriers, and no more', () => {
-    const module = lower(
-      parseWgsl(source(`tile[t] = a[t]; ${'workgroupBarrier(); '.repeat(10)} out[t] = tile[0];`)),
-    )
+    const barriers = 'workgroupBarrier(); '.repeat(10)
+    const module = lower(parseWgsl(source(`tile[t] = a[t]; ${barriers} out[t] = tile[0];`)))
     const { waits, hasGroups } = findAsyncCopies(module, analyse(module))
     expect([...waits.values()]).toEqual([7])
     expect(hasGroups).toBe(true)
