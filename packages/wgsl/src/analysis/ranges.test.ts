@@ -51,7 +51,7 @@ describe('the range of an integer', () => {
     expect(rangeOf('PROBE', 'clamp(signed, -4, 9) + 4')).toEqual([0, 13])
     expect(rangeOf('PROBE', 'u32(clamp(signed, 0, 9))')).toEqual([0, 4294967295])
   })
-  it('is everything where it could wrap around', () => {
+  it('is everything if it could wrap around', () => {
     expect(rangeOf('PROBE', 'i - 1u')).toEqual(all)
     expect(rangeOf('PROBE', 'n + 1u')).toEqual(all)
     expect(rangeOf('PROBE', 'global.x * global.x')).toEqual(all)
