@@ -38,3 +38,43 @@ describeOnBackends('every kernel', (backend) => {
     for (const kernel of kernels) kernel.destroy()
   })
 })
+
+/**
+ * Variables that a loop declares without an initializer. WGSL clears them each time, but Dawn clears them once
+ * (so did wgpu, gfx-rs/wgpu#9489): a kernel must write them before it reads them.
+ */
+function clearedByLoops(wgsl: string): string[] {
+  const found: string[] = []
+  const isLoop: boolean[] = []
+  let header = ''
+  for (const [, token] of wgsl.replace(/\/\/.*/g, '').matchAll(/([{};]|[^{};]+)/g)) {
+    if (token === '{') isLoop.push(/^\s*(for|while|loop)\b/.test(header))
+    if (token === '}') isLoop.pop()
+    // The header of a `for` has semicolons itself.
+    const isOpen = /^\s*for\b[^{]*$/.test(header) && token !== '{' && token !== '}'
+    header = isOpen ? header + token : token === ';' || token === '{' || token === '}' ? '' : header + token!
+    const declared = /^\s*var\s+(\w+\s*:[^=]*)$/.exec(header)
+    if (declared && isLoop.includes(true)) found.push(declared[1]!.trim())
+  }
+  return found
+}
+
+it('no kernel relies on a loop that clears a variable', () => {
+  const sources = [
+    ...[...transposeSources(), ...reductionSources(), ...scanSources(), ...sortSources()],
+    ...[...histogramSources(), ...matmulSources(), ...jacobiSources(), ...fftSources(), ...splitSources()],
+  ]
+  // Each of these is written before it is read.
+  expect([...new Set(sources.flatMap(({ wgsl }) => clearedByLoops(wgsl)))].sort()).toEqual([
+    'below: array<u32, 8>',
+    'high: array<Right, 2>',
+    'low: array<Right, 2>',
+    'own: Line',
+    'own: array<u32, 8>',
+    'own: array<u32, EACH>',
+    'ranks: array<u32, 8>',
+    'sums: array<u32, 8>',
+    'x: array<f32, 8>',
+    'y: array<f32, 8>',
+  ])
+})

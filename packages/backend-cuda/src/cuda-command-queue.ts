@@ -1,5 +1,11 @@
 import { GpuError } from '@tandem-gpu/core'
-import type { CommandQueue, CommandQueueOptions, KernelForm, KernelSource } from '@tandem-gpu/core/backend'
+import type {
+  CommandQueue,
+  CommandQueueOptions,
+  FrontEndCache,
+  KernelForm,
+  KernelSource,
+} from '@tandem-gpu/core/backend'
 import type { Translated } from './cuda-kernel.ts'
 import type { CudaAllocation, CudaHandles } from './cuda-plan.ts'
 import type { NativeQueue, NativeQueueListener } from './native-addon.ts'
@@ -14,6 +20,7 @@ const behind: Readonly<Record<string, number>> = {
 /** The services that a queue uses from its runtime. */
 export interface QueueRuntime {
   readonly gpu: number
+  readonly frontEndCache: FrontEndCache | undefined
   open(timeoutSeconds: number, onMessage: NativeQueueListener): NativeQueue
   translate(source: KernelSource, form: KernelForm): Translated
   /** Machine code for the queue's device. */
@@ -46,6 +53,10 @@ export class CudaCommandQueue implements CommandQueue<CudaHandles> {
         else this.#failed(Object.assign(new Error(text), { nativeCode, result }))
       },
     )
+  }
+
+  get frontEndCache(): FrontEndCache | undefined {
+    return this.#runtime.frontEndCache
   }
 
   async compile(kernel: number, source: KernelSource, form: KernelForm): Promise<void> {

@@ -1,16 +1,17 @@
 import type { Adapter, LiveHandles, LostInfo } from '@tandem-gpu/core'
 import { GpuError, isGpuError } from '@tandem-gpu/core'
-import type {
-  AllocationRegion,
-  CommandQueueOptions,
-  ExecutionOptions,
-  ExecutionResult,
-  KernelForm,
-  KernelSource,
-  PlanCommand,
-  PlanPart,
-  Runtime,
-  Span,
+import {
+  type AllocationRegion,
+  type CommandQueueOptions,
+  type ExecutionOptions,
+  type ExecutionResult,
+  type KernelForm,
+  type KernelSource,
+  kernelKey,
+  type PlanCommand,
+  type PlanPart,
+  type Runtime,
+  type Span,
 } from '@tandem-gpu/core/backend'
 import { type ClockOffsets, measureClocks, spansFrom, stampWords } from './clock-calibration.ts'
 import { CudaCommandQueue, type QueueRuntime } from './cuda-command-queue.ts'
@@ -44,6 +45,9 @@ export interface CudaRuntimeOptions {
   /** Whether other libraries may use addresses of its memory. */
   readonly addressable?: boolean | undefined
 }
+
+/** Change this if the same translator would give `Translate` another result. */
+const translationFormat = '1'
 
 /** All open runtimes: a fault in one of them loses the devices of all. */
 const openRuntimes = new Set<{ lose(error: GpuError): void }>()
@@ -121,6 +125,7 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
     const internal = [internalKernels.copy16, internalKernels.scatter, internalKernels.stamp]
     const runtime: QueueRuntime = {
       gpu,
+      frontEndCache: this.options.compiler.frontEndCache,
       open: (timeoutSeconds, onMessage) => {
         const kernels = internal.map((entry) => this.gpus.internalKernel(entry, gpu))
         return this.group.openQueue(this.gpus.nextId(), gpu, timeoutSeconds, kernels, onMessage)
@@ -195,7 +200,7 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
 
   /** Throws `unsupported` if one of the architectures is too old for the kernel. */
   #translate(source: KernelSource, architectures: readonly string[], form?: KernelForm): Translated {
-    const translated = this.options.translate(source, form)
+    const translated = this.#translation(source, form)
     const { minimumComputeCapability: minimum } = translated
     for (const architecture of architectures) {
       const number = Number(architecture.slice(3))
@@ -206,6 +211,17 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
         )
       }
     }
+    return translated
+  }
+
+  /** From the disk if a process has translated the same kernel before. */
+  #translation(source: KernelSource, form: KernelForm = 'direct'): Translated {
+    const { frontEndCache } = this.options.compiler
+    const key = ['translation', translationFormat, kernelKey(source), source.label, form]
+    const known = frontEndCache?.get(key)
+    if (known !== undefined) return known as Translated
+    const translated = this.options.translate(source, form)
+    frontEndCache?.set(key, translated)
     return translated
   }
 

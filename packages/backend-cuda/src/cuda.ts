@@ -19,7 +19,7 @@ import { packagedKernels, type ShippedKernels } from './shipped-kernels.ts'
 import { findTopology } from './topology.ts'
 
 export interface CudaOptions {
-  /** Where compiled kernels are cached between processes; false disables the cache. */
+  /** Where kernels, translated and compiled, are cached between processes; false disables the cache. */
   readonly kernelCache?: false | KernelCacheOptions | undefined
   /**
    * Contract a·b+c to one operation with a single rounding. Applies to all kernels of the backend. Default
@@ -53,15 +53,16 @@ export interface CudaOptions {
  * call.
  */
 export function cuda(options: CudaOptions = {}): Backend<Runtime> {
-  return cudaBackend(options, ({ module, bounds, label, terminates, workgroupsPerMultiprocessor }, form) =>
-    emitCuda(module, {
+  return cudaBackend(options, ({ module, bounds, label, terminates, workgroupsPerMultiprocessor }, form) => {
+    const { parts: _, ...translated } = emitCuda(module, {
       bounds,
       label,
       stoppable: terminates === true ? 'start' : true,
       indirect: form === 'indirect',
       workgroupsPerMultiprocessor,
-    }),
-  )
+    })
+    return translated
+  })
 }
 
 const cudaOptions = {

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { utimesSync } from 'node:fs'
-import { readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { readdir, rm, stat } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { makeFolder, readRegularFile } from '@tandem-gpu/core/native'
@@ -24,19 +24,20 @@ const staleMilliseconds = 3_600_000
 const keptShare = 0.9
 
 /**
- * Compiled kernels on disk, shared by concurrent processes. Entries are created by renaming and contain a
+ * Compiled kernels and results of the front end on disk, shared by concurrent processes. Entries are created by renaming and contain a
  * digest of their contents; a damaged entry is a miss. Disk failures are never errors: the kernel is compiled
- * again.
+ * again. Entries are small: reading or writing one synchronously takes less time than a turn of the thread
+ * pool, for which a library's start would have to wait.
  */
 export class KernelCache {
   readonly directory: string
   readonly #maxByteLength: number
-  #usable: Promise<boolean> | undefined
-  /**
-   * The size of the folder when this process last read it, plus what it has added since; undefined before it
-   * has read the folder.
-   */
+  #usable: boolean | undefined
+  /** The size of the folder when this process last read it; undefined before that. */
   #byteLength: number | undefined
+  /** The bytes that this process has added since it last began to read the folder. */
+  #addedByteLength = 0
+  #evicting: Promise<void> | undefined
 
   constructor({ directory, maxByteLength = defaultMaxByteLength }: KernelCacheOptions = {}) {
     this.directory = directory ?? join(homedir(), '.cache', 'tandem', 'kernels')
@@ -50,17 +51,15 @@ export class KernelCache {
     return hash.digest('hex')
   }
 
-  async get(key: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  get(key: string): Uint8Array<ArrayBuffer> | undefined {
     const path = this.#path(key)
     try {
-      if (!(await this.#isUsable())) return undefined
-      // These files are small: a synchronous read takes less time than a turn of the thread pool, for which a
-      // library's start would have to wait.
+      if (!this.#isUsable()) return undefined
       const file = readRegularFile(path, this.#maxByteLength)
       if (file === undefined) return undefined
       const contents = new Uint8Array(file.subarray(digestByteLength))
       if (!digest(contents).equals(file.subarray(0, digestByteLength))) {
-        await rm(path, { force: true })
+        rmSync(path, { force: true })
         return undefined
       }
       markUsed(path)
@@ -70,21 +69,22 @@ export class KernelCache {
     }
   }
 
+  /** The entry exists once the call returns. The promise resolves once others have been removed for it. */
   async set(key: string, contents: Uint8Array): Promise<void> {
     const temporary = join(this.directory, `${key}.${process.pid}.${randomBytes(6).toString('hex')}.tmp`)
     try {
-      if (!(await this.#isUsable())) return
-      await writeFile(temporary, Buffer.concat([digest(contents), contents]))
-      await rename(temporary, this.#path(key))
-      if (this.#byteLength !== undefined) this.#byteLength += contents.length + digestByteLength
-      if (this.#byteLength === undefined || this.#byteLength > this.#maxByteLength)
-        this.#byteLength = await this.#evict()
+      if (!this.#isUsable()) return
+      writeFileSync(temporary, Buffer.concat([digest(contents), contents]))
+      renameSync(temporary, this.#path(key))
+      this.#addedByteLength += contents.length + digestByteLength
+      const isRoom = (this.#byteLength ?? Infinity) + this.#addedByteLength <= this.#maxByteLength
+      if (!isRoom) await this.#makeRoom()
     } catch {
       await rm(temporary, { force: true }).catch(() => undefined)
     }
   }
 
-  #isUsable(): Promise<boolean> {
+  #isUsable(): boolean {
     this.#usable ??= makePrivateFolder(this.directory)
     return this.#usable
   }
@@ -93,11 +93,20 @@ export class KernelCache {
     return join(this.directory, key + suffix)
   }
 
+  /** One reading of the folder serves all entries that are added meanwhile. */
+  #makeRoom(): Promise<void> {
+    this.#evicting ??= this.#evict().finally(() => {
+      this.#evicting = undefined
+    })
+    return this.#evicting
+  }
+
   /**
    * Reads the whole folder, removes the entries beyond the limit and the files of interrupted processes, and
-   * returns the size of the rest.
+   * notes the size of the rest.
    */
-  async #evict(): Promise<number> {
+  async #evict(): Promise<void> {
+    this.#addedByteLength = 0
     const entries = []
     for (const name of await readdir(this.directory)) {
       const path = join(this.directory, name)
@@ -116,7 +125,7 @@ export class KernelCache {
       await rm(entry.path, { force: true })
       total -= entry.size
     }
-    return total
+    this.#byteLength = total
   }
 }
 
@@ -124,9 +133,9 @@ export class KernelCache {
  * Creates the folder, accessible only to this user. Returns false if there already is one that others own or
  * can write to.
  */
-async function makePrivateFolder(directory: string): Promise<boolean> {
+function makePrivateFolder(directory: string): boolean {
   makeFolder(directory, 0o700)
-  const { uid, mode } = await stat(directory)
+  const { uid, mode } = statSync(directory)
   return uid === process.getuid?.() && (mode & 0o022) === 0
 }
 

@@ -1,6 +1,8 @@
 import { GpuError, isGpuError } from '@tandem-gpu/core'
+import type { FrontEndCache } from '@tandem-gpu/core/backend'
 import type { CudaKernel } from '@tandem-gpu/wgsl'
 import { isNativeError, toGpuError } from './driver-error.ts'
+import { DiskFrontEndCache } from './front-end-cache.ts'
 import { KernelCache } from './kernel-cache.ts'
 import { nvrtcFor } from './libraries.ts'
 import type { NativeAddon } from './native-addon.ts'
@@ -31,12 +33,14 @@ const fallbackArchitecture = 'compute_80'
  */
 export class KernelCompiler {
   readonly #options: KernelCompilerOptions
+  readonly frontEndCache: FrontEndCache | undefined
   readonly #nvrtc: readonly string[]
   #version: Promise<string | GpuError> | undefined
 
   constructor(options: KernelCompilerOptions) {
     this.#options = options
     this.#nvrtc = nvrtcFor(options.nvrtc, options.driverVersion)
+    this.frontEndCache = options.cache && new DiskFrontEndCache(options.cache)
   }
 
   /**
@@ -72,7 +76,7 @@ export class KernelCompiler {
     const options = this.#compileOptions(architecture, version)
     const { cache, driverVersion } = this.#options
     const key = KernelCache.key([cacheFormat, kernel.source, ...options, String(driverVersion), version])
-    const cached = await cache?.get(key)
+    const cached = cache?.get(key)
     if (cached !== undefined) return cached
     const image = await this.#build(kernel, options, version, label)
     await cache?.set(key, image)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { createGPU, destroyGPU } from './create-gpu.ts'
 import { defaultLimits, limitNames } from './limits.ts'
-import { onReference, openedGpu, rejection } from './testing-gpu.ts'
+import { onReference, openedGpu, rejection, testedBackend } from './testing-gpu.ts'
 
 const opened = openedGpu({ limits: { maxStorageBuffersPerDispatch: 16 } })
 const adapterOf = async () => (await opened.gpu.requestAdapter())!
@@ -129,4 +130,11 @@ it('limits are never below the defaults', async () => {
     if (name.startsWith('min')) expect(value, name).toBeLessThanOrEqual(defaultLimits[name])
     else expect(value, name).toBeGreaterThanOrEqual(defaultLimits[name])
   }
+})
+
+it('requestDevice rejects with the error of a group that has ended', async () => {
+  const gpu = await createGPU({ backends: [await testedBackend(1)] })
+  const adapter = (await gpu.requestAdapter())!
+  await destroyGPU(gpu)
+  await expect(adapter.requestDevice()).rejects.toMatchObject({ name: 'GpuError', code: 'device-lost' })
 })

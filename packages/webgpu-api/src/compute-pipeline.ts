@@ -1,5 +1,5 @@
 import type { KernelSource } from '@tandem-gpu/core/backend'
-import { type Binding, type Reflection, reflect, WgslError } from '@tandem-gpu/wgsl'
+import { type Binding, type Reflection, WgslError } from '@tandem-gpu/wgsl'
 import { ApiObject, named, type ObjectState, stateOf, unusable } from './api-object.ts'
 import {
   countProblem,
@@ -16,6 +16,7 @@ import { creation, nameInterface, toObject } from './interfaces.ts'
 import type { KernelEntry } from './kernel-store.ts'
 import { GPUPipelineLayout } from './pipeline-layout.ts'
 import { GPUShaderModule } from './shader-module.ts'
+import type { ShaderKernel } from './shader-source.ts'
 import { labelOf, required, toDictionary, toDouble, toEnum, toRecord, toText, toU32 } from './webidl.ts'
 
 /** A buffer binding of the kernel. */
@@ -148,15 +149,14 @@ function prepare(device: DeviceState, given: GivenPipeline): PipelineProgram | s
   const problem = (layout === 'auto' ? undefined : unusable(layout, device)) ?? unusable(module, device)
   if (problem !== undefined) return problem
   const { source } = stateOf(module)
-  let reflection: Reflection
-  let ir: ReturnType<typeof source.lower>
+  let kernel: ShaderKernel
   try {
-    ir = source.lower(entryPoint, constants)
-    reflection = reflect(ir)
+    kernel = source.kernel(entryPoint, constants)
   } catch (error) {
     if (!(error instanceof WgslError)) throw error
     return error.message
   }
+  const { reflection } = kernel
   const wrong = limitProblem(device, reflection)
   if (wrong !== undefined) return wrong
   const groups = layout === 'auto' ? autoGroups(device, reflection) : stateOf(layout).groups
@@ -167,16 +167,18 @@ function prepare(device: DeviceState, given: GivenPipeline): PipelineProgram | s
     if (typeof slot === 'string') return slot
     slots.push(slot)
   }
-  const kernel: KernelSource = {
-    label: label === '' ? ir.entryPoint.name : label,
+  const kernelSource: KernelSource = {
+    label: label === '' ? reflection.entryPoint : label,
     wgsl: source.code,
-    entryPoint: ir.entryPoint.name,
+    entryPoint: reflection.entryPoint,
     constants,
     bounds: 'clamp',
-    module: ir,
+    get module() {
+      return kernel.lowered()
+    },
     reflection,
   }
-  return { source: kernel, groups, slots }
+  return { source: kernelSource, groups, slots }
 }
 
 function limitProblem({ limits, features }: DeviceState, reflection: Reflection): string | undefined {

@@ -1,4 +1,4 @@
-import type { KernelForm, KernelSource } from '@tandem-gpu/core/backend'
+import { type KernelForm, type KernelSource, kernelKey } from '@tandem-gpu/core/backend'
 import type { Channel } from './channel.ts'
 
 /** A kernel that commands can refer to by number, even while it is still compiling. */
@@ -19,13 +19,7 @@ export class KernelStore {
   }
 
   get(source: KernelSource, form: KernelForm): KernelEntry {
-    const { wgsl, entryPoint, constants } = source
-    const key = JSON.stringify([
-      form,
-      entryPoint,
-      Object.entries(constants).map(([k, v]) => [k, String(v)]),
-      wgsl,
-    ])
+    const key = `${form} ${kernelKey(source)}`
     const known = this.#kernels.get(key)
     if (known !== undefined) return known
     const number = this.#channel.number()

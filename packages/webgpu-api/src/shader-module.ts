@@ -36,7 +36,7 @@ export function createShaderModule(device: DeviceState, given: unknown): GPUShad
   if (descriptor.compilationHints !== undefined) checkHints(descriptor.compilationHints)
   let source = sources.get(code)
   if (source === undefined) {
-    source = new ShaderSource(code)
+    source = new ShaderSource(code, device.channel.commands.frontEndCache)
     sources.set(code, source)
     if (sources.size > mostSources) sources.delete(sources.keys().next().value!)
   }

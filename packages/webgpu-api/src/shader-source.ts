@@ -1,4 +1,13 @@
-import { type IrModule, lower, parseWgsl, WgslError, type WgslModule } from '@tandem-gpu/wgsl'
+import { constantsKey, type FrontEndCache } from '@tandem-gpu/core/backend'
+import {
+  type IrModule,
+  lower,
+  parseWgsl,
+  type Reflection,
+  reflect,
+  WgslError,
+  type WgslModule,
+} from '@tandem-gpu/wgsl'
 import type { CompilationMessage } from './compilation-info.ts'
 import { featureOfExtension } from './features.ts'
 
@@ -11,7 +20,28 @@ const standIn = {
   code: '\n@compute @workgroup_size(1) fn tandem_stand_in() {}\n',
 } as const
 
-/** A WGSL text with the messages of the front end. */
+/** Change this if the same front end would lead to other findings. */
+const findingsFormat = '1'
+
+/** What is kept of a valid module between processes. */
+interface Findings {
+  readonly messages: readonly CompilationMessage[]
+  /** The kernel that the check lowered, with the names by which pipelines may request it. */
+  readonly checked:
+    | { readonly names: readonly (string | undefined)[]; readonly reflection: Reflection }
+    | undefined
+}
+
+type Constants = Readonly<Record<string, number>>
+
+/** An entry point with values of overrides. */
+export interface ShaderKernel {
+  readonly reflection: Reflection
+  /** Runs the front end at the first call if the reflection was kept by an earlier process. */
+  lowered(): IrModule
+}
+
+/** A WGSL text with the messages of the front end, which need not run if the cache has its findings. */
 export class ShaderSource {
   readonly code: string
   readonly messages: readonly CompilationMessage[]
@@ -19,51 +49,95 @@ export class ShaderSource {
   readonly problem: string | undefined
   /** The extensions that the code enables, with the features that they need. */
   readonly features: readonly (readonly [extension: string, feature: string])[]
-  readonly #module: WgslModule | undefined
-  /** Modules lowered without constants, by the requested entry point name, if any. */
-  readonly #lowered = new Map<string | undefined, IrModule>()
+  readonly #cache: FrontEndCache | undefined
+  #parsed: WgslModule | undefined
+  /** Kernels without constants, by the requested entry point name, if any. */
+  readonly #kernels = new Map<string | undefined, ShaderKernel>()
 
-  constructor(code: string) {
+  constructor(code: string, cache: FrontEndCache | undefined) {
     this.code = code
     this.features = enabledFeatures(code)
+    this.#cache = cache
+    const key = ['shader module', findingsFormat, code]
+    const kept = cache?.get(key) as Findings | undefined
+    if (kept !== undefined) {
+      this.messages = kept.messages
+      for (const name of kept.checked?.names ?? [])
+        this.#kernels.set(name, this.#known(kept.checked!.reflection, name, {}))
+      return
+    }
     try {
-      this.#module = parseWgsl(code, { label: 'shader' })
-      const { warnings } = this.#check(this.#module)
+      const { warnings } = this.#check()
       this.messages = warnings.map(({ severity, ...place }) => messageOf(severity, place, code))
+      const [checked] = this.#kernels.values()
+      const { reflection } = checked ?? {}
+      const names = [...this.#kernels.keys()]
+      cache?.set(key, {
+        messages: this.messages,
+        checked: reflection && { names, reflection },
+      } satisfies Findings)
     } catch (error) {
       if (!(error instanceof WgslError)) throw error
-      this.#module = undefined
       this.problem = error.message
       this.messages = [messageOf('error', error, code)]
     }
   }
 
   /** Throws a `WgslError` if no pipeline can be created with these arguments. */
-  lower(entryPoint: string | undefined, constants: Readonly<Record<string, number>>): IrModule {
-    const module = this.#module!
-    for (const _ in constants) return lower(module, { entryPoint, constants })
-    const lowered = this.#lowered.get(entryPoint) ?? lower(module, { entryPoint })
-    this.#lowered.set(entryPoint, lowered)
-    return lowered
+  kernel(entryPoint: string | undefined, constants: Constants): ShaderKernel {
+    const isPlain = Object.keys(constants).length === 0
+    const known = isPlain ? this.#kernels.get(entryPoint) : undefined
+    if (known !== undefined) return known
+    const options = [entryPoint ?? null, constantsKey(constants)]
+    const key = ['shader kernel', findingsFormat, this.code, JSON.stringify(options)]
+    const kept = this.#cache?.get(key) as Reflection | undefined
+    const kernel =
+      kept === undefined ? this.#lower(entryPoint, constants) : this.#known(kept, entryPoint, constants)
+    if (kept === undefined) this.#cache?.set(key, kernel.reflection)
+    if (isPlain) this.#kernels.set(entryPoint, kernel)
+    return kernel
+  }
+
+  #known(reflection: Reflection, entryPoint: string | undefined, constants: Constants): ShaderKernel {
+    let lowered: IrModule | undefined
+    return {
+      reflection,
+      lowered: () => {
+        lowered ??= this.#lower(entryPoint, constants).lowered()
+        return lowered
+      },
+    }
+  }
+
+  #lower(entryPoint: string | undefined, constants: Constants): ShaderKernel {
+    const module = lower(this.#module, { entryPoint, constants })
+    return { reflection: reflect(module), lowered: () => module }
+  }
+
+  get #module(): WgslModule {
+    this.#parsed ??= parseWgsl(this.code, { label: 'shader' })
+    return this.#parsed
   }
 
   /**
    * Throws if the module is invalid. Errors that concern only some pipelines, such as missing override
    * values, do not throw here.
    */
-  #check(module: WgslModule): IrModule {
-    const first = module.entryPoints.find(({ stage }) => stage === 'compute')
+  #check(): Pick<IrModule, 'warnings'> {
+    const { entryPoints } = this.#module
+    const first = entryPoints.find(({ stage }) => stage === 'compute')
     if (first !== undefined) {
       try {
-        const lowered = lower(module, { entryPoint: first.name })
-        this.#lowered.set(first.name, lowered)
-        if (module.entryPoints.length === 1) this.#lowered.set(undefined, lowered)
-        return lowered
+        const kernel = this.#lower(first.name, {})
+        this.#kernels.set(first.name, kernel)
+        if (entryPoints.length === 1) this.#kernels.set(undefined, kernel)
+        return kernel.lowered()
       } catch (error) {
         if (!(error instanceof WgslError)) throw error
       }
     }
-    return lower(parseWgsl(`${this.code}${standIn.code}`, { label: 'shader' }), { entryPoint: standIn.name })
+    const text = `${this.code}${standIn.code}`
+    return lower(parseWgsl(text, { label: 'shader' }), { entryPoint: standIn.name })
   }
 }
 

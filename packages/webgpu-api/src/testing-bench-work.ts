@@ -32,14 +32,15 @@ async function openTandem(): Promise<GPU> {
 }
 
 async function chooseBackend(): Promise<Backend> {
+  const kernelCache = folder === undefined ? undefined : { directory: folder }
   if (process.env.TANDEM_TEST_BACKEND === 'reference') return referenceBackend()
   if (process.env.TANDEM_TEST_BACKEND === 'fake-cuda') {
     const { fakeCudaBackend } = await import(
       new URL('../../backend-cuda/src/testing/fake-backend.ts', import.meta.url).pathname
     )
-    return fakeCudaBackend(1)
+    return fakeCudaBackend(1, kernelCache)
   }
-  return cuda(folder === undefined ? {} : { kernelCache: { directory: folder } })
+  return cuda({ kernelCache })
 }
 
 async function openDawn(): Promise<GPU> {

@@ -13,6 +13,7 @@ export type { Stage } from './frontend/stages.ts'
 export { halfBits } from './half-float.ts'
 export type * from './ir.ts'
 export { alignOf, roundUp, sizeOf } from './layout.ts'
+export { moduleUrl } from './module-url.ts'
 export {
   automaticSuffixes,
   type Binding,

@@ -1,28 +1,21 @@
 /** The radices of stages, and the factorization of lengths into them. */
 export const radices = [1, 2, 3, 4, 5, 7, 8, 16] as const
-export type Radix = (typeof radices)[number] | 6 | 9 | 10 | 12 | 15 | 20 | 25 | 27 | 32
+export type Radix = (typeof radices)[number] | 6 | 9 | 10 | 12 | 25 | 27 | 32
 
 /**
  * The radices of a length's stages, first to last: few and large ones, with the powers of two as equal as
  * possible, then 7, 5 and 3. Undefined if the length has a prime factor above 7.
  */
 export function radicesOf(length: number): readonly Radix[] | undefined {
-  let rest = length
-  const count = (prime: number) => {
-    let found = 0
-    for (; rest % prime === 0; rest /= prime) found++
-    return found
-  }
-  const [twos, threes, fives, sevens] = [count(2), count(3), count(5), count(7)]
-  if (rest !== 1) return undefined
-  const stages = Math.ceil(twos / 4)
-  const found = [
-    ...Array.from({ length: stages }, (_, stage) => 2 ** Math.ceil((twos - stage) / stages)),
+  const [twos, threes, fives, sevens] = exponentsOf(length)
+  if (2 ** twos * 3 ** threes * 5 ** fives * 7 ** sevens !== length) return undefined
+  if (length === 1) return [1]
+  return [
+    ...equalPowers(2, twos, 4),
     ...Array<number>(sevens).fill(7),
     ...Array<number>(fives).fill(5),
     ...Array<number>(threes).fill(3),
   ] as Radix[]
-  return found.length === 0 ? [1] : found
 }
 
 /**
@@ -35,8 +28,7 @@ export function radicesOf(length: number): readonly Radix[] | undefined {
 export function lineRadicesOf(length: number, contiguous: boolean): readonly Radix[] | undefined {
   const plain = radicesOf(length)
   if (plain === undefined || length === 1) return plain
-  const count = (prime: number) => exponentOf(length, prime)
-  const [twos, threes, fives, sevens] = [count(2), count(3), count(5), count(7)]
+  const [twos, threes, fives, sevens] = exponentsOf(length)
   if (2 ** twos === length) return powersOfTwo(twos, twos >= (contiguous ? 13 : 9) ? 5 : 4)
   const composed = (tens: number): number[] => {
     const bits = twos - tens
@@ -61,10 +53,14 @@ export function lineRadicesOf(length: number, contiguous: boolean): readonly Rad
   return (paired.length <= apart.length ? paired : apart) as Radix[]
 }
 
-function exponentOf(length: number, prime: number): number {
-  let found = 0
-  for (let rest = length; rest % prime === 0; rest /= prime) found++
-  return found
+/** How often 2, 3, 5 and 7 divide a length. */
+function exponentsOf(length: number): readonly [number, number, number, number] {
+  const exponent = (prime: number) => {
+    let found = 0
+    for (let rest = length; rest % prime === 0; rest /= prime) found++
+    return found
+  }
+  return [exponent(2), exponent(3), exponent(5), exponent(7)]
 }
 
 /**

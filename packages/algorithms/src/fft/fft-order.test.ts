@@ -5,7 +5,7 @@ import { allocateSharded, gatherSharded, type ShardedMatrix, writeSharded } from
 import { compileFft } from './compile-fft.ts'
 import { fftLimits, planFft } from './plan-fft.ts'
 import { recordFft } from './record-fft.ts'
-import { referenceTransform } from './reference-transform.ts'
+import { referenceTransform } from './reference-fft.ts'
 import { relativeError } from './testing-transform.ts'
 
 /**

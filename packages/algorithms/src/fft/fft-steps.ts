@@ -12,7 +12,7 @@ import {
   type StagesMethod,
 } from './plan-fft.ts'
 import { root } from './roots.ts'
-import { chirpSpectrum, chirpTable, lineTable, stageStarts, stageTable } from './twiddles.ts'
+import { chirpSpectrum, chirpTable, lineTable, stageFactors } from './twiddles.ts'
 
 /** One kernel of a pass: dispatched once, over all lines of the axis on a device. */
 export interface FftStep {
@@ -210,17 +210,13 @@ function complexSteps(
   ]
 }
 
-function stageSteps(method: StagesMethod): FftStep[] {
-  const { length, radices } = method
-  const all = stageTable(radices)
-  const starts = stageStarts(method)
+function stageSteps({ length, radices }: StagesMethod): FftStep[] {
   let before = 1
-  return radices.map((radix, index) => {
-    const start = 2 * starts[index]!
-    const table = index === 0 ? [] : all.slice(start, start + 2 * (radix - 1) * before)
-    const made = step({ source: stageSource(radix), table, length, work: { kind: 'stage', radix, before } })
+  return radices.map((radix) => {
+    const table = stageFactors(radix, before)
+    const work = { kind: 'stage', radix, before } as const
     before *= radix
-    return made
+    return step({ source: stageSource(radix), table, length, work })
   })
 }
 

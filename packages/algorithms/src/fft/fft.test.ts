@@ -9,7 +9,7 @@ import { fftSources } from './fft-sources.ts'
 import { type FftPlanOptions, fftLimits, planFft } from './plan-fft.ts'
 import { printFftPlan } from './print-fft-plan.ts'
 import { matrixShape, recordFft } from './record-fft.ts'
-import { referenceTransform } from './reference-transform.ts'
+import { referenceTransform } from './reference-fft.ts'
 import { verifyFft } from './verify-fft.ts'
 
 const hardware = { lines: true, workgroupMemoryByteLength: 232_448, workgroupInvocations: 1024 }

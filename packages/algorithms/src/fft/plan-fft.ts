@@ -257,8 +257,11 @@ function methodOf(length: number, contiguous: boolean, limits: FftLimits): Compl
   if (radices === undefined) {
     const points = paddedLength(length)
     const stages = radicesOf(points)!
-    if (fitsLine(points, stages, contiguous, limits))
-      return { kind: 'line', length, points, radices: stages, convolves: true }
+    // Like lines, long powers of two have few large radices (8191: 1.04 times as fast as up to 16).
+    const isLongPower = points >= 8192 && 2 ** Math.round(Math.log2(points)) === points
+    const own = isLongPower ? lineRadicesOf(points, contiguous)! : stages
+    if (fitsLine(points, own, contiguous, limits))
+      return { kind: 'line', length, points, radices: own, convolves: true }
     return { kind: 'chirp', length, points, stages: { kind: 'stages', length: points, radices: stages } }
   }
   const line = lineRadicesOf(length, contiguous)!

@@ -26,8 +26,6 @@ const composed: Readonly<Partial<Record<Radix, readonly [Radix, Radix]>>> = {
   9: [3, 3],
   10: [2, 5],
   12: [4, 3],
-  15: [3, 5],
-  20: [4, 5],
   25: [5, 5],
   27: [9, 3],
   32: [16, 2],

@@ -4,7 +4,7 @@ import { type RowRange, requireMatrix, type ShardedMatrix, splitRows } from '../
 import type { CompiledFft, CompiledPass } from './compile-fft.ts'
 import { lengthOf } from './fft-steps.ts'
 import { isContiguous } from './plan-fft.ts'
-import { type Lines, type LineWork, recordLines, workOf } from './record-lines.ts'
+import { type LineStrides, type Lines, type LineWork, recordLines, workOf } from './record-lines.ts'
 
 /** Options of `recordFft`. */
 export interface RecordFftOptions {
@@ -93,25 +93,20 @@ function operationsOf(
   let rows: readonly RowRange[] = input.slices
   let columns: readonly RowRange[] = []
   const operations: Operation[] = []
-  const place = () => shape.slice(2).reduce((product, length) => product * length, numbers)
+  const numbersInElement = () => shape.slice(2).reduce((product, length) => product * length, numbers)
+  const moveTo = (to: 'rows' | 'columns', height: number, width: number) => {
+    const numbers = numbersInElement()
+    const [parts, each] = to === 'columns' ? [columns, height] : [rows, width]
+    const lengths = parts.map((part) => part.rows * each * numbers)
+    operations.push({ kind: 'exchange', rows, columns, numbers, height, width, to, lengths })
+    layout = to
+  }
   const exchange = (to: 'rows' | 'columns') => {
     const [height, width] = [shape[0]!, shape[1]!]
     if (to === 'columns')
       columns = transposed && output.rows === width ? output.slices : splitRows(width, devices)
     else rows = !transposed && output.rows === height ? output.slices : splitRows(height, devices)
-    const lengths =
-      to === 'columns' ? columns.map((part) => part.rows * height) : rows.map((part) => part.rows * width)
-    operations.push({
-      kind: 'exchange',
-      rows,
-      columns,
-      numbers: place(),
-      height,
-      width,
-      to,
-      lengths: lengths.map((length) => length * place()),
-    })
-    layout = to
+    moveTo(to, height, width)
   }
 
   for (const [index, pass] of passes.entries()) {
@@ -142,71 +137,31 @@ function operationsOf(
     if (layout === 'columns') exchange('rows')
   } else if (layout === 'rows') {
     // Each device has stored its rows as columns, in blocks that make up the rows of the result.
-    const [height, width] = [shape[1]!, shape[0]!]
-    const targets = output.slices
-    operations.push({
-      kind: 'exchange',
-      rows: targets,
-      columns: rows,
-      numbers: place(),
-      height,
-      width,
-      to: 'rows',
-      lengths: targets.map((part) => part.rows * width * place()),
-    })
+    ;[rows, columns] = [output.slices, rows]
+    moveTo('rows', shape[1]!, shape[0]!)
   }
   return operations
 }
 
 /** The lines of a pass in a device's part of an array of `shape`, the shape of the pass's input. */
 function linesOf(pass: CompiledPass, axis: number, shape: readonly number[], contiguous: boolean): Lines {
-  const to = lengthOf(pass.method.length, pass.to)
-  const from = shape[axis]!
+  const { transposes } = pass
   const product = (lengths: readonly number[]) => lengths.reduce((all, length) => all * length, 1)
-  const [outer, inner] = [product(shape.slice(0, axis)), product(shape.slice(axis + 1))]
-  if (!pass.transposes) {
-    const strides = (length: number) =>
-      contiguous
-        ? { outer: outer * length, inner: length, step: 1 }
-        : { outer: length * inner, inner: 1, step: inner }
-    const counts = contiguous ? { outer: 1, inner: outer } : { outer, inner }
-    return { ...counts, input: strides(from), output: strides(to) }
-  }
-  const [x, y, z] = [shape[0]!, shape[1]!, product(shape.slice(2))]
-  if (axis === 0)
-    return z === 1
-      ? {
-          outer: 1,
-          inner: y,
-          input: { outer: 0, inner: 1, step: y },
-          output: { outer: 0, inner: to, step: 1 },
-        }
-      : {
-          outer: y,
-          inner: z,
-          input: { outer: z, inner: 1, step: y * z },
-          output: { outer: to * z, inner: 1, step: z },
-        }
-  if (axis === 1)
-    return z === 1
-      ? {
-          outer: 1,
-          inner: x,
-          input: { outer: 0, inner: from, step: 1 },
-          output: { outer: 0, inner: 1, step: x },
-        }
-      : {
-          outer: x,
-          inner: z,
-          input: { outer: from * z, inner: 1, step: z },
-          output: { outer: z, inner: 1, step: x * z },
-        }
-  return {
-    outer: x,
-    inner: y,
-    input: { outer: y * from, inner: from, step: 1 },
-    output: { outer: to, inner: x * to, step: 1 },
-  }
+  // As an array of three axes, of which a pass that does not transpose transforms the second.
+  const [before, at] = transposes
+    ? [[shape[0]!, shape[1]!, product(shape.slice(2))] as const, axis]
+    : [[product(shape.slice(0, axis)), shape[axis]!, product(shape.slice(axis + 1))] as const, 1]
+  const after = before.with(at, lengthOf(pass.method.length, pass.to))
+  const reads = [before[1] * before[2], before[2], 1]
+  const writes = transposes ? [after[2]!, after[0]! * after[2]!, 1] : [after[1]! * after[2]!, after[2]!, 1]
+  const [outer, inner] = [0, 1, 2].filter((one) => one !== at) as [number, number]
+  const strides = (all: readonly number[]) => ({ outer: all[outer]!, inner: all[inner]!, step: all[at]! })
+  const [input, output] = [strides(reads), strides(writes)]
+  const isSingle = transposes ? inner === 2 && before[2] === 1 : contiguous
+  if (!isSingle) return { outer: before[outer]!, inner: before[inner]!, input, output }
+  // The inner axis has one value: the lines of the outer axis are neighbours.
+  const flat = ({ outer, step }: LineStrides) => ({ outer: 0, inner: outer, step })
+  return { outer: 1, inner: before[outer]!, input: flat(input), output: flat(output) }
 }
 
 /**

@@ -4,7 +4,7 @@ import { allocateSharded, gatherSharded, writeSharded } from '../sharded-matrix.
 import { compileFft } from './compile-fft.ts'
 import { type FftLimits, type FftPlan, type FftPlanOptions, fftLimits, planFft } from './plan-fft.ts'
 import { matrixShape, recordFft } from './record-fft.ts'
-import { referenceTransform } from './reference-transform.ts'
+import { referenceTransform } from './reference-fft.ts'
 
 /**
  * Transforms random numbers by a plan, and compares the result with f64. Not part of the published package.

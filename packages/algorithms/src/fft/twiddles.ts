@@ -1,23 +1,20 @@
 import type { Radix } from './factors.ts'
-import type { LineMethod, StagesMethod } from './plan-fft.ts'
+import type { LineMethod } from './plan-fft.ts'
 import { mixedRadixFft } from './reference-fft.ts'
 import { type ComplexArray, chirp, conjugateChirp, root } from './roots.ts'
 
 /** Tables of factors, computed in f64: WGSL allows `sin` and `cos` of f32 an error of 2^-11. */
 
 /**
- * Factors of the stages after the first, one stage after another: index (i − 1) · before + k has exp(−2πi · k
- * · i / (before · radix)).
+ * The factors of a stage whose preceding stages have the product `before`: index (i − 1) · before + k has
+ * exp(−2πi · k · i / (before · radix)). The first stage has none.
  */
-export function stageTable(radices: readonly number[]): number[] {
-  const table: number[] = []
-  let before = radices[0]!
-  for (const radix of radices.slice(1)) {
+export function stageFactors(radix: number, before: number): number[] {
+  const factors: number[] = []
+  if (before > 1)
     for (let i = 1; i < radix; i++)
-      for (let k = 0; k < before; k++) table.push(...root(k * i, before * radix))
-    before *= radix
-  }
-  return table
+      for (let k = 0; k < before; k++) factors.push(...root(k * i, before * radix))
+  return factors
 }
 
 /** The chirp of a length, with one value for each value of a line. */
@@ -55,9 +52,16 @@ export function squareTables(length: number): { readonly low: number[]; readonly
   return { low, high }
 }
 
-/** The offsets of the parts of a kernel's table, in complex numbers, and its values. */
+/** The radices of a kernel's stages. A convolution repeats them in reverse order. */
+export function lineRadices({ radices, convolves }: LineMethod): readonly Radix[] {
+  return convolves ? [...radices, ...radices.toReversed()] : radices
+}
+
+/** The values of a kernel's table, and the offsets of its parts in complex numbers. */
 export interface LineTable {
   readonly values: readonly number[]
+  /** One for each stage. */
+  readonly stages: readonly number[]
   readonly chirp: number
   readonly spectrum: number
   readonly low: number
@@ -69,42 +73,24 @@ export interface LineTable {
  * square.
  */
 export function lineTable(method: LineMethod, square: number | undefined): LineTable {
-  const values = stageTable(method.radices)
-  for (const value of method.convolves ? stageTable(method.radices.toReversed()) : []) values.push(value)
+  const values: number[] = []
   const place = (more: readonly number[]) => {
     const at = values.length / 2
     for (const value of more) values.push(value)
     return at
   }
+  let before = 1
+  const stages = lineRadices(method).map((radix, stage) => {
+    // The inverse transform of a convolution begins anew.
+    if (stage === method.radices.length) before = 1
+    const at = place(stageFactors(radix, before))
+    before *= radix
+    return at
+  })
   const [chirp, spectrum] = method.convolves
     ? [place(chirpTable(method.length)), place(chirpSpectrum(method.length, method.points))]
     : [0, 0]
   const tables = square === undefined ? undefined : squareTables(square)
   const [low, high] = tables === undefined ? [0, 0] : [place(tables.low), place(tables.high)]
-  return { values, chirp, spectrum, low, high }
-}
-
-/** The offset of each stage's factors, in complex numbers. */
-export function stageStarts({ radices }: Pick<StagesMethod, 'radices'>): readonly number[] {
-  let before = 1
-  let at = 0
-  return radices.map((radix, stage) => {
-    const start = at
-    if (stage > 0) at += (radix - 1) * before
-    before *= radix
-    return start
-  })
-}
-
-/** The radices of a kernel's stages. A convolution repeats them in reverse order. */
-export function lineRadices({ radices, convolves }: LineMethod): readonly Radix[] {
-  return convolves ? [...radices, ...radices.toReversed()] : radices
-}
-
-/** The offset of the factors of each stage of a kernel, in complex numbers. */
-export function lineStarts({ radices, convolves, points }: LineMethod): readonly number[] {
-  const there = stageStarts({ radices })
-  if (!convolves) return there
-  const end = points - radices[0]!
-  return [...there, ...stageStarts({ radices: radices.toReversed() }).map((start) => end + start)]
+  return { values, stages, chirp, spectrum, low, high }
 }

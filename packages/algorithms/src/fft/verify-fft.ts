@@ -4,7 +4,7 @@ import { gatherNumbers } from '../gather-numbers.ts'
 import type { Verification } from '../report.ts'
 import { gatherSharded, type MatrixSlice, type ShardedMatrix } from '../sharded-matrix.ts'
 import { type FftPlan, planFft } from './plan-fft.ts'
-import { referenceTransform } from './reference-transform.ts'
+import { referenceTransform } from './reference-fft.ts'
 import { root } from './roots.ts'
 
 /** A plan with its input and output. */

@@ -80,8 +80,9 @@ fn guess(bits: u32) -> Guess {
     place = (f32(key_of(bits) - params.low) + params.shift) * params.scale;
   }
   // Added to 3 · 2^22, a small number leaves the whole number beside it in the low bits. Of what is too large, too small or NaN, these bits are
-  // no bin, or one that is further away than the middle of a bin is.
-  let bin = bitcast<u32>((place - 0.5f) + 12582912f) - 0x4b400000u;
+  // no bin, or one that is further away than the middle of a bin is. Without the maximum, a compiler may add the two constants first, as NVIDIA's
+  // for Vulkan does, which rounds to another bin: then half of the elements are searched for.
+  let bin = bitcast<u32>(max(place - 0.5f, -1f) + 12582912f) - 0x4b400000u;
   let certain = abs((place - 0.5f) - f32(bin)) < 0.5f - params.margin;
   return Guess(bin, bin < params.bins && certain);
 }

@@ -101,17 +101,30 @@ export async function compileHistogram(
 function binsOf({ type, bins, low, high, edges }: CompileHistogramOptions): BinEdges {
   if (!['f32', 'i32', 'u32'].includes(type))
     throw new GpuError('unsupported', `A histogram needs elements of f32, i32 or u32, not ${type}.`)
-  const even = [bins, low, high]
-  if (edges !== undefined) {
-    if (even.every((option) => option === undefined)) return givenEdges(type, edges)
+  requireRange({ bins, low, high, edges })
+  if (edges !== undefined) return givenEdges(type, edges)
+  if (bins === undefined || low === undefined || high === undefined)
+    throw new GpuError('validation', 'A histogram needs the options bins, low and high, or the option edges.')
+  return evenEdges(type, bins, low, high)
+}
+
+/** Throws `validation` if the options contradict each other. */
+export function requireRange({
+  bins,
+  low,
+  high,
+  edges,
+}: Pick<CompileHistogramOptions, 'bins' | 'low' | 'high' | 'edges'>): void {
+  if ((low === undefined) !== (high === undefined))
+    throw new GpuError('validation', 'The options low and high must be set together.')
+  if (edges === undefined) return
+  if (typeof edges !== 'object' || edges === null || typeof edges.length !== 'number')
+    throw new GpuError('validation', 'The option edges must be an array of numbers.')
+  if (bins !== undefined || low !== undefined)
     throw new GpuError(
       'validation',
       'The option edges replaces bins, low and high and cannot be combined with them.',
     )
-  }
-  if (bins === undefined || low === undefined || high === undefined)
-    throw new GpuError('validation', 'A histogram needs the options bins, low and high, or the option edges.')
-  return evenEdges(type, bins, low, high)
 }
 
 function kernelSources(type: HistogramType, variant: HistogramVariant) {

@@ -13,7 +13,7 @@ import { notVerified, type Report } from '../report.ts'
 import { describeRun, runMeasured } from '../run-measured.ts'
 import { allocateSharded, type ShardedMatrix, writeSharded } from '../sharded-matrix.ts'
 import type { HistogramType } from './bin-edges.ts'
-import { compileHistogram, type HistogramVariant } from './histogram-kernels.ts'
+import { compileHistogram, type HistogramVariant, requireRange } from './histogram-kernels.ts'
 import { recordHistogram } from './record-histogram.ts'
 import { verifyHistogram } from './verify-histogram.ts'
 
@@ -121,24 +121,6 @@ export async function histogram<T extends HistogramType>(
   } finally {
     owned.destroy()
   }
-}
-
-function requireRange({
-  bins,
-  low,
-  high,
-  edges,
-}: Pick<HistogramOptions, 'bins' | 'low' | 'high' | 'edges'>): void {
-  if ((low === undefined) !== (high === undefined))
-    throw new GpuError('validation', 'The options low and high must be set together.')
-  if (edges === undefined) return
-  if (typeof edges !== 'object' || edges === null || typeof edges.length !== 'number')
-    throw new GpuError('validation', 'The option edges must be an array of numbers.')
-  if (bins !== undefined || low !== undefined)
-    throw new GpuError(
-      'validation',
-      'The option edges replaces bins, low and high and cannot be combined with them.',
-    )
 }
 
 /** The smallest and the largest element; 0 and 1 if there are no elements. */

@@ -66,30 +66,34 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   var above_3 = vec4<f32>();
   var center_3 = vec4<f32>();
   var slot = 0u;
-  for (var row = first - 4; row < end + 4; row++) {
+  // As a difference from the first inner row, a row before it is a large unsigned number: one comparison tells whether a row changes.
+  let inner_rows = u32(max(params.inner_end - params.inner_first, 0));
+  let rounds = end - first + 8;
+  for (var round = 0; round < rounds; round++) {
+    let row = first - 4 + round;
     let from_slot = slot * (SWEEPS * THREADS);
     let to_slot = (1u - slot) * (SWEEPS * THREADS);
     let state_0 = u[params.u_base + u32(i32(params.top) + row) * params.u_stride + at_vector];
     var state_1 = center_0;
-    if (row - 1 >= params.inner_first && row - 1 < params.inner_end) {
+    if (u32(row - 1 - params.inner_first) < inner_rows) {
       let left = vec4<f32>(edges[from_slot + 0u * THREADS + before].y, center_0.xyz);
       let right = vec4<f32>(center_0.yzw, edges[from_slot + 0u * THREADS + after].x);
       state_1 = select(center_0, sweep(left, right, above_0, state_0), inside);
     }
     var state_2 = center_1;
-    if (row - 2 >= params.inner_first && row - 2 < params.inner_end) {
+    if (u32(row - 2 - params.inner_first) < inner_rows) {
       let left = vec4<f32>(edges[from_slot + 1u * THREADS + before].y, center_1.xyz);
       let right = vec4<f32>(center_1.yzw, edges[from_slot + 1u * THREADS + after].x);
       state_2 = select(center_1, sweep(left, right, above_1, state_1), inside);
     }
     var state_3 = center_2;
-    if (row - 3 >= params.inner_first && row - 3 < params.inner_end) {
+    if (u32(row - 3 - params.inner_first) < inner_rows) {
       let left = vec4<f32>(edges[from_slot + 2u * THREADS + before].y, center_2.xyz);
       let right = vec4<f32>(center_2.yzw, edges[from_slot + 2u * THREADS + after].x);
       state_3 = select(center_2, sweep(left, right, above_2, state_2), inside);
     }
     var state_4 = center_3;
-    if (row - 4 >= params.inner_first && row - 4 < params.inner_end) {
+    if (u32(row - 4 - params.inner_first) < inner_rows) {
       let left = vec4<f32>(edges[from_slot + 3u * THREADS + before].y, center_3.xyz);
       let right = vec4<f32>(center_3.yzw, edges[from_slot + 3u * THREADS + after].x);
       state_4 = select(center_3, sweep(left, right, above_3, state_3), inside);

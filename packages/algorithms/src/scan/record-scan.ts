@@ -9,7 +9,7 @@ import {
   type Recorder,
 } from '@tandem-gpu/core'
 import { requireResult } from '../require-result.ts'
-import { type ScanKernels, scanTileLength, tilesPerSuperGroup } from './scan-kernels.ts'
+import { type ScanKernels, scanTileLength, type TileKernels, tilesPerSuperGroup } from './scan-kernels.ts'
 
 /** Options of `recordScan`. */
 export interface RecordScanOptions {
@@ -46,6 +46,7 @@ export function recordScan(recorder: Recorder, group: DeviceGroup, options: Reco
   const home = parts[0]!.ordinal
   const tiles = parts.reduce((sum, part) => sum + part.tiles, 0)
 
+  // Reduce: the sum of each tile. Scan: from these, the sum of everything before each tile.
   const prefixes = recorder.scratch(home, 'u32', tiles, { label: 'prefixes' })
   if (tiles === 1) recorder.fill(prefixes, kernels.neutral, { label: 'nothing comes before' })
   else {
@@ -54,6 +55,7 @@ export function recordScan(recorder: Recorder, group: DeviceGroup, options: Reco
     if (recorder.touches(home)) recordPrefixes(recorder, kernels, home, sums, prefixes)
   }
 
+  // Scan: the elements of each tile, starting from that sum.
   for (const part of parts) {
     const { ordinal, firstTile } = part
     if (!recorder.touches(ordinal, home)) continue
@@ -73,16 +75,16 @@ function recordSums(
   recorder: Recorder,
   group: DeviceGroup,
   kernels: ScanKernels,
-  { ordinal, input, firstTile, tiles }: Part,
+  part: Part,
   sums: BufferView<'u32'>,
 ): void {
+  const { ordinal, input, firstTile, tiles } = part
   const home = sums.buffer.device.ordinal
   if (!recorder.touches(ordinal, home)) return
   const place = sums.slice(firstTile, tiles)
   const reaches = group.canAccessPeer(ordinal, home)
   const target = reaches ? place : recorder.scratch(ordinal, 'u32', tiles, { label: `sums ${ordinal}` })
-  const whole = wholeTiles(kernels.sums.vectors, [input])
-  const record = (kernel: Kernel, first: number, count: number) =>
+  eachKernel(kernels.sums, part, [input], (kernel, first, count) =>
     dispatchBlocks(recorder, kernel, {
       device: ordinal,
       blocks: count,
@@ -92,9 +94,8 @@ function recordSums(
         sums: blocked(target.slice(first, count), 1),
       },
       label: 'sum tiles',
-    })
-  if (whole > 0) record(kernels.sums.vectors!, 0, whole)
-  if (whole < tiles) record(kernels.sums.scalars, whole, tiles - whole)
+    }),
+  )
   if (!reaches) recorder.copy(target, place, { label: 'gather sums' })
 }
 
@@ -131,12 +132,12 @@ export function recordPrefixes(
 function recordTiles(
   recorder: Recorder,
   kernels: ScanKernels,
-  { ordinal, input, output, tiles }: Part,
+  part: Part,
   prefixes: BufferView<'u32'>,
   exclusive: boolean,
 ): void {
-  const whole = wholeTiles(kernels.tiles.vectors, [input, output])
-  const record = (kernel: Kernel, first: number, count: number) =>
+  const { ordinal, input, output } = part
+  eachKernel(kernels.tiles, part, [input, output], (kernel, first, count) =>
     dispatchBlocks(recorder, kernel, {
       device: ordinal,
       blocks: count,
@@ -148,15 +149,21 @@ function recordTiles(
         exclusive: exclusive ? 1 : 0,
       },
       label: 'scan tiles',
-    })
-  if (whole > 0) record(kernels.tiles.vectors!, 0, whole)
-  if (whole < tiles) record(kernels.tiles.scalars, whole, tiles - whole)
+    }),
+  )
 }
 
-/** The number of tiles at the beginning that the vector kernel supports. */
-function wholeTiles(vectors: Kernel | undefined, views: readonly BufferView[]): number {
-  if (vectors === undefined || views.some(({ offset }) => offset % 4 !== 0)) return 0
-  return Math.floor(views[0]!.length / scanTileLength)
+/** Calls `record` for the tiles that the vector kernel supports, at the beginning, and for the others. */
+function eachKernel(
+  { vectors, scalars }: TileKernels,
+  { tiles, input }: Part,
+  views: readonly BufferView[],
+  record: (kernel: Kernel, first: number, count: number) => void,
+): void {
+  const isAligned = views.every(({ offset }) => offset % 4 === 0)
+  const whole = vectors !== undefined && isAligned ? Math.floor(input.length / scanTileLength) : 0
+  if (whole > 0) record(vectors!, 0, whole)
+  if (whole < tiles) record(scalars, whole, tiles - whole)
 }
 
 function tilesOf(view: BufferView, first: number, count: number): BufferView {

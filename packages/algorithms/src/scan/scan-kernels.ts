@@ -48,6 +48,14 @@ export const scanTileLength = 4096
 /** The number of tiles whose sums one workgroup scans. */
 export const tilesPerSuperGroup = 1024
 
+/** Kernels that do the same to tiles. */
+export interface TileKernels {
+  /** For any view. */
+  readonly scalars: Kernel
+  /** For whole tiles at offsets that are multiples of 4 elements. */
+  readonly vectors?: Kernel | undefined
+}
+
 /** The kernels that `compileScan` compiles. */
 export interface ScanKernels {
   readonly type: ScanType
@@ -57,11 +65,8 @@ export interface ScanKernels {
   readonly neutral: number
   /** The number of tiles that a workgroup of `sums` and `tiles` processes. */
   readonly tilesPerWorkgroup: number
-  /**
-   * Compute one sum for each tile. `vectors` supports whole tiles at offsets that are multiples of 4
-   * elements, `scalars` any view.
-   */
-  readonly sums: { readonly scalars: Kernel; readonly vectors?: Kernel | undefined }
+  /** Compute one sum for each tile. */
+  readonly sums: TileKernels
   /**
    * Computes, for each tile, the sum of the preceding tiles in its super-group; and the sums of the
    * super-groups.
@@ -70,7 +75,7 @@ export interface ScanKernels {
   /** Adds the sum of the preceding super-groups. */
   readonly chain: Kernel
   /** Scan the elements of each tile. */
-  readonly tiles: { readonly scalars: Kernel; readonly vectors?: Kernel | undefined }
+  readonly tiles: TileKernels
   destroy(): void
 }
 
@@ -104,15 +109,7 @@ export async function compileScan(group: DeviceGroup, options: CompileScanOption
       `There is no scan variant ${variant}; the variants are subgroups, workgroup and serial.`,
     )
   if (variant === 'subgroups') requireSubgroupsOf32(group)
-  const { sums, alignedSums, groups, chain, tiles, alignedTiles } = kernelSources(type, operation, variant)
-  const { kernels, destroy } = await compileTerminating(group, {
-    sums,
-    alignedSums,
-    groups,
-    chain,
-    tiles,
-    alignedTiles,
-  })
+  const { kernels, destroy } = await compileTerminating(group, kernelSources(type, operation, variant))
   return {
     type,
     operation,
@@ -140,16 +137,7 @@ function neutralBits(type: ScanType, operation: ScanOperation): number {
   return operation === 'min' ? 0xffffffff : 0
 }
 
-interface ScanSources {
-  readonly sums: CompileOptions
-  readonly alignedSums?: CompileOptions
-  readonly groups: CompileOptions
-  readonly chain: CompileOptions
-  readonly tiles: CompileOptions
-  readonly alignedTiles?: CompileOptions
-}
-
-function kernelSources(type: ScanType, operation: ScanOperation, variant: ScanVariant): ScanSources {
+function kernelSources(type: ScanType, operation: ScanOperation, variant: ScanVariant) {
   const encoding = operation === 'sum' ? 0 : { u32: 0, i32: 1, f32: 2 }[type]
   const constants = {
     operation: operation === 'sum' ? (type === 'f32' ? 1 : 0) : operation === 'min' ? 2 : 3,
@@ -169,6 +157,7 @@ function kernelSources(type: ScanType, operation: ScanOperation, variant: ScanVa
   if (variant === 'serial') {
     const ofTiles = [loadScalarsWgsl, serialClimbWgsl, serialLinesWgsl]
     return {
+      ...{ alignedSums: undefined, alignedTiles: undefined },
       sums: source('sums', type, ...ofTiles, serialSumsWgsl),
       groups: source('groups', type, serialClimbWgsl, serialGroupsWgsl),
       chain: source('chain', type, serialChainWgsl),

@@ -1,26 +1,11 @@
-import {
-  type BufferView,
-  type DeviceGroup,
-  type HostBuffer,
-  OwnedResources,
-  type Program,
-  type Schedule,
-} from '@tandem-gpu/core'
+import { type DeviceGroup, OwnedResources, type Recorder } from '@tandem-gpu/core'
 import { GatherTree } from '../gather-tree.ts'
 import { type MeasuredRun, measurePrograms, type RunMeasuredOptions } from '../run-measured.ts'
+import { recordKnownExchange } from './record-exchange.ts'
 import { type KeyViews, recordLocalSort } from './record-local-sort.ts'
-import { bucketCount, recordPartition } from './record-partition.ts'
-import { recordSegments } from './record-segments.ts'
+import { bucketCount, recordPartition, recordSplitters } from './record-partition.ts'
 import { partsOf, type RecordSortOptions, requireSeveral } from './record-sort.ts'
-import type { SortPart } from './sort-part.ts'
-
-/** Memory that both programs use; a sort in one program allocates it as scratch. */
-export interface StagedMemory {
-  /** One part for each part of the input. */
-  readonly keys: readonly BufferView[]
-  /** Present if values (given ones or indices) move with the keys. */
-  readonly values?: readonly BufferView[] | undefined
-}
+import type { SortType } from './sort-kernels.ts'
 
 /**
  * Sorts over devices of which some cannot access each other's memory, and times the sort. The lengths of
@@ -32,82 +17,65 @@ export interface StagedMemory {
 export async function measureMessageSort(
   group: DeviceGroup,
   sorted: RecordSortOptions,
-  memory: StagedMemory,
   options: RunMeasuredOptions,
 ): Promise<MeasuredRun> {
-  const { kernels, input } = sorted
+  const { kernels, descending = false } = sorted
+  const { type, valueType, values } = kernels
   const parts = partsOf(sorted)
   requireSeveral(kernels, parts)
-  const places = input.flatMap(({ length }, index) => (length > 0 ? [index] : []))
-  const staged = places.map((place) => ({ keys: memory.keys[place]!, values: memory.values?.[place] }))
-  const devices = parts.map(({ ordinal }) => group.devices[ordinal]!)
   const buckets = bucketCount(parts)
+  const devices = parts.map(({ ordinal }) => group.devices[ordinal]!)
+  const received = parts.map(({ output, sortedValues }) => ({ keys: output, values: sortedValues }))
   const owned = new OwnedResources()
   try {
     const length = parts.length * buckets
     const tree = owned.keep(new GatherTree(group, devices, buckets, length, 'counts of buckets'))
     const counts = owned.keep(group.allocateHost('u32', length, { label: 'counts of buckets of all' }))
-    return await measurePrograms(
-      group,
-      async (schedule, keep) => {
-        const how = { schedule, label: options.label }
-        const first = keep(recordFirst(group, { sorted, parts, staged, tree, counts, ...how }))
-        await group.queue.run(first, 1, options.signal ? { signal: options.signal } : {})
-        return [first, keep(recordSecond(group, { sorted, parts, staged, counts: counts.array, ...how }))]
-      },
-      options,
-    )
-  } finally {
-    owned.destroy()
-  }
-}
+    // Memory that both programs use; a sort in one program allocates it as scratch.
+    const allocated = (label: string, element: SortType) =>
+      owned.keepAll(
+        devices.map((device, index) =>
+          device.allocate(element, parts[index]!.length, {
+            label: `${label}[${device.ordinal}]`,
+            zero: false,
+          }),
+        ),
+      )
+    const stagedKeys = await allocated('staged', type)
+    const stagedValues = values === 'none' ? [] : await allocated('staged values', valueType)
+    const staged = stagedKeys.map((keys, index): KeyViews => ({ keys, values: stagedValues[index] }))
 
-interface Recorded {
-  readonly sorted: RecordSortOptions
-  readonly parts: readonly SortPart[]
-  readonly staged: readonly KeyViews[]
-  readonly schedule: Schedule
-  readonly label?: string | undefined
-}
-
-function recordFirst(
-  group: DeviceGroup,
-  options: Recorded & { readonly tree: GatherTree; readonly counts: HostBuffer<'u32'> },
-): Program {
-  const { sorted, parts, staged, tree, counts, schedule, label = 'sort' } = options
-  const { kernels, descending = false } = sorted
-  const buckets = bucketCount(parts)
-  return group.record(
-    (recorder) => {
-      const totals = recordPartition(recorder, group, { kernels, parts, descending, staged })
+    const recordFirst = (recorder: Recorder) => {
+      const splitters = recordSplitters(recorder, group, { kernels, parts, descending })
+      const totals = recordPartition(recorder, { kernels, parts, descending, splitters, staged })
       for (const [index, { ordinal }] of parts.entries())
         if (recorder.touches(ordinal))
           recorder.download(totals[index]!.slice(0, buckets), tree.place(index), {
             label: 'counts of buckets',
           })
       tree.record(recorder, counts)
-    },
-    { schedule, label: `${label}: partition` },
-  )
-}
-
-function recordSecond(
-  group: DeviceGroup,
-  options: Recorded & { readonly counts: ArrayLike<number> },
-): Program {
-  const { sorted, parts, staged, counts, schedule, label = 'sort' } = options
-  const { kernels, descending = false } = sorted
-  const received = parts.map(({ output, sortedValues }) => ({ keys: output, values: sortedValues }))
-  return group.record(
-    (recorder) => {
-      recordSegments(recorder, { parts, staged, received, counts })
+    }
+    const recordSecond = (recorder: Recorder) => {
+      recordKnownExchange(recorder, counts.array, { parts, staged, received })
       for (const [index, { ordinal }] of parts.entries())
         if (recorder.touches(ordinal))
           recordLocalSort(recorder, {
             ...{ kernels, descending, encoded: true, between: staged[index]! },
             ...{ source: received[index]!, target: received[index]! },
           })
-    },
-    { schedule, label: `${label}: exchange` },
-  )
+    }
+    return await measurePrograms(
+      group,
+      async (schedule, keep) => {
+        const record = (step: string, work: (recorder: Recorder) => void) =>
+          keep(group.record(work, { schedule, label: `${options.label ?? 'sort'}: ${step}` }))
+        const first = record('partition', recordFirst)
+        await group.queue.run(first, 1, options.signal ? { signal: options.signal } : {})
+        return [first, record('exchange', recordSecond)]
+      },
+      options,
+    )
+  } finally {
+    owned.destroy()
+  }
 }

@@ -1,29 +1,30 @@
 import type { BufferView, Recorder } from '@tandem-gpu/core'
 import type { KeyViews } from './record-local-sort.ts'
-import { bucketCount } from './record-partition.ts'
-import type { SortKernels } from './sort-kernels.ts'
-import type { SortPart } from './sort-part.ts'
+import { bucketCount, type SortPart } from './record-partition.ts'
+import type { SeveralKernels } from './sort-kernels.ts'
 
-/** Workgroups that move one device's keys to another device. */
-const workgroups = 1024
+/** The maximum number of workgroups that move one device's keys to another device. */
+const mostWorkgroups = 1024
 
 /** The memory in which each part's keys are staged, and the memory that receives the keys of its slice. */
 export interface ExchangeOptions {
-  readonly kernels: SortKernels
   readonly parts: readonly SortPart[]
   readonly staged: readonly KeyViews[]
   readonly received: readonly KeyViews[]
-  /** How many keys of each part are in each bucket. */
-  readonly totals: readonly BufferView<'u32'>[]
 }
 
 /**
  * Records that each device writes its keys into the slices of all devices. The positions depend on counts
  * that only the devices have. A kernel may write anywhere in a slice, so the devices that write to one device
- * take turns: in round k, device s writes to device s + k, which keeps all devices busy.
+ * take turns: in round k, device s writes to device s + k, which keeps all devices busy. `totals`: how many
+ * keys of each part are in each bucket.
  */
-export function recordExchange(recorder: Recorder, options: ExchangeOptions): void {
-  const { kernels, parts, staged, received, totals } = options
+export function recordExchange(
+  recorder: Recorder,
+  { bucketStarts, segments }: SeveralKernels,
+  totals: readonly BufferView<'u32'>[],
+  { parts, staged, received }: ExchangeOptions,
+): void {
   const buckets = bucketCount(parts)
   const home = parts[0]!.ordinal
   const all = recorder.scratch(home, 'u32', [parts.length, buckets], { label: 'counts of buckets' })
@@ -32,7 +33,7 @@ export function recordExchange(recorder: Recorder, options: ExchangeOptions): vo
     recorder.copy(totals[index]!.slice(0, buckets), all.block(index, 0, 1, buckets), {
       label: 'gather counts of buckets',
     })
-  recorder.dispatch(kernels.exchange!.bucketStarts, {
+  recorder.dispatch(bucketStarts, {
     ...{ device: home, workgroups: Math.ceil((parts.length * buckets) / 64), label: 'add up buckets' },
     args: { totals: all, starts, buckets },
   })
@@ -41,7 +42,8 @@ export function recordExchange(recorder: Recorder, options: ExchangeOptions): vo
       const other = (index + round) % parts.length
       const { keys, values } = staged[index]!
       const target = received[other]!
-      recorder.dispatch(kernels.exchange!.segments, {
+      const workgroups = Math.min(mostWorkgroups, Math.ceil(target.keys.length / 64))
+      recorder.dispatch(segments, {
         ...{ device: ordinal, workgroups, label: `move keys to ${parts[other]!.ordinal}` },
         args: {
           ...{ keys, received: target.keys, totals: totals[index]! },
@@ -51,4 +53,76 @@ export function recordExchange(recorder: Recorder, options: ExchangeOptions): vo
         },
       })
     }
+}
+
+/** Keys of one part that are consecutive both in the part and in the slice that receives them. */
+export interface Segment {
+  readonly source: number
+  readonly target: number
+  readonly length: number
+}
+
+/**
+ * Records the same exchange as copies, for devices that send messages. `counts`: how many keys of each part
+ * are in each bucket, part by part, as the program before has found.
+ */
+export function recordKnownExchange(
+  recorder: Recorder,
+  counts: ArrayLike<number>,
+  { parts, staged, received }: ExchangeOptions,
+): void {
+  const segments = segmentsOf(parts, counts)
+  for (let round = 0; round < parts.length; round++)
+    for (const [index, { ordinal }] of parts.entries()) {
+      const other = (index + round) % parts.length
+      const { ordinal: receiver } = parts[other]!
+      if (!recorder.touches(ordinal, receiver)) continue
+      const [from, to] = [staged[index]!, received[other]!]
+      for (const { source, target, length } of segments(index, other)) {
+        const label = `keys of ${ordinal} for ${receiver}`
+        recorder.copy(from.keys.slice(source, length), to.keys.slice(target, length), { label })
+        if (from.values)
+          recorder.copy(from.values.slice(source, length), to.values!.slice(target, length), {
+            label: `values of ${ordinal} for ${receiver}`,
+          })
+      }
+    }
+}
+
+/**
+ * The segments that one part sends to the slice of another. The sorted order is bucket by bucket, and part by
+ * part within a bucket, as in bucket-starts.part.wgsl. Buckets that are adjacent in both places form one
+ * segment.
+ */
+export function segmentsOf(
+  parts: readonly SortPart[],
+  counts: ArrayLike<number>,
+): (part: number, slice: number) => Segment[] {
+  const buckets = bucketCount(parts)
+  const starts = new Float64Array(parts.length * buckets)
+  let before = 0
+  for (let bucket = 0; bucket < buckets; bucket++)
+    for (let part = 0; part < parts.length; part++) {
+      starts[part * buckets + bucket] = before
+      before += counts[part * buckets + bucket]!
+    }
+  return (part, slice) => {
+    const { first: sliceStart, length: sliceLength } = parts[slice]!
+    const found: { source: number; target: number; length: number }[] = []
+    let own = 0
+    for (let bucket = 0; bucket < buckets; bucket++) {
+      const [start, count] = [starts[part * buckets + bucket]!, counts[part * buckets + bucket]!]
+      const first = Math.max(start, sliceStart)
+      const length = Math.min(start + count, sliceStart + sliceLength) - first
+      if (length > 0) {
+        const [source, target] = [own + first - start, first - sliceStart]
+        const last = found.at(-1)
+        const follows = last && last.source + last.length === source && last.target + last.length === target
+        if (follows) last.length += length
+        else found.push({ source, target, length })
+      }
+      own += count
+    }
+    return found
+  }
 }

@@ -1,18 +1,11 @@
 import type { BufferView, Recorder } from '@tandem-gpu/core'
-import type { PassKernels, SortForm, SortType } from './sort-form.ts'
-import type { SortKernels } from './sort-kernels.ts'
+import type { PassKernels, SortForm, SortKernels, SortType } from './sort-kernels.ts'
 
 /**
  * The maximum number of workgroups in one pass, each of which processes one range; several times as many as a
  * GPU runs at once.
  */
 const mostRanges = 2048
-
-/** How the first pass encodes elements as keys, and how the last pass decodes them. */
-export interface KeyCoding {
-  readonly type: SortType
-  readonly descending: boolean
-}
 
 /** Keys, and the values that move with them. */
 export interface KeyViews {
@@ -23,12 +16,14 @@ export interface KeyViews {
 
 /** How one pass reads and writes keys. */
 export interface PassOptions {
+  readonly kernels: PassKernels
+  readonly form: SortForm
   readonly from: KeyViews
   readonly to: KeyViews
   /** The digit: either its lowest bit, or the splitters between buckets. */
   readonly digit: { readonly shift: number } | { readonly splitters: BufferView<'u32'> }
-  readonly encode: boolean
-  readonly decode: boolean
+  /** How elements become keys, and keys elements. */
+  readonly coding: KeyCoding
   /** The index of the first element, if the pass generates the values. */
   readonly firstIndex?: number | undefined
 }
@@ -71,18 +66,14 @@ export function recordLocalSort(recorder: Recorder, options: LocalSortOptions): 
   for (let pass = 0; pass < passes; pass++) {
     // The number of passes is even, so the last one writes the target.
     const to = pass % 2 === 0 ? between : target
-    const first = pass === 0 && firstIndex !== undefined
-    recordPass(
-      recorder,
-      { ...kernels, scatter: first ? kernels.firstScatter : kernels.scatter },
-      { type: kernels.type, descending },
-      {
-        ...{ from, to, digit: { shift: pass * bits } },
-        encode: pass === 0 && !encoded,
-        decode: pass === passes - 1,
-        firstIndex: first ? firstIndex : undefined,
-      },
-    )
+    const makesIndices = pass === 0 && firstIndex !== undefined
+    recordPass(recorder, {
+      kernels: makesIndices ? { ...kernels, scatter: kernels.firstScatter } : kernels,
+      form: kernels.form,
+      ...{ from, to, digit: { shift: pass * bits } },
+      coding: codingOf(kernels.type, descending, pass === 0 && !encoded, pass === passes - 1),
+      firstIndex: makesIndices ? firstIndex : undefined,
+    })
     from = to
   }
 }
@@ -93,9 +84,7 @@ export function recordLocalSort(recorder: Recorder, options: LocalSortOptions): 
  */
 export function recordPass(
   recorder: Recorder,
-  { form, count, starts, scatter }: PassKernels,
-  coding: KeyCoding,
-  { from, to, digit, encode, decode, firstIndex }: PassOptions,
+  { kernels, form, from, to, digit, coding, firstIndex }: PassOptions,
 ): BufferView<'u32'> {
   const { length, buffer } = from.keys
   const device = buffer.device.ordinal
@@ -103,18 +92,17 @@ export function recordPass(
   const digits = 2 ** form.bits
   const counts = recorder.scratch(device, 'u32', digits * ranges, { label: 'counts of ranges' })
   const totals = recorder.scratch(device, 'u32', digits, { label: 'counts of digits' })
-  const { encodeMask, decodeMask, floats } = codes(coding, encode, decode)
   const members = {
-    ...{ ranges, range, floats, encode_mask: encodeMask, decode_mask: decodeMask },
+    ...{ ranges, range, ...coding },
     shift: 'shift' in digit ? digit.shift : 0,
     first_index: firstIndex ?? 0,
   }
   const splitters = 'splitters' in digit ? { splitters: digit.splitters } : {}
-  recorder.dispatch(count, {
+  recorder.dispatch(kernels.count, {
     ...{ device, workgroups: ranges, label: 'count digits' },
     args: { keys: from.keys, counts, ...splitters, ...members },
   })
-  recorder.dispatch(starts, {
+  recorder.dispatch(kernels.starts, {
     ...{ device, workgroups: digits, label: 'add up counts' },
     args: { counts, totals, ...members },
   })
@@ -122,7 +110,7 @@ export function recordPass(
     ...(firstIndex === undefined && { values: from.values! }),
     sorted_values: to.values,
   }
-  recorder.dispatch(scatter, {
+  recorder.dispatch(kernels.scatter, {
     ...{ device, workgroups: ranges, label: 'move keys' },
     args: { keys: from.keys, sorted: to.keys, counts, totals, ...splitters, ...values, ...members },
   })
@@ -138,16 +126,18 @@ export function rangesOf({ threads, each }: SortForm, length: number): { ranges:
 }
 
 /** The uniform members that select how a pass encodes or decodes its keys. */
-export function codes(
-  { type, descending }: KeyCoding,
-  encode: boolean,
-  decode: boolean,
-): { encodeMask: number; decodeMask: number; floats: number } {
+export interface KeyCoding {
+  readonly encode_mask: number
+  readonly decode_mask: number
+  readonly floats: number
+}
+
+export function codingOf(type: SortType, descending: boolean, encode: boolean, decode: boolean): KeyCoding {
   const mask = ((type === 'i32' ? 0x80000000 : 0) ^ (descending ? 0xffffffff : 0)) >>> 0
   const float = type === 'f32' ? 1 : 0
   return {
-    encodeMask: encode ? mask : 0,
-    decodeMask: decode ? mask : 0,
+    encode_mask: encode ? mask : 0,
+    decode_mask: decode ? mask : 0,
     floats: (encode ? float : 0) + (decode ? 2 * float : 0),
   }
 }

@@ -1,13 +1,30 @@
 import type { BufferView, DeviceGroup, Recorder } from '@tandem-gpu/core'
-import { codes, type KeyViews, rangesOf, recordPass } from './record-local-sort.ts'
+import { codingOf, type KeyViews, rangesOf, recordPass } from './record-local-sort.ts'
 import type { SortKernels } from './sort-kernels.ts'
-import type { SortPart } from './sort-part.ts'
 
-/** Options of `recordPartition`. */
-export interface PartitionOptions {
+/** One device's part of the keys, the values and the result. */
+export interface SortPart {
+  readonly ordinal: number
+  /** The index of the part's first element. */
+  readonly first: number
+  readonly length: number
+  readonly input: BufferView
+  readonly output: BufferView
+  readonly values?: BufferView | undefined
+  readonly sortedValues?: BufferView | undefined
+}
+
+/** Options of `recordSplitters`. */
+export interface SplitterOptions {
   readonly kernels: SortKernels
   readonly parts: readonly SortPart[]
   readonly descending: boolean
+}
+
+/** Options of `recordPartition`. */
+export interface PartitionOptions extends SplitterOptions {
+  /** In memory that each part's device can read. */
+  readonly splitters: readonly BufferView<'u32'>[]
   /** The memory that receives each part's keys and values, bucket by bucket. */
   readonly staged: readonly KeyViews[]
 }
@@ -20,46 +37,21 @@ export function bucketCount(parts: readonly SortPart[]): number {
 }
 
 /**
- * Records that each device orders its keys by bucket. The splitters are the first keys of the devices' slices
- * in the sorted order. They are found exactly, digit by digit from the highest to the lowest (radix select):
- * each device counts, and the first device chooses. Returns how many keys of each part are in each bucket.
+ * Records the search for the splitters, the first keys of the devices' slices in the sorted order. They are
+ * found exactly, digit by digit from the highest to the lowest (radix select): each device counts the digits
+ * of its keys that begin like a splitter, and the first device chooses. Returns the splitters in memory that
+ * each part's device can read.
  */
-export function recordPartition(
+export function recordSplitters(
   recorder: Recorder,
   group: DeviceGroup,
-  options: PartitionOptions,
+  { kernels, parts, descending }: SplitterOptions,
 ): BufferView<'u32'>[] {
-  const { kernels, parts, descending, staged } = options
-  const splitters = recordSplitters(recorder, group, options)
-  const { partition, type, form } = kernels
-  return parts.map(({ ordinal, first, input, values }, index) => {
-    if (!recorder.touches(ordinal)) return recorder.scratch(ordinal, 'u32', 2 ** form.bits)
-    return recordPass(
-      recorder,
-      { form, ...partition! },
-      { type, descending },
-      {
-        from: { keys: input, values },
-        to: staged[index]!,
-        digit: { splitters: splitters[index]! },
-        encode: true,
-        decode: false,
-        firstIndex: kernels.values === 'indices' ? first : undefined,
-      },
-    )
-  })
-}
-
-/** Records the selection of the splitters. Returns them in memory that each part's device can read. */
-function recordSplitters(
-  recorder: Recorder,
-  group: DeviceGroup,
-  { kernels, parts, descending }: PartitionOptions,
-): BufferView<'u32'>[] {
-  const { form, type, exchange } = kernels
+  const { form, type } = kernels
+  const { selectCount, selectPick } = kernels.several!
   const home = parts[0]!.ordinal
   const count = parts.length - 1
-  const { encodeMask, floats } = codes({ type, descending }, true, false)
+  const coding = codingOf(type, descending, true, false)
   const chosen = recorder.scratch(home, 'u32', count, { label: 'splitters', zero: true })
   const rests = recorder.scratch(home, 'u32', count, { label: 'ranks', zero: true })
   const near = parts.map(({ ordinal }) =>
@@ -67,11 +59,6 @@ function recordSplitters(
       ? chosen
       : recorder.scratch(ordinal, 'u32', count, { label: `splitters ${ordinal}`, zero: true }),
   )
-  const spread = () => {
-    for (const [index, { ordinal }] of parts.entries())
-      if (near[index] !== chosen && recorder.touches(ordinal, home))
-        recorder.copy(chosen, near[index]!, { label: 'spread splitters' })
-  }
   const ranks = Array.from({ length: 16 }, (_, k) => parts[k + 1]?.first ?? 0)
   for (const shift of [24, 16, 8, 0]) {
     const first = shift === 24
@@ -88,21 +75,42 @@ function recordSplitters(
           : recorder.scratch(ordinal, 'u32', rows * 256, { label: `counts of digits ${ordinal}` })
       recorder.fill(own, 0, { label: 'clear counts' })
       const { ranges, range } = rangesOf(form, input.length)
-      recorder.dispatch(exchange!.selectCount, {
+      recorder.dispatch(selectCount, {
         ...{ device: ordinal, workgroups: ranges, label: 'count digits of splitters' },
         args: {
           ...{ keys: input, splitters: near[index]!, counts: own },
-          ...{ shift, range, ranges, floats, encode_mask: encodeMask, decode_mask: 0, first_index: 0 },
+          ...{ shift, range, ranges, ...coding, first_index: 0 },
         },
       })
       if (own !== place) recorder.copy(own, place, { label: 'gather counts' })
     }
     if (recorder.touches(home))
-      recorder.dispatch(exchange!.selectPick, {
+      recorder.dispatch(selectPick, {
         ...{ device: home, workgroups: count, label: 'choose digits' },
         args: { counts: all, splitters: chosen, rests, ranks, first: first ? 1 : 0 },
       })
-    spread()
+    for (const [index, { ordinal }] of parts.entries())
+      if (near[index] !== chosen && recorder.touches(ordinal, home))
+        recorder.copy(chosen, near[index]!, { label: 'spread splitters' })
   }
   return near
+}
+
+/**
+ * Records that each device orders its keys by bucket. Returns how many keys of each part are in each bucket.
+ */
+export function recordPartition(
+  recorder: Recorder,
+  { kernels, parts, descending, splitters, staged }: PartitionOptions,
+): BufferView<'u32'>[] {
+  const { several, type, form } = kernels
+  return parts.map(({ ordinal, first, input, values }, index) => {
+    if (!recorder.touches(ordinal)) return recorder.scratch(ordinal, 'u32', 2 ** form.bits)
+    return recordPass(recorder, {
+      ...{ kernels: several!.partition, form, from: { keys: input, values }, to: staged[index]! },
+      digit: { splitters: splitters[index]! },
+      coding: codingOf(type, descending, true, false),
+      firstIndex: kernels.values === 'indices' ? first : undefined,
+    })
+  })
 }

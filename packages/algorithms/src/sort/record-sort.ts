@@ -2,9 +2,8 @@ import { type BufferView, type DeviceGroup, GpuError, type Recorder } from '@tan
 import { requireResult } from '../require-result.ts'
 import { recordExchange } from './record-exchange.ts'
 import { type KeyViews, recordLocalSort } from './record-local-sort.ts'
-import { recordPartition } from './record-partition.ts'
+import { recordPartition, recordSplitters, type SortPart } from './record-partition.ts'
 import type { SortKernels } from './sort-kernels.ts'
-import type { SortPart } from './sort-part.ts'
 
 /** Options of `recordSort`. */
 export interface RecordSortOptions {
@@ -22,56 +21,49 @@ export interface RecordSortOptions {
 }
 
 /**
- * Records a stable sort: equal elements keep their order, both ascending and descending. Throws `unsupported`
- * if some of the parts' devices cannot access each other's memory; `sort` runs two programs in that case.
+ * Records a stable sort: equal elements keep their order, both ascending and descending. Over several
+ * devices, partitioning precedes sorting, so that each element moves between devices once (Ilic, Tolovski and
+ * Rabl, RMG Sort: Radix-partitioning-based multi-GPU sorting, BTW 2023). Throws `unsupported` if some of the
+ * parts' devices cannot access each other's memory; `sort` runs two programs in that case.
  */
 export function recordSort(recorder: Recorder, group: DeviceGroup, options: RecordSortOptions): void {
   const { kernels, descending = false } = options
   requireResult(kernels, 'firstScatter', 'The option kernels', 'a value that compileSort returned')
   const parts = partsOf(options)
-  if (parts.length > 1) {
-    recordPeerSort(recorder, group, kernels, parts, descending)
+  if (parts.length <= 1) {
+    for (const { input, output, values, sortedValues, first } of parts)
+      recordLocalSort(recorder, {
+        ...{ kernels, descending },
+        source: { keys: input, values },
+        target: { keys: output, values: sortedValues },
+        ...(kernels.values === 'indices' && { firstIndex: first }),
+      })
     return
   }
-  for (const { input, output, values, sortedValues, first } of parts)
-    recordLocalSort(recorder, {
-      ...{ kernels, descending },
-      source: { keys: input, values },
-      target: { keys: output, values: sortedValues },
-      ...(kernels.values === 'indices' && { firstIndex: first }),
-    })
-}
-
-/**
- * Records partition, exchange and local sorts in one program, for devices that can write each other's memory.
- */
-function recordPeerSort(
-  recorder: Recorder,
-  group: DeviceGroup,
-  kernels: SortKernels,
-  parts: readonly SortPart[],
-  descending: boolean,
-): void {
   requireSeveral(kernels, parts)
   if (!reachAll(group, parts))
     throw new GpuError(
       'unsupported',
       "Some of these devices cannot access each other's memory, so the amount of data that they exchange depends on the keys and is not known when the program is recorded. Call sort, which runs two programs.",
     )
-  const [staged, received] = ['staged', 'received'].map((label) =>
-    parts.map((part) => keyViews(recorder, kernels, part, label)),
-  )
-  const totals = recordPartition(recorder, group, { kernels, parts, descending, staged: staged! })
-  recordExchange(recorder, { kernels, parts, staged: staged!, received: received!, totals })
+  const staged = parts.map((part) => keyViews(recorder, kernels, part, 'staged'))
+  const received = parts.map((part) => keyViews(recorder, kernels, part, 'received'))
+  // 1. The keys at which the devices' slices of the result begin.
+  const splitters = recordSplitters(recorder, group, { kernels, parts, descending })
+  // 2. Each device orders its keys by the slices that they belong to.
+  const totals = recordPartition(recorder, { kernels, parts, descending, splitters, staged })
+  // 3. Each device writes its keys to the devices of their slices.
+  recordExchange(recorder, kernels.several!, totals, { parts, staged, received })
+  // 4. Each device sorts its slice.
   for (const [index, { output, sortedValues }] of parts.entries())
     recordLocalSort(recorder, {
-      ...{ kernels, descending, encoded: true, source: received![index]!, between: staged![index]! },
+      ...{ kernels, descending, encoded: true, source: received[index]!, between: staged[index]! },
       target: { keys: output, values: sortedValues },
     })
 }
 
 /** Memory of the program for a part's keys and values. */
-export function keyViews(
+function keyViews(
   recorder: Recorder,
   { type, valueType, values }: SortKernels,
   { ordinal, length }: SortPart,
@@ -87,8 +79,8 @@ export function keyViews(
 }
 
 /** Throws `unsupported` if there are more parts than a pass has digits, or than a dispatch has ranks. */
-export function requireSeveral({ form, partition }: SortKernels, parts: readonly SortPart[]): void {
-  if (partition === undefined)
+export function requireSeveral({ form, several }: SortKernels, parts: readonly SortPart[]): void {
+  if (several === undefined)
     throw new GpuError('validation', 'The kernels of the sort were compiled for a group of one device.')
   const most = Math.min(16, 2 ** (form.bits - 1))
   if (parts.length > most)

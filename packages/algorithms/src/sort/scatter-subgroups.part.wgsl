@@ -66,8 +66,8 @@ fn scatter(
       }
     }
     // Of each key among the subgroup's keys of its digit, two in a word: registers say how many workgroups share a multiprocessor. A counter is read
-    // and written by turns, between which WGSL needs a barrier.
-    var ranks: array<u32, EACH / 2u>;
+    // and written by turns, between which WGSL needs a barrier. The initializer is needed: Dawn does not clear a variable each time around a loop.
+    var ranks = array<u32, EACH / 2u>();
     for (var k = 0u; k < EACH; k++) {
       let digit = digit_of(own[k]);
       var peers = 0xffffffffu;

@@ -3,53 +3,91 @@ import {
   type DeviceGroup,
   GpuError,
   type Kernel,
-  OwnedResources,
   requireOptions,
 } from '@tandem-gpu/core'
 import { compileTerminating } from '../compile-terminating.ts'
 import { characterOf } from '../device-character.ts'
 import { requireGroup } from '../option-types.ts'
 import { hasSubgroupsOf32, requireSubgroupsOf32 } from '../subgroup-size.ts'
+import bucketStartsWgsl from './bucket-starts.part.wgsl.ts'
 import countSerialWgsl from './count-serial.part.wgsl.ts'
 import countWorkgroupWgsl from './count-workgroup.part.wgsl.ts'
 import digitBitsWgsl from './digit-bits.part.wgsl.ts'
 import digitBucketsWgsl from './digit-buckets.part.wgsl.ts'
-import { compileExchange, type ExchangeKernels, exchangeSources } from './exchange-kernels.ts'
 import scatterBindingsWgsl from './scatter-bindings.part.wgsl.ts'
 import scatterSerialWgsl from './scatter-serial.part.wgsl.ts'
 import scatterSubgroupsWgsl from './scatter-subgroups.part.wgsl.ts'
 import scatterWorkgroupWgsl from './scatter-workgroup.part.wgsl.ts'
-import {
-  keysText,
-  type PassKernels,
-  type SortedValues,
-  type SortForm,
-  type SortType,
-  type SortVariant,
-} from './sort-form.ts'
+import segmentsWgsl from './segments.part.wgsl.ts'
+import selectCountSerialWgsl from './select-count-serial.part.wgsl.ts'
+import selectCountWorkgroupWgsl from './select-count-workgroup.part.wgsl.ts'
+import selectPickWgsl from './select-pick.part.wgsl.ts'
+import keysWgsl from './sort-keys.part.wgsl.ts'
 import startsSerialWgsl from './starts-serial.part.wgsl.ts'
 import startsWorkgroupWgsl from './starts-workgroup.part.wgsl.ts'
 import valuesGivenWgsl from './values-given.part.wgsl.ts'
 import valuesMadeWgsl from './values-made.part.wgsl.ts'
 import valuesNoneWgsl from './values-none.part.wgsl.ts'
 
-/** The kernels that `compileSort` compiles. */
-export interface SortKernels {
+/** Types of elements that can be sorted, and of the values that move with them. */
+export type SortType = 'f32' | 'i32' | 'u32'
+
+/**
+ * How keys are ranked: by subgroups of 32 lanes, through workgroup memory with 4-bit digits, or by one
+ * invocation for each range. All variants produce the same bits.
+ */
+export type SortVariant = 'subgroups' | 'workgroup' | 'serial'
+
+/** What moves with the keys: nothing, given values, or the indices of the elements. */
+export type SortedValues = 'none' | 'given' | 'indices'
+
+/** The dimensions of a variant's kernels. */
+export interface SortForm {
+  readonly variant: SortVariant
+  readonly bits: 4 | 8
+  readonly threads: number
+  readonly each: number
+  /** The number of workgroups that should share a multiprocessor. */
+  readonly together?: number | undefined
+}
+
+/** What determines the kernels of a sort. */
+interface SortChoice {
   readonly type: SortType
   readonly values: SortedValues
   readonly valueType: SortType
   readonly form: SortForm
+}
+
+/** The kernels of one pass. */
+export interface PassKernels {
   /** Counts the digits of the keys of each range. */
   readonly count: Kernel
   /** Sums the counts of all earlier ranges, which gives the start of each range. */
   readonly starts: Kernel
-  /** Moves the keys and the values. If the values are indices, the first pass generates them. */
+  /** Moves the keys and the values. */
   readonly scatter: Kernel
+}
+
+/** The kernels that `compileSort` compiles. */
+export interface SortKernels extends PassKernels, SortChoice {
+  /** If the values are indices, the first pass generates them. */
   readonly firstScatter: Kernel
-  /** Only for several devices: the pass that orders keys by bucket, and the kernels around it. */
-  readonly partition?: Omit<PassKernels, 'form'> | undefined
-  readonly exchange?: ExchangeKernels | undefined
+  /** Only for several devices. */
+  readonly several?: SeveralKernels | undefined
   destroy(): void
+}
+
+/** The kernels that a sort over several devices needs in addition to those of a local sort. */
+export interface SeveralKernels {
+  /** Find the splitters: count the digits of keys, and choose one digit of each splitter. */
+  readonly selectCount: Kernel
+  readonly selectPick: Kernel
+  /** The pass that orders keys by bucket. */
+  readonly partition: PassKernels
+  /** Locate the buckets of all devices, and move the parts of them that belong to one device. */
+  readonly bucketStarts: Kernel
+  readonly segments: Kernel
 }
 
 /** Options of `compileSort`. */
@@ -113,35 +151,17 @@ export async function compileSort(group: DeviceGroup, options: CompileSortOption
       'validation',
       `There is no sort variant ${variant}; the variants are subgroups, workgroup and serial.`,
     )
-  const form = sortForm(group, variant, values)
-  const several = group.devices.length > 1
-  const { first, countBuckets, scatterBuckets, ...rest } = kernelSources(type, valueType, values, form)
-  const owned = new OwnedResources()
-  try {
-    const { kernels, destroy } = await compileTerminating(group, {
-      ...rest,
-      first,
-      countBuckets: several ? countBuckets : undefined,
-      scatterBuckets: several ? scatterBuckets : undefined,
-    })
-    owned.keep({ destroy })
-    const { count, starts, scatter } = kernels
-    const exchange = several
-      ? owned.keep(await compileExchange(group, type, valueType, values, form))
-      : undefined
-    return {
-      ...{ type, values, valueType, form, count, starts, scatter },
-      firstScatter: kernels.first ?? scatter,
-      partition: several
-        ? { count: kernels.countBuckets!, starts, scatter: kernels.scatterBuckets! }
-        : undefined,
-      exchange: exchange?.kernels,
-      destroy: () => owned.destroy(),
-    }
-  } catch (error) {
-    owned.destroy()
-    throw error
+  const choice = { type, values, valueType, form: sortForm(group, variant, values) }
+  const local = localSources(choice)
+  if (group.devices.length === 1) {
+    const { kernels, destroy } = await compileTerminating(group, local)
+    return { ...choice, ...kernels, firstScatter: kernels.firstScatter ?? kernels.scatter, destroy }
   }
+  const { kernels, destroy } = await compileTerminating(group, { ...local, ...severalSources(choice) })
+  const { countBuckets, scatterBuckets, selectCount, selectPick, bucketStarts, segments, ...own } = kernels
+  const partition = { count: countBuckets, starts: own.starts, scatter: scatterBuckets }
+  const several = { selectCount, selectPick, partition, bucketStarts, segments }
+  return { ...choice, ...own, firstScatter: own.firstScatter ?? own.scatter, several, destroy }
 }
 
 function sortForm(group: DeviceGroup, variant: SortVariant | undefined, values: SortedValues): SortForm {
@@ -169,60 +189,90 @@ function workgroupBytes({ threads, each }: SortForm, hasValues: boolean): number
   return 4 * ((threads / 32 + threads / 256 + 2) * 256 + 8 + tile + (hasValues ? tile : 1))
 }
 
-interface SortSources {
-  readonly count: CompileOptions
-  readonly starts: CompileOptions
-  readonly scatter: CompileOptions
-  readonly first?: CompileOptions | undefined
-  readonly countBuckets: CompileOptions
-  readonly scatterBuckets: CompileOptions
+const source = (label: string, ...parts: readonly string[]): CompileOptions => ({
+  label: `sort-${label}`,
+  wgsl: parts.join('\n'),
+})
+
+/** Source text that all kernels of the sort share. */
+const keysText = (type: SortType) => `const FLOATS = ${type === 'f32'};\n${keysWgsl}`
+
+const aliases = ({ type, valueType }: SortChoice) => `alias Key = ${type};\nalias Value = ${valueType};\n`
+
+/** What the kernels of a pass begin with. */
+function passText(choice: SortChoice): string {
+  const { bits, threads, each } = choice.form
+  return `${aliases(choice)}const DIGITS = ${2 ** bits}u;\nconst THREADS = ${threads}u;\nconst EACH = ${each}u;\n${keysText(choice.type)}`
 }
 
-function kernelSources(
-  type: SortType,
-  valueType: SortType,
-  values: SortedValues,
-  { variant, bits, threads, each, together }: SortForm,
-): SortSources {
-  const serial = variant === 'serial'
-  const shape = variant === 'subgroups' ? `${threads}x${each}` : variant
-  const source = (label: string, ...parts: readonly string[]): CompileOptions => ({
-    label: `sort-${label}`,
-    wgsl: parts.join('\n'),
-  })
-  const head = `alias Key = ${type};\nalias Value = ${valueType};\nconst DIGITS = ${2 ** bits}u;\nconst THREADS = ${threads}u;\nconst EACH = ${each}u;\n${keysText(type)}`
-  const enable = variant === 'subgroups' ? 'enable subgroups;\nrequires subgroup_id;\n' : ''
-  const body = { serial: scatterSerialWgsl, workgroup: scatterWorkgroupWgsl, subgroups: scatterSubgroupsWgsl }
-  const scatter = (name: string, valuesWgsl: string, buckets = false): CompileOptions => ({
+const digitParts = { bits: digitBitsWgsl, buckets: digitBucketsWgsl }
+
+function countSource(choice: SortChoice, digits: keyof typeof digitParts): CompileOptions {
+  const { variant, bits } = choice.form
+  const [counter, body] =
+    variant === 'serial' ? ['serial', countSerialWgsl] : ['workgroup', countWorkgroupWgsl]
+  return source(
+    `count-${counter}-${bits}${digits === 'buckets' ? '-buckets' : ''} ${choice.type}`,
+    ...[passText(choice), digitParts[digits], body],
+  )
+}
+
+const scatterParts = {
+  serial: scatterSerialWgsl,
+  workgroup: scatterWorkgroupWgsl,
+  subgroups: scatterSubgroupsWgsl,
+}
+const valuesParts = { none: valuesNoneWgsl, given: valuesGivenWgsl, indices: valuesMadeWgsl }
+
+function scatterSource(choice: SortChoice, digits: keyof typeof digitParts): CompileOptions {
+  const { variant, threads, each, together } = choice.form
+  const subgroups = variant === 'subgroups'
+  const shape = subgroups ? `${threads}x${each}` : variant
+  const name = { none: 'keys', given: `with ${choice.valueType}`, indices: 'with indices' }[choice.values]
+  const enable = subgroups ? 'enable subgroups;\nrequires subgroup_id;\n' : ''
+  return {
     ...source(
-      `scatter-${shape}${buckets ? '-buckets' : ''} ${type} ${name}`,
-      `${enable}${head}`,
-      ...[buckets ? digitBucketsWgsl : digitBitsWgsl, valuesWgsl, scatterBindingsWgsl, body[variant]],
+      `scatter-${shape}${digits === 'buckets' ? '-buckets' : ''} ${choice.type} ${name}`,
+      `${enable}${passText(choice)}`,
+      ...[digitParts[digits], valuesParts[choice.values], scatterBindingsWgsl, scatterParts[variant]],
     ),
     // All indices are derived from the counts of keys, so they are in bounds.
-    ...(variant === 'subgroups' && { bounds: 'unchecked' }),
+    ...(subgroups && { bounds: 'unchecked' }),
     ...(together !== undefined && { workgroupsPerMultiprocessor: together }),
-  })
-  const counter = serial ? 'serial' : 'workgroup'
+  }
+}
+
+/** The kernels of a local sort. */
+function localSources(choice: SortChoice) {
+  const made = choice.values === 'indices'
+  const [counter, startsWgsl] =
+    choice.form.variant === 'serial' ? ['serial', startsSerialWgsl] : ['workgroup', startsWorkgroupWgsl]
   return {
-    count: source(
-      `count-${counter}-${bits} ${type}`,
-      ...[head, digitBitsWgsl, serial ? countSerialWgsl : countWorkgroupWgsl],
+    count: countSource(choice, 'bits'),
+    starts: source(`starts-${counter}`, keysText('u32'), startsWgsl),
+    // The first pass generates indices; the others move them like given values.
+    scatter: scatterSource(made ? { ...choice, values: 'given' } : choice, 'bits'),
+    ...(made && { firstScatter: scatterSource(choice, 'bits') }),
+  }
+}
+
+/** The kernels that a sort over several devices needs in addition. */
+function severalSources(choice: SortChoice) {
+  const { type, valueType, values, form } = choice
+  const [counter, selectCountWgsl] =
+    form.variant === 'serial' ? ['serial', selectCountSerialWgsl] : ['workgroup', selectCountWorkgroupWgsl]
+  const [moved, valuesWgsl] =
+    values === 'none' ? ['keys', valuesNoneWgsl] : [`with ${valueType}`, valuesGivenWgsl]
+  return {
+    selectCount: source(
+      `select-count-${counter} ${type}`,
+      ...[aliases(choice), keysText(type), selectCountWgsl],
     ),
-    starts: source(`starts-${counter}`, keysText('u32'), serial ? startsSerialWgsl : startsWorkgroupWgsl),
-    scatter:
-      values === 'none' ? scatter('keys', valuesNoneWgsl) : scatter(`with ${valueType}`, valuesGivenWgsl),
-    ...(values === 'indices' && { first: scatter('with indices', valuesMadeWgsl) }),
-    countBuckets: source(
-      `count-${counter}-${bits}-buckets ${type}`,
-      ...[head, digitBucketsWgsl, serial ? countSerialWgsl : countWorkgroupWgsl],
-    ),
-    scatterBuckets:
-      values === 'none'
-        ? scatter('keys', valuesNoneWgsl, true)
-        : values === 'given'
-          ? scatter(`with ${valueType}`, valuesGivenWgsl, true)
-          : scatter('with indices', valuesMadeWgsl, true),
+    selectPick: source('select-pick', selectPickWgsl),
+    countBuckets: countSource(choice, 'buckets'),
+    scatterBuckets: scatterSource(choice, 'buckets'),
+    bucketStarts: source('bucket-starts', bucketStartsWgsl),
+    segments: source(`segments ${type} ${moved}`, aliases(choice), segmentsWgsl, valuesWgsl),
   }
 }
 
@@ -240,12 +290,11 @@ export function sortSources(
     const fits = (form: SortForm) =>
       form.variant !== 'subgroups' || workgroupBytes(form, values !== 'none') <= workgroupMemoryByteLength
     for (const form of forms.filter((one) => variants.includes(one.variant) && fits(one)))
-      for (const type of ['f32', 'i32', 'u32'] as const)
-        for (const source of Object.values({
-          ...kernelSources(type, 'u32', values, form),
-          ...exchangeSources(type, 'u32', values, form),
-        }))
-          if (source !== undefined) sources.set(source.label, source)
+      for (const type of ['f32', 'i32', 'u32'] as const) {
+        const choice: SortChoice = { type, values, valueType: 'u32', form }
+        for (const one of Object.values({ ...localSources(choice), ...severalSources(choice) }))
+          if (one !== undefined) sources.set(one.label, one)
+      }
   }
   return [...sources.values()]
 }

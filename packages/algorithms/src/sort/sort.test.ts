@@ -7,8 +7,7 @@ import { randomRuns } from '../testing-runs.ts'
 import { recordLocalSort } from './record-local-sort.ts'
 import { recordSort } from './record-sort.ts'
 import { sort } from './sort.ts'
-import type { SortType } from './sort-form.ts'
-import { compileSort } from './sort-kernels.ts'
+import { compileSort, type SortType } from './sort-kernels.ts'
 import { keysOf, stableOrder } from './verify-sort.ts'
 
 const arrays = { f32: Float32Array, i32: Int32Array, u32: Uint32Array } as const
@@ -172,6 +171,29 @@ describeOnBackends('sort', (backend) => {
     expect(() =>
       group.record((recorder) => recordSort(recorder, group, { kernels, input: input!, output: output! })),
     ).toThrow(expect.objectContaining({ code: 'unsupported', message: expect.stringContaining('Call sort') }))
+    for (const resource of [kernels, ...input!, ...output!]) resource.destroy()
+  })
+
+  it('says how many devices a sort can use, and which kernels several devices need', async () => {
+    const group = await backend.group(17)
+    const [input, output] = await Promise.all(
+      [1, 2].map(() => Promise.all(group.devices.map((device) => device.allocate('u32', 1)))),
+    )
+    const kernels = await compileSort(group, { type: 'u32', variant: 'serial' })
+    const record = (own: typeof kernels, count: number) => () =>
+      group.record((recorder) =>
+        recordSort(recorder, group, {
+          ...{ kernels: own, input: input!.slice(0, count), output: output!.slice(0, count) },
+        }),
+      )
+    expect(record(kernels, 17)).toThrow(
+      expect.objectContaining({
+        code: 'unsupported',
+        message: expect.stringContaining('at most 16 devices'),
+      }),
+    )
+    record(kernels, 16)().destroy()
+    expect(record({ ...kernels, several: undefined }, 2)).toThrow(/compiled for a group of one device/)
     for (const resource of [kernels, ...input!, ...output!]) resource.destroy()
   })
 

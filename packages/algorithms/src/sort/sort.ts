@@ -1,4 +1,4 @@
-import { type DeviceGroup, type ElementType, OwnedResources } from '@tandem-gpu/core'
+import { type DeviceGroup, type ElementType, GpuError, OwnedResources } from '@tandem-gpu/core'
 import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
 import {
   type ElementSink,
@@ -12,9 +12,7 @@ import { describeRun, runMeasured } from '../run-measured.ts'
 import { allocateSharded, readSharded, type ShardedMatrix, writeSharded } from '../sharded-matrix.ts'
 import { measureMessageSort } from './measure-message-sort.ts'
 import { partsOf, type RecordSortOptions, reachAll, recordSort } from './record-sort.ts'
-import { requireSortOptions } from './require-sort-options.ts'
-import type { SortType, SortVariant } from './sort-form.ts'
-import { compileSort } from './sort-kernels.ts'
+import { compileSort, type SortedValues, type SortType, type SortVariant } from './sort-kernels.ts'
 import { verifySort } from './verify-sort.ts'
 
 /** Options of `sort`. */
@@ -77,7 +75,7 @@ export async function sort<T extends SortType, V extends SortType = 'u32'>(
   given: SortOptions<T, V>,
 ): Promise<SortReport> {
   const options = requireArguments(group, 'sort', given, optionTypes, ['elements', 'type'])
-  const values = requireSortOptions(options as unknown as SortOptions)
+  const values = requireMoved(options as unknown as SortOptions)
   const { elements, type, descending = false, valueType = 'u32' as V } = options
   const owned = new OwnedResources()
   try {
@@ -108,15 +106,9 @@ export async function sort<T extends SortType, V extends SortType = 'u32'>(
     }
     const measured = { ...options, label: `sort ${elements} ${type}` }
     const direct = reachAll(group, partsOf(sorted))
-    const staged = direct
-      ? undefined
-      : {
-          keys: vectorsOf(await allocated(type, 'staged')),
-          values: moved && vectorsOf(await allocated(valueType, 'staged values')),
-        }
-    const run = await (staged
-      ? measureMessageSort(group, sorted, staged, measured)
-      : runMeasured(group, (recorder) => recordSort(recorder, group, sorted), measured))
+    const run = await (direct
+      ? runMeasured(group, (recorder) => recordSort(recorder, group, sorted), measured)
+      : measureMessageSort(group, sorted, measured))
     const check =
       options.verify === false
         ? notVerified
@@ -145,6 +137,32 @@ export async function sort<T extends SortType, V extends SortType = 'u32'>(
 
 const messageNote =
   "Some devices cannot access each other's memory, so the sort runs two programs; the second is recorded once the counts of the first are known. The time is the sum of both, without the recording."
+
+/**
+ * Returns which values move with the elements. Throws `validation` for options that contradict each other.
+ */
+function requireMoved({
+  elements,
+  values,
+  valueType,
+  valuesOutput,
+  indices,
+}: Pick<SortOptions, 'elements' | 'values' | 'valueType' | 'valuesOutput' | 'indices'>): SortedValues {
+  if (elements > 4294967295)
+    throw new GpuError('too-large', `A sort can have at most 4294967295 elements, not ${elements}.`)
+  if (values === undefined) {
+    for (const [name, option] of Object.entries({ valueType, valuesOutput }))
+      if (option !== undefined)
+        throw new GpuError('validation', `The option ${name} needs the option values.`)
+    return indices === undefined ? 'none' : 'indices'
+  }
+  if (indices !== undefined)
+    throw new GpuError(
+      'validation',
+      'The options values and indices exclude each other; set only one of them.',
+    )
+  return 'given'
+}
 
 function vectorsOf({ slices }: ShardedMatrix) {
   return slices.map(({ rows, view }) => view.reshape(1, rows))

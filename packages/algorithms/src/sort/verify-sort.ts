@@ -3,7 +3,7 @@ import { type ElementSource, readElements, streamChunkLength } from '../element-
 import { gatherNumbers } from '../gather-numbers.ts'
 import type { Verification } from '../report.ts'
 import type { ShardedMatrix } from '../sharded-matrix.ts'
-import type { SortType } from './sort-form.ts'
+import type { SortType } from './sort-kernels.ts'
 
 /** The data that is compared. */
 export interface SortCheck {

@@ -1,4 +1,5 @@
 import type { GpuError } from '../errors.ts'
+import type { FrontEndCache } from './front-end-cache.ts'
 import type { Handles } from './handles.ts'
 import type { KernelSource } from './kernel-source.ts'
 
@@ -22,6 +23,8 @@ import type { KernelSource } from './kernel-source.ts'
  *   promises reject with its error.
  */
 export interface CommandQueue<H extends Handles = Handles> {
+  /** Absent if the runtime keeps nothing between processes. */
+  readonly frontEndCache?: FrontEndCache | undefined
   /**
    * Compiles a kernel for this device, on another thread than JavaScript's if the runtime can; it exists
    * until `close`. Rejects with `compilation`, `unsupported` or `too-large`. Several may compile at once.

@@ -3,6 +3,7 @@
  * processes and native code.
  */
 export { keepAwake } from '../group/keep-awake.ts'
+export { constantsKey, kernelKey } from '../kernels/compile-kernel.ts'
 export { isContiguous } from '../plan/byte-region.ts'
 export {
   type ByteRegion,
@@ -33,6 +34,7 @@ export {
   type QueueMessage,
 } from './command-queue.ts'
 export type { ExecutionOptions, ExecutionResult, RepeatedOptions, Span } from './execution.ts'
+export type { FrontEndCache } from './front-end-cache.ts'
 export type * from './handles.ts'
 export type { KernelSource } from './kernel-source.ts'
 export type * from './links.ts'

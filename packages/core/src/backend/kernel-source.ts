@@ -18,6 +18,7 @@ export interface KernelSource {
   readonly bounds: Bounds
   /** A hint: see `CompileOptions`. */
   readonly workgroupsPerMultiprocessor?: number | undefined
+  /** May be made only when it is read, by running the front end. */
   readonly module: IrModule
   readonly reflection: Reflection
   /** Whether the kernel's author declares that every dispatch ends within seconds: see `CompileOptions`. */

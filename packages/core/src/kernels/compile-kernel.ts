@@ -79,11 +79,17 @@ export function kernelKey({
   terminates = false,
   workgroupsPerMultiprocessor = 1,
 }: CompileOptions): string {
+  const values = constantsKey(constants)
+  return JSON.stringify([wgsl, entryPoint, values, bounds, terminates, workgroupsPerMultiprocessor])
+}
+
+/** Constants with equal keys are equal, whatever their order. */
+export function constantsKey(constants: Readonly<Record<string, number | boolean>>): string {
   const sorted = Object.entries(constants)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     // JSON cannot represent -0, NaN and infinities.
     .map(([name, value]) => [name, typeof value, Object.is(value, -0) ? '-0' : String(value)])
-  return JSON.stringify([wgsl, entryPoint, sorted, bounds, terminates, workgroupsPerMultiprocessor])
+  return JSON.stringify(sorted)
 }
 
 function frontEnd({

@@ -108,8 +108,10 @@ function needsAnotherLibc(error: Error): boolean {
  */
 declare const __webpack_require__: unknown
 
-/** Whether the code is not in its own package, where it is one folder below package.json. */
-function isBundled(name: string, moduleUrl: string | undefined): boolean {
+/**
+ * Whether the code at `moduleUrl` is not in the package `name`, where it is one folder below package.json.
+ */
+export function isBundled(name: string, moduleUrl: string | undefined): boolean {
   if (typeof __webpack_require__ === 'function') return true
   try {
     const text = readFileSync(new URL('../package.json', moduleUrl), 'utf8')

@@ -1,4 +1,5 @@
 import type { CommandQueue, KernelForm, QueueMessage } from '../backend/command-queue.ts'
+import type { FrontEndCache } from '../backend/front-end-cache.ts'
 import type { KernelSource } from '../backend/kernel-source.ts'
 import { OwnedDeviceBuffer } from '../buffers/device-buffer.ts'
 import { type ElementType, elementByteLength, requireElementType } from '../buffers/element-type.ts'
@@ -52,6 +53,10 @@ export class DeviceCommands {
     this.#group = group
     this.#queue = queue
     this.#stopGathering = group.turns.gather(flush)
+  }
+
+  get frontEndCache(): FrontEndCache | undefined {
+    return this.#queue.frontEndCache
   }
 
   compile(kernel: number, source: KernelSource, form: KernelForm): Promise<void> {

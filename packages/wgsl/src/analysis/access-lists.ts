@@ -21,41 +21,34 @@ export class AccessLists {
   }
 
   /**
-   * The accessing statements from the first one to the first barrier after it; undefined if there is no such
-   * barrier, or if one of the statements in between contains a barrier.
+   * The accessing statements from the first one to the first barrier after it that is a statement of the list
+   * or begins one, or to the end of the list.
    */
-  beforeBarrier(list: readonly Statement[], v: ModuleVariable): readonly Statement[] | undefined {
-    const { positions, nextBarrier, nextInside } = this.#of(list)
-    const accessing = positions.get(v)
-    if (accessing === undefined) return undefined
-    const [from] = accessing
-    const to = nextBarrier[from! + 1]!
-    if (to === list.length || nextInside[from!]! < to) return undefined
-    return accessing.filter((i) => i < to).map((i) => list[i]!)
+  beforeBarrier(list: readonly Statement[], v: ModuleVariable): readonly Statement[] {
+    const { positions, nextBarrier } = this.#of(list)
+    const accessing = positions.get(v) ?? []
+    return accessing.filter((i) => i < nextBarrier[accessing[0]!]!).map((i) => list[i]!)
   }
 
   #of(list: readonly Statement[]): ListAccesses {
     const known = this.#known.get(list)
     if (known !== undefined) return known
     const positions = new Map<ModuleVariable, number[]>()
-    const note = (v: ModuleVariable, i: number) => {
-      const list = positions.get(v)
-      if (list === undefined) positions.set(v, [i])
-      else if (list.at(-1) !== i) list.push(i)
-    }
-    const nextBarrier: number[] = new Array(list.length + 1).fill(list.length)
-    const nextInside: number[] = new Array(list.length + 1).fill(list.length)
+    const nextBarrier: number[] = []
+    let next = list.length
     for (let i = list.length - 1; i >= 0; i--) {
+      nextBarrier[i] = next
       const s = list[i]!
-      nextBarrier[i] = isBarrier(s) || beginsWithBarrier(s, this.#counters) ? i : nextBarrier[i + 1]!
-      nextInside[i] = this.#effects.of(s).hasBarrier ? i : nextInside[i + 1]!
+      if (isBarrier(s) || beginsWithBarrier(s, this.#counters)) next = i
     }
     for (const [i, s] of list.entries()) {
-      const { stored, used } = this.#effects.of(s)
-      for (const v of stored) note(v, i)
-      for (const v of used) note(v, i)
+      for (const v of this.#effects.of(s).accessed) {
+        const known = positions.get(v)
+        if (known === undefined) positions.set(v, [i])
+        else known.push(i)
+      }
     }
-    const found = { positions, nextBarrier, nextInside }
+    const found = { positions, nextBarrier }
     this.#known.set(list, found)
     return found
   }
@@ -64,20 +57,19 @@ export class AccessLists {
 interface ListAccesses {
   readonly positions: ReadonlyMap<ModuleVariable, readonly number[]>
   /**
-   * For each position and the end: the position of the next statement that is a barrier or begins with one.
+   * For each position: that of the next statement behind it that is a barrier or begins with one, or the
+   * length of the list.
    */
   readonly nextBarrier: readonly number[]
-  /** The same for statements that contain a barrier anywhere. */
-  readonly nextInside: readonly number[]
 }
 
 function isBarrier(s: Statement): boolean {
   return s.kind === 'evaluate' && s.value.kind === 'builtin-call' && s.value.name === 'workgroupBarrier'
 }
 
-/** A loop that runs at least once and starts with a barrier. */
+/** A `for` loop that certainly runs at least once and starts with a barrier. */
 function beginsWithBarrier(s: Statement, counters: LoopCounters): boolean {
-  if (s.kind === 'loop') return s.body.statements[0] !== undefined && isBarrier(s.body.statements[0])
-  if (s.kind !== 'for' || s.body.statements[0] === undefined || !isBarrier(s.body.statements[0])) return false
-  return (counters.exactTrips(s) ?? 0) > 0
+  if (s.kind !== 'for' || (counters.exactTrips(s) ?? 0) === 0) return false
+  const [first] = s.body.statements
+  return first !== undefined && isBarrier(first)
 }

@@ -1,16 +1,15 @@
-import type { Expression, IrModule, LocalVariable, Statement } from '../ir.ts'
+import type { Expression, IrModule, LocalVariable, ModuleVariable, Statement } from '../ir.ts'
 import { walk } from '../walk.ts'
 
 /** Finds where local variables change: by a statement, or through a pointer that is passed to a call. */
 export class Assignments {
   readonly #extents = new Map<object, { start: number; end: number }>()
-  readonly #positions = new Map<LocalVariable, number[]>()
+  readonly #positions = new Map<LocalVariable | ModuleVariable, number[]>()
 
   constructor(module: IrModule) {
     let position = 0
     const enter = (node: object) => {
-      const known = this.#extents.get(node)
-      if (known === undefined) this.#extents.set(node, { start: position, end: position })
+      this.#extents.set(node, { start: position, end: position })
     }
     const leave = (node: object) => {
       this.#extents.get(node)!.end = position
@@ -21,23 +20,19 @@ export class Assignments {
       leave,
       place: (place, use) => {
         position++
-        if (use === 'load' || (place.kind !== 'variable' && place.kind !== 'deref')) return
-        if (place.kind === 'variable' && place.variable.kind === 'local-variable') {
-          const positions = this.#positions.get(place.variable) ?? []
-          positions.push(position - 1)
-          this.#positions.set(place.variable, positions)
-        }
+        if (use === 'load' || place.kind !== 'variable') return
+        const positions = this.#positions.get(place.variable) ?? []
+        positions.push(position - 1)
+        this.#positions.set(place.variable, positions)
       },
     })
   }
 
-  /** Whether the code may change the variable. */
+  /** Whether the code, a part of the module, may change the variable. */
   isAssigned(part: Statement | Expression, variable: LocalVariable): boolean {
-    const extent = this.#extents.get(part)
-    if (extent === undefined) throw new TypeError('only parts of the module can be asked about')
+    const { start, end } = this.#extents.get(part)!
     const positions = this.#positions.get(variable) ?? []
-    const next = positions[firstAtLeast(positions, extent.start)]
-    return next !== undefined && next < extent.end
+    return (positions[firstAtLeast(positions, start)] ?? Infinity) < end
   }
 }
 

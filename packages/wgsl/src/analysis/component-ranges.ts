@@ -65,7 +65,7 @@ export function builtinCallComponents(
   args: readonly (Components | undefined)[],
   all: Components,
 ): Components {
-  const at = (i: number, c: number) => args[i]?.[c] ?? args[i]?.[0] ?? all[c]!
+  const at = (i: number, c: number) => args[i]?.[c] ?? all[c]!
   const least = (a: Interval, b: Interval) => interval(Math.min(a.low, b.low), Math.min(a.high, b.high))
   const greatest = (a: Interval, b: Interval) => interval(Math.max(a.low, b.low), Math.max(a.high, b.high))
   switch (builtinFacts[name].gives) {

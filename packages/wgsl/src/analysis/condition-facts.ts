@@ -33,10 +33,9 @@ export class ConditionFacts {
   of(e: Expression, truth: boolean): Fact[] {
     if (e.kind === 'logical' && (e.operator === '&&') === truth)
       return [...this.of(e.left, truth), ...this.of(e.right, truth)]
-    if (e.kind === 'unary' && e.operator === '!') return this.of(e.value, !truth)
-    if (e.kind === 'binary' && e.left.type?.kind === 'scalar')
-      return this.#comparison(e.operator, e.left, e.right, truth)
-    return []
+    // Of operators on a boolean, only `!` has one operand.
+    if (e.kind === 'unary') return this.of(e.value, !truth)
+    return e.kind === 'binary' ? this.#comparison(e.operator, e.left, e.right, truth) : []
   }
 
   /** The facts that hold in a loop's body: those of its condition, and the interval of its counter. */
@@ -53,21 +52,15 @@ export class ConditionFacts {
 
   /** The facts that hold if `left operator right` has the value `truth`. */
   #comparison(operator: BinaryOperator, left: Expression, right: Expression, truth: boolean): Fact[] {
-    const relation = truth ? operator : opposite[operator]
+    const relation = truth ? operator : (opposite[operator] ?? operator)
     const [low, high] = relation === '<' || relation === '<=' ? [left, right] : [right, left]
-    const lowRange = this.#rangeOf(low)?.[0]
-    const highRange = this.#rangeOf(high)?.[0]
-    if (
-      relation === undefined ||
-      !(relation in opposite) ||
-      lowRange === undefined ||
-      highRange === undefined
-    )
-      return []
+    const [lowRange] = this.#rangeOf(low) ?? []
+    const [highRange] = this.#rangeOf(high) ?? []
+    if (!(relation in opposite) || lowRange === undefined || highRange === undefined) return []
     const facts: Fact[] = []
     const bound = (e: Expression, from: number, to: number) => {
-      const key = e.kind === 'literal' ? undefined : this.#forms.key(e)
-      if (key !== undefined && from <= to) facts.push({ key, range: interval(from, to) })
+      const key = this.#forms.key(e)
+      if (key !== undefined) facts.push({ key, range: interval(from, to) })
     }
     const isStrict = relation === '<' || relation === '>'
     bound(low, -Infinity, highRange.high - (isStrict ? 1 : 0))

@@ -42,7 +42,34 @@ it('atomics and collective calls are effects', () => {
 it("a call has the effects of its function, except for stores to the function's own variables", () => {
   expect(effectsOf('f(i)', 'fn f(x: u32) -> u32 { var y = x; y += 1u; return y; }')).toEqual([])
   expect(effectsOf('f(i)', 'fn f(x: u32) -> u32 { state += x; return x; }')).toEqual(['writes', 'reads'])
-  expect(effectsOf('f(&v)', 'fn f(p: ptr<function, u32>) -> u32 { *p = 1u; return 2u; }')).toContain('writes')
+  const pointed = (body: string) => effectsOf('f(&v)', `fn f(p: ptr<function, u32>) -> u32 { ${body} }`)
+  expect(pointed('*p = 1u; return 2u;')).toEqual(['writes'])
+  expect(pointed('return *p;')).toEqual(['reads'])
+  expect(pointed('return 3u;')).toEqual([])
+  expect(effectsOf('f(&state)', 'fn f(p: ptr<private, u32>) -> u32 { return 2u; }')).toEqual([])
+  expect(effectsOf('f(&state)', 'fn f(p: ptr<private, u32>) -> u32 { return *p; }')).toEqual(['reads'])
   const inner = 'fn g() { workgroupBarrier(); } fn f(x: u32) -> u32 { g(); return x; }'
   expect(effectsOf('f(i)', inner)).toEqual(['writes', 'barrier'])
+})
+
+it('the variables that are accessed are told from those that are loaded', () => {
+  const module = lower(
+    parseWgsl(`var<private> a: u32; var<private> b: u32; var<private> c: u32; var<private> d: u32;
+    var<workgroup> e: atomic<u32>; var<private> unused: u32;
+    fn f(p: ptr<private, u32>) { *p = d; unused = 1u; }
+    @compute @workgroup_size(1) fn main() { var v: u32; a = b; c += v; f(&a); atomicStore(&e, v); }`),
+  )
+  const { effects } = analyse(module)
+  const of = module.entryPoint.body.statements.map((s) => {
+    const { accessed, used } = effects.of(s)
+    const names = (variables: ReadonlySet<{ name: string }>) => [...variables].map(({ name }) => name).sort()
+    return [names(accessed), names(used)]
+  })
+  expect(of).toEqual([
+    [[], []],
+    [['a', 'b'], ['b']],
+    [['c'], ['c']],
+    [['a', 'd', 'unused'], ['d']],
+    [['e'], []],
+  ])
 })

@@ -1,5 +1,5 @@
 import { builtinFacts } from '../builtin-functions.ts'
-import type { Expression, IrFunction, IrModule, ModuleVariable, Place, Statement } from '../ir.ts'
+import type { Expression, IrFunction, IrModule, ModuleVariable, Statement } from '../ir.ts'
 import { isConstantMemory, moduleVariableOf, rootOf, walk } from '../walk.ts'
 
 /** The possible effects of code, including the functions that it calls. */
@@ -10,8 +10,8 @@ export interface Summary {
   readonly reads: boolean
   /** Whether it may contain a workgroup barrier. */
   readonly hasBarrier: boolean
-  /** Module variables that it stores to; `used` are those that it loads or passes by address. */
-  readonly stored: ReadonlySet<ModuleVariable>
+  /** The module variables that it accesses; `used` are those that it loads. */
+  readonly accessed: ReadonlySet<ModuleVariable>
   readonly used: ReadonlySet<ModuleVariable>
 }
 
@@ -36,7 +36,7 @@ export function findEffects(module: IrModule): Effects {
       writes: false,
       reads: false,
       hasBarrier: false,
-      stored: nothing,
+      accessed: nothing,
       used: nothing,
     }
     /**
@@ -51,20 +51,20 @@ export function findEffects(module: IrModule): Effects {
     walk(code, {
       statement: (s) => (addPart(s) ? false : undefined),
       place(place, use) {
-        const root = rootOf(place)
-        const variable = root.kind === 'variable' ? root.variable : undefined
-        const stores = use === 'store' || use === 'load-store' || use === 'address'
-        const loads = use === 'load' || use === 'load-store' || use === 'address'
-        if (variable?.kind === 'module-variable') {
-          if (stores) add(found, { stored: new Set([variable]) })
+        // An address is that of a function's own variable or parameter, and the effects of a callee on its
+        // memory are in the callee's summary.
+        if (use === 'address') return
+        const variable = moduleVariableOf(place)
+        const loads = use === 'load' || use === 'load-store'
+        if (variable !== undefined) {
+          add(found, { accessed: new Set([variable]) })
           if (loads) add(found, { used: new Set([variable]) })
         }
-        // The effects of a callee on the memory of an address are in its own summary, and other code cannot
-        // observe what a function does to its own variables.
-        const isOwn = variable?.kind === 'local-variable' && code.kind === 'function'
-        if (isOwn || (use === 'address' && variable?.kind !== 'module-variable')) return
-        if (stores) found.writes = true
-        if (loads && !isConstant(place)) found.reads = true
+        // Other code cannot observe what a function does to its own variables.
+        const isOwn = variable === undefined && rootOf(place).kind === 'variable'
+        if (isOwn && code.kind === 'function') return
+        if (use === 'store' || use === 'load-store') found.writes = true
+        if (loads && !(variable && isConstantMemory(variable))) found.reads = true
       },
       expression(e) {
         // The address alone does not tell how the memory is used.
@@ -72,11 +72,9 @@ export function findEffects(module: IrModule): Effects {
         if (e.kind === 'builtin-call') {
           const { isAtomic, together, barrier } = builtinFacts[e.name]
           if (isAtomic || together !== undefined) found.writes = true
-          if (isAtomic) found.reads = true
           if (barrier !== undefined) found.hasBarrier = true
         }
-        const callee = e.kind === 'call' ? functions.get(e.function) : undefined
-        if (callee !== undefined) add(found, callee)
+        if (e.kind === 'call') add(found, functions.get(e.function)!)
       },
     })
     return found
@@ -98,7 +96,7 @@ function add(summary: MutableSummary, part: Partial<Summary>): void {
   summary.writes ||= part.writes ?? false
   summary.reads ||= part.reads ?? false
   summary.hasBarrier ||= part.hasBarrier ?? false
-  summary.stored = union(summary.stored, part.stored ?? nothing)
+  summary.accessed = union(summary.accessed, part.accessed ?? nothing)
   summary.used = union(summary.used, part.used ?? nothing)
 }
 
@@ -110,9 +108,4 @@ function union<T>(a: ReadonlySet<T>, b: ReadonlySet<T>): ReadonlySet<T> {
   if (a.size === 0) return b
   const more = [...b].filter((element) => !a.has(element))
   return more.length === 0 ? a : new Set([...a, ...more])
-}
-
-function isConstant(place: Place): boolean {
-  const variable = moduleVariableOf(place)
-  return variable !== undefined && isConstantMemory(variable)
 }

@@ -21,7 +21,6 @@ export const interval = (low: number, high: number): Interval => ({ low, high })
 
 /** The smallest interval that contains both. */
 export function join(a: Interval, b: Interval): Interval {
-  if (a.low <= b.low && a.high >= b.high) return a
   return { low: Math.min(a.low, b.low), high: Math.max(a.high, b.high) }
 }
 
@@ -29,7 +28,7 @@ export function join(a: Interval, b: Interval): Interval {
 export function meet(a: Interval, b: Interval): Interval {
   const low = Math.max(a.low, b.low)
   const high = Math.min(a.high, b.high)
-  return low > high ? a : low === a.low && high === a.high ? a : { low, high }
+  return low > high ? a : { low, high }
 }
 
 /** Whether `outer` contains `inner`. */
@@ -56,7 +55,7 @@ function unwrapped(operator: BinaryOperator, a: Interval, b: Interval): Interval
     case '/':
       if (b.low >= 1) {
         const quotients = [a.low / b.low, a.low / b.high, a.high / b.low, a.high / b.high].map(Math.trunc)
-        return interval(Math.min(...quotients) + 0, Math.max(...quotients) + 0)
+        return interval(Math.min(...quotients), Math.max(...quotients))
       }
       return a.low >= 0 && b.low >= 0 ? interval(0, a.high) : undefined
     case '%':
@@ -66,10 +65,9 @@ function unwrapped(operator: BinaryOperator, a: Interval, b: Interval): Interval
         return interval(a.low >= 0 ? 0 : -Math.min(most, -a.low), a.high <= 0 ? 0 : Math.min(most, a.high))
       }
       return undefined
-    case '&': {
-      const highs = [a, b].flatMap(({ low, high }) => (low < 0 ? [] : [high]))
-      return highs.length === 0 ? undefined : interval(0, Math.min(...highs))
-    }
+    case '&':
+      // Infinity if both may be negative, which is no value of a type.
+      return interval(0, Math.min(...[a, b].map(({ low, high }) => (low < 0 ? Infinity : high))))
     case '|':
       return a.low < 0 || b.low < 0
         ? undefined
@@ -77,7 +75,7 @@ function unwrapped(operator: BinaryOperator, a: Interval, b: Interval): Interval
     case '^':
       return a.low < 0 || b.low < 0 ? undefined : interval(0, allOnes(Math.max(a.high, b.high)))
     case '<<':
-      return a.low >= 0 && b.high <= 31 ? interval(a.low * 2 ** b.low, a.high * 2 ** b.high) : undefined
+      return a.low >= 0 ? interval(a.low * 2 ** b.low, a.high * 2 ** b.high) : undefined
     case '>>':
       return a.low >= 0
         ? interval(
@@ -90,15 +88,8 @@ function unwrapped(operator: BinaryOperator, a: Interval, b: Interval): Interval
   }
 }
 
-/** The possible results of an operator in a type; all values of the type if it may wrap around. */
-export function applyOperator(
-  operator: BinaryOperator,
-  a: Interval,
-  b: Interval,
-  scalar: ScalarKind,
-): Interval | undefined {
-  const all = whole(scalar)
-  if (all === undefined) return undefined
+/** The possible results of an operator in a type with the values `all`, which it has if it may wrap around. */
+export function applyOperator(operator: BinaryOperator, a: Interval, b: Interval, all: Interval): Interval {
   const result = unwrapped(operator, a, b)
   return result === undefined || !contains(all, result) ? all : result
 }

@@ -13,9 +13,14 @@ function reached(body: string, workgroupSize = '8'): string[] {
       @group(0) @binding(2) var<storage, read_write> a: array<atomic<u32>>;
       @group(0) @binding(3) var<storage, read_write> fixed: array<u32, 8>;
       @group(0) @binding(4) var<uniform> p: P;
+      @group(0) @binding(5) var<storage, read_write> v: vec4u;
+      @group(0) @binding(6) var<uniform> count: u32;
+      @group(0) @binding(7) var<storage, read> s: P;
+      @group(0) @binding(8) var<storage, read_write> bytes: buffer;
+      var<workgroup> tile: array<u32, 8>;
       fn write(i: u32) { x[i] = 1u; }
       @compute @workgroup_size(${workgroupSize})
-      fn main(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_index) l: u32) { ${body} }`),
+      fn main(@builtin(local_invocation_index) l: u32, @builtin(global_invocation_id) id: vec3u) { ${body} }`),
   )
   return findInvocationAccesses(module).map(
     ({ variable, axis, offset, base, byteOffset, strideByteLength }) => {
@@ -39,6 +44,8 @@ it.each([
   ['{ x[id.x] = 1u; }', ['x[x]']],
   ['for (var k = 0u; k < p.n; k++) { fixed[0] += k; } x[id.x] = 1u;', ['x[x]']],
   ['_ = x[id.x] == 0u || x[id.y] == 0u;', ['x[x]']],
+  ['x[count + id.x] = 1u; x[id.x] = 1u;', ['x[x]']],
+  ['x[s.n + id.x] = 1u; x[id.x] = 1u;', ['x[x]']],
 ])('finds what %s reaches', (body, expected) => {
   expect(reached(body)).toEqual(expected)
 })
@@ -60,6 +67,20 @@ it.each([
   'fixed[id.x] = 1u;',
   'write(id.x);',
   '_ = arrayLength(&x) > id.x && x[id.x] == 1u;',
+  'x[p.x_base + p.n + id.x] = 1u;',
+  'x[p.n] = 1u;',
+  'x[3] = 1u;',
+  'x[l] = 1u;',
+  'v[id.x] = 1u;',
+  'tile[id.x] = 1u;',
+  'loop { if (p.n == 3u) { break; } x[id.x] = 1u; }',
+  'bufferView<array<u32>>(&bytes, 0)[id.x] = 1u;',
 ])('finds nothing certain in %s', (body) => {
   expect(reached(body)).toEqual([])
+})
+
+it('finds nothing in a kernel without positions', () => {
+  const source = `@group(0) @binding(0) var<storage, read_write> x: array<u32>;
+    @compute @workgroup_size(8) fn main(@builtin(local_invocation_index) l: u32) { x[l] = 1u; }`
+  expect(findInvocationAccesses(lower(parseWgsl(source)))).toEqual([])
 })

@@ -1,5 +1,5 @@
 import type { Expression, IrModule, ModuleVariable, Place, Statement } from '../ir.ts'
-import { moduleVariableOf, some, walk } from '../walk.ts'
+import { some, walk } from '../walk.ts'
 import { type LinearForm, LinearForms } from './linear-form.ts'
 
 /**
@@ -38,8 +38,9 @@ export function findInvocationAccesses(module: IrModule): readonly InvocationAcc
       return false
     },
     place(place: Place) {
-      const array = place.kind === 'index-place' ? runtimeArray(place.base) : undefined
-      const form = place.kind === 'index-place' && array !== undefined ? forms.of(place.index) : undefined
+      if (place.kind !== 'index-place') return
+      const array = runtimeArray(place.base)
+      const form = forms.of(place.index)
       if (array === undefined || form === undefined) return
       let axis: number | undefined
       let base: string | undefined
@@ -84,13 +85,12 @@ export function findInvocationAccesses(module: IrModule): readonly InvocationAcc
 function runtimeArray(
   place: Place,
 ): Pick<InvocationAccess, 'variable' | 'byteOffset' | 'strideByteLength'> | undefined {
-  const variable = moduleVariableOf(place)
-  if (variable?.space !== 'storage') return undefined
-  if (place.type.kind !== 'array' || place.type.length !== undefined) return undefined
-  const { stride: strideByteLength } = place.type
-  if (place.kind === 'variable') return { variable, byteOffset: 0, strideByteLength }
-  if (place.kind !== 'member-place' || place.base.kind !== 'variable') return undefined
-  return { variable, byteOffset: place.member.offset, strideByteLength }
+  const { type } = place
+  if (type.kind !== 'array' || type.length !== undefined) return undefined
+  const [whole, byteOffset] = place.kind === 'member-place' ? [place.base, place.member.offset] : [place, 0]
+  // A view of a buffer is no variable.
+  if (whole.kind !== 'variable') return undefined
+  return { variable: whole.variable as ModuleVariable, byteOffset, strideByteLength: type.stride }
 }
 
 /** The integer members of uniform structures, by the atom of their value. */
@@ -101,8 +101,8 @@ function uniformMembers(module: IrModule, forms: LinearForms): ReadonlyMap<objec
     const base: Place = { kind: 'variable', variable, type: variable.type, loc: variable.loc }
     for (const member of variable.type.members) {
       const place: Place = { kind: 'member-place', base, member, type: member.type, loc: variable.loc }
-      const atom = onlyAtom(forms.of({ kind: 'load', place, type: member.type, loc: variable.loc }))
-      if (atom !== undefined) members.set(atom, member.name)
+      const form = forms.of({ kind: 'load', place, type: member.type, loc: variable.loc })
+      members.set(onlyAtom(form)!, member.name)
     }
   }
   return members

@@ -1,11 +1,12 @@
-import type { Expression, IrModule, LocalVariable, Place, ScalarKind, Type } from '../ir.ts'
+import type { Expression, IrModule, LocalVariable, Place, Type } from '../ir.ts'
 import { isInteger, typeName } from '../types.ts'
 import { isConstantMemory, walk } from '../walk.ts'
+import { scalarOf } from './component-ranges.ts'
 
 /**
  * A value that is not decomposed further. Two atoms are the same object if they are the same function of the
- * same values. An atom keeps its value as long as no variable in `variables` is assigned and no let or
- * parameter whose id is in `lets` is declared again.
+ * same values. An atom keeps its value as long as no variable in `variables` is assigned and no let whose id
+ * is in `lets` is declared again, in one execution of its function.
  */
 export interface Atom {
   readonly key: string
@@ -94,8 +95,6 @@ export class LinearForms {
           if (form !== undefined && isFixed(form)) return form
           return this.#atom(`${value.id}`, { lets: [value.id] })
         }
-        // Each call of a function assigns new values to its parameters.
-        if (value.builtin === undefined) return this.#atom(`${value.id}`, { lets: [value.id] })
         if (value.builtin !== 'local_invocation_index') return this.#atom(`${value.id}`, {})
         const [x, y] = this.#workgroupSize
         return sum(
@@ -182,15 +181,13 @@ export class LinearForms {
 
   /** An i32 and a u32 may have the same bits but different numbers, so a key includes the kind. */
   #key(form: LinearForm | undefined, type: Type | undefined): Key | undefined {
-    if (form === undefined) return undefined
-    const scalar: ScalarKind | undefined =
-      type?.kind === 'scalar' || type?.kind === 'vector' ? type.scalar : undefined
+    if (form === undefined || type === undefined) return undefined
     let variables = this.#variables.get(form)
     if (variables === undefined) {
       variables = [...form.terms.keys()].flatMap((a) => a.variables)
       this.#variables.set(form, variables)
     }
-    return { text: `${scalar} ${this.#number(form)}`, variables }
+    return { text: `${scalarOf(type)} ${this.#number(form)}`, variables }
   }
 
   /** Two forms have the same number if and only if they have the same atoms, coefficients and constant. */

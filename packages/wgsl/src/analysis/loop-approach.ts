@@ -1,6 +1,6 @@
 import type { Expression, For, LocalVariable, Place } from '../ir.ts'
-import { isInteger } from '../types.ts'
 import type { Assignments } from './assignments.ts'
+import { scalarOf } from './component-ranges.ts'
 import { type IntervalOf, whole } from './interval.ts'
 import type { Atom, LinearForm, LinearForms } from './linear-form.ts'
 
@@ -40,9 +40,7 @@ export function loopApproach(
   if (target.kind !== 'variable' || target.variable.kind !== 'local-variable') return undefined
   if (value.kind !== 'literal' || (operator !== '+' && operator !== '-')) return undefined
   const { variable } = target
-  if (!isInteger(variable.type)) return undefined
-  const type = condition.left.type
-  const range = type?.kind === 'scalar' ? whole(type.scalar) : undefined
+  const range = whole(scalarOf(condition.left.type!))
   const rises = condition.operator === '<' || condition.operator === '<='
   if (range === undefined || !(rises || condition.operator === '>' || condition.operator === '>='))
     return undefined
@@ -96,10 +94,10 @@ export function mostDoublings(
   if (update?.kind !== 'compound-assign' || update.operator !== '*' || update.value.kind !== 'literal')
     return undefined
   const { variable } = initial
-  const is = (place: Place) => place.kind === 'variable' && place.variable === variable
-  if (!is(update.target) || condition.left.kind !== 'load' || !is(condition.left.place)) return undefined
+  if (!isVariable(update.target, variable) || condition.left.kind !== 'load') return undefined
+  if (!isVariable(condition.left.place, variable)) return undefined
   if (assignments.isAssigned(body, variable) || assignments.isAssigned(condition, variable)) return undefined
-  const range = variable.type.kind === 'scalar' ? whole(variable.type.scalar) : undefined
+  const range = whole(scalarOf(variable.type))
   const [first, bound] = [intervalOf(initial.initial), intervalOf(condition.right)]
   const factor = Number(update.value.value)
   if (range === undefined || first === undefined || bound === undefined || factor < 2) return undefined
@@ -108,4 +106,9 @@ export function mostDoublings(
   let rounds = 0
   for (let value = first.low; value <= highest; value *= factor) rounds++
   return rounds
+}
+
+/** Whether a place is a whole variable. */
+export function isVariable(place: Place, variable: LocalVariable): boolean {
+  return place.kind === 'variable' && place.variable === variable
 }

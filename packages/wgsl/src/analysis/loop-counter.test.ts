@@ -50,6 +50,9 @@ describe('the trips of a loop and the values of its counter', () => {
     expect(counted('var k = 64u; k > 0u; k /= 2u')).toBe('7')
     expect(counted('var k = 100u; k > 2u; k /= 10u')).toBe('2')
     expect(counted('var k = 64u; k > i; k /= 2u')).toBe('?')
+    expect(counted('var k = i; k > 0u; k /= 2u')).toBe('?')
+    for (const operator of ['<', '<=', '>=', '==', '!='])
+      expect(counted(`var k = 64u; k ${operator} 4u; k /= 2u`), operator).toBe('?')
     expect(counted('var k = 64u; k > 0u; k /= 1u')).toBe('?')
     expect(counted('var k = 64; k > -1; k /= 2')).toBe('?')
   })
@@ -70,6 +73,30 @@ describe('the trips of a loop and the values of its counter', () => {
     ])
       expect(counted(head)).toBe('?')
     expect(counted('var k = 0u; k < 10u; k += min(n, 1u)')).toBe('?')
+    for (const head of [
+      'var k = 0u; n < 9u; k++',
+      'var k = 0u; k + 1u < 9u; k++',
+      'var k = 0u; ; k++',
+      'var k = 0u; yes; k++',
+      'var k = 0u; k < 9u; ',
+      'var k = 0u; k < 9u; state = 3u',
+      'var k = 0u; k < 9u; state += 1u',
+      'var k = 0u; k < 9u; out[k] += 1u',
+      'var k = 0.0; k < 9.0; k += 1.0',
+      'var k: u32; k < 9u; k++',
+      '; state < 9u; state += 1u',
+      'var v = vec2u(); v.x < 9u; v.x += 1u',
+    ])
+      expect(
+        counted(
+          head,
+          'var<private> state: u32; var<private> yes: bool;',
+          'state++; if state > 9u { break; }',
+        ),
+        head,
+      ).toBe('?')
+    for (const operator of ['-', '*', '%', '&', '|', '^', '<<', '>>'])
+      expect(counted(`var k = 1u; k < 9u; k ${operator}= 2u`), operator).toBe('?')
   })
   it('are unknown if something else changes the counter', () => {
     expect(counted('var k = 0u; k < 9u; k++', '', 'k += n;')).toBe('?')
@@ -121,6 +148,40 @@ describe('a loop ends', () => {
     expect(most('for (var k = signed; k >= -2147483647; k -= 2) { out[k] = 1u; }')).toBe(undefined)
     expect(most('for (var k = signed; k > -2147483648; k -= 2) { out[k] = 1u; }')).toBe(undefined)
   })
+  it('when its counter is multiplied by a literal alone', () => {
+    for (const head of [
+      'var s = 1u; s < 256u; s *= n',
+      'var s = 1u; s > 2u; s *= 2u',
+      'var s = 1u; s >= 2u; s *= 2u',
+      'var s = 1u; s != 3u; s *= 2u',
+      'var s = 1u; s == 1u; s *= 2u',
+      'var s = 1u; s + 1u < 256u; s *= 2u',
+      'var s = 1u; yes; s *= 2u',
+      'var s = 1u; ; s *= 2u',
+      'var s = 1u; s < 256u; ',
+      'var s = 1u; s < 256u; state *= 2u',
+      'var s = 1u; s < 256u; out[0] *= 2u',
+      'var s: u32; s < 256u; s *= 2u',
+      '; state < 256u; state *= 2u',
+      'var s = 1.0; s < 256.0; s *= 2.0',
+      'var s = 1u; n < 256u; s *= 2u',
+    ])
+      expect(
+        most(
+          `for (${head}) { state++; if state > 9u { break; } }`,
+          'var<private> state: u32; var<private> yes: bool;',
+        ),
+        head,
+      ).toBe(undefined)
+    // The last product is the largest value of the type.
+    expect(most('for (var s = 1u; s <= 1431655765u; s *= 3u) { }')).toBe(20)
+    expect(most('for (var s = 1u; s <= 1431655766u; s *= 3u) { }')).toBe(undefined)
+    expect(most('for (var s = 1u; s < 256u; s += 2u) { }')).toBe(128)
+    for (const operator of ['/', '%', '&', '|', '^', '<<', '>>', '*'])
+      expect(most(`for (var s = 9u; s > 2u; s ${operator}= 2u) { }`), operator).toBe(
+        operator === '/' ? 2 : undefined,
+      )
+  })
   it('not when the bound is made of the counter, or no value of the counter is beyond it', () => {
     expect(most('for (var k = 0u; k <= k; k++) { }')).toBe(undefined)
     expect(most('for (var k = 0u; k < k + 1u; k += 2u) { }')).toBe(undefined)
@@ -165,5 +226,15 @@ describe('the sides of a condition come nearer by a known step in every round', 
     expect(step('for (var k = 0u; k < out[0]; k += 2u) { }')).toBe(undefined)
     expect(step('for (var k = 0u; k < n; k += n) { }')).toBe(undefined)
     expect(step('for (var k = 0u; k != n; k++) { }')).toBe(undefined)
+    expect(step('for (var k = 9u; k != 3u; k--) { }')).toBe(undefined)
+    expect(step('for (var k = 9u; k == 9u; k--) { }')).toBe(undefined)
+    expect(step('for (var k = 9u; 3u < out[0]; k--) { }')).toBe(undefined)
+    expect(step('for (var k = 0u; k < n; k *= 2u) { }')).toBe(undefined)
+    expect(step('for (var k = 0.0; u32(k) < 9u; k += 1.0) { }')).toBe(undefined)
+    expect(step('for (var k = 0u; k < n; out[0] += 1u) { k += 3u; }')).toBe(undefined)
+    expect(step('for (var k = 0u; k < n; state += 1u) { k += 3u; }', 'var<private> state: u32;')).toBe(
+      undefined,
+    )
+    expect(step('for (; state < n; state += 1u) { }', 'var<private> state: u32;')).toBe(undefined)
   })
 })

@@ -1,8 +1,9 @@
-import type { Expression, For, LocalVariable, Loop, Place } from '../ir.ts'
+import type { Expression, For, LocalVariable, Loop } from '../ir.ts'
 import type { Assignments } from './assignments.ts'
+import { scalarOf } from './component-ranges.ts'
 import { type Interval, type IntervalOf, whole } from './interval.ts'
 import type { LinearForms } from './linear-form.ts'
-import { type LoopApproach, loopApproach, mostDoublings } from './loop-approach.ts'
+import { isVariable, type LoopApproach, loopApproach, mostDoublings } from './loop-approach.ts'
 
 /**
  * The counter of a loop `for (var i = first; i < bound; i += step)`, or with `<=`, where the step is a
@@ -35,7 +36,7 @@ export function loopCounter(
   if (assignments.isAssigned(loop.body, variable) || assignments.isAssigned(condition, variable))
     return undefined
   const [first, bound] = [intervalOf(initial.initial), intervalOf(condition.right)]
-  const limit = variable.type.kind === 'scalar' ? whole(variable.type.scalar)?.high : undefined
+  const limit = whole(scalarOf(variable.type))?.high
   if (first === undefined || bound === undefined || limit === undefined) return undefined
   const counter = { variable, first: initial.initial }
   const { operator } = condition
@@ -84,13 +85,11 @@ export class LoopCounters {
   /** The maximum trip count of the loop for any input; undefined if it may not end. */
   mostTrips(loop: For | Loop): number | undefined {
     if (loop.kind !== 'for') return undefined
-    const counts = [
-      this.of(loop)?.trips?.most,
-      this.approach(loop)?.mostTrips,
-      mostDoublings(loop, this.#assignments, this.#intervalOf),
-    ]
-    const known = counts.filter((count) => count !== undefined)
-    return known.length > 0 ? Math.min(...known) : undefined
+    return (
+      this.of(loop)?.trips?.most ??
+      this.approach(loop)?.mostTrips ??
+      mostDoublings(loop, this.#assignments, this.#intervalOf)
+    )
   }
 }
 
@@ -103,7 +102,7 @@ function count(isStrict: boolean, first: Interval, bound: Interval, step: number
   const last = first.low === first.high ? first.low + step * (most - 1) : highest
   // The condition also compares the value after the last one.
   if (most > 0 && last + step > limit) return { values: undefined, trips: undefined }
-  const values = most > 0 && last >= first.low ? { low: first.low, high: last } : undefined
+  const values = most > 0 ? { low: first.low, high: last } : undefined
   return { values, trips: { most, isExact: most === least } }
 }
 
@@ -113,8 +112,4 @@ function divisions(divisor: number, first: Interval, bound: Interval): number | 
   let trips = 0
   for (let v = first.low; v > bound.low; v = Math.floor(v / divisor)) trips++
   return trips
-}
-
-function isVariable(place: Place, variable: LocalVariable): boolean {
-  return place.kind === 'variable' && place.variable === variable
 }

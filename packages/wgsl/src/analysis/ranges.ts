@@ -20,7 +20,6 @@ import {
   builtinCallComponents,
   builtinComponents,
   type Components,
-  scalarOf,
   wholeComponents,
   zeroComponents,
 } from './component-ranges.ts'
@@ -51,8 +50,8 @@ const mostExpressionsOfCall = 64
  *   per dimension;
  * - splats, vectors constructed from parts, and swizzles of such values;
  * - the operators of `interval.ts`, and the built-in functions with `gives` in `builtinFacts`;
- * - lets: the interval of the value. Function variables: the join of all values assigned to the whole
- *   variable; a store to a part, or a passed address, may leave any value;
+ * - lets: the interval of the value. Function variables: the join of all values assigned to the variable or
+ *   to one of its components; a passed address may leave any value;
  * - parameters: the join over all calls. Calls of functions that contain only lets, `if` statements and
  *   returns: the join of the returns, for these arguments;
  * - scalars that a condition around the code compares with `<`, `<=`, `>` or `>=` to such a value, alone or
@@ -318,8 +317,7 @@ class RangeAnalysis {
     const all = wholeComponents(type)
     if (all === undefined) return undefined
     if (left === undefined || right === undefined) return all
-    const scalar = scalarOf(type)
-    return all.map((a, c) => applyOperator(operator, left[c] ?? left[0]!, right[c] ?? right[0]!, scalar) ?? a)
+    return all.map((whole, c) => applyOperator(operator, left[c] ?? left[0]!, right[c] ?? right[0]!, whole))
   }
 
   #loaded(place: Place): Components | undefined {

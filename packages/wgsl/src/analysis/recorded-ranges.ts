@@ -1,5 +1,5 @@
 import type { Expression, Index, IndexPlace } from '../ir.ts'
-import { type Interval, type IntervalOf, interval, join, whole } from './interval.ts'
+import { type Interval, type IntervalOf, join } from './interval.ts'
 
 /** The intervals of integers, and the guards that they make unnecessary. */
 export interface Ranges {
@@ -25,11 +25,7 @@ export class RecordedRanges implements Ranges {
     this.#inside.set(access, (this.#inside.get(access) ?? true) && inside)
   }
 
-  readonly interval = (e: Expression): Interval | undefined => {
-    if (e.kind === 'literal' && typeof e.value === 'number' && whole(e.type.scalar) !== undefined)
-      return interval(e.value, e.value)
-    return this.#intervals.get(e)
-  }
+  readonly interval = (e: Expression): Interval | undefined => this.#intervals.get(e)
 
   isInside(access: IndexPlace | Index): boolean {
     return this.#inside.get(access) ?? false

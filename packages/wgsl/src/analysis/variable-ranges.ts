@@ -1,4 +1,4 @@
-import type { LocalVariable, Place } from '../ir.ts'
+import type { LocalVariable, ModuleVariable, Place } from '../ir.ts'
 import { rootOf } from '../walk.ts'
 import { type Components, wholeComponents } from './component-ranges.ts'
 import { contains, interval, join } from './interval.ts'
@@ -9,15 +9,12 @@ export class VariableRanges {
   isWidening = false
   /** Whether an interval has grown since this was last set to false. */
   hasGrown = false
-  readonly #known = new Map<LocalVariable, Components>()
+  readonly #known = new Map<LocalVariable | ModuleVariable, Components>()
 
   /** The values that a place of integers can hold; undefined for other types. */
   at(place: Place): Components | undefined {
-    const all = wholeComponents(place.type)
-    if (all === undefined) return undefined
-    if (place.kind === 'variable' && place.variable.kind === 'local-variable')
-      return this.#known.get(place.variable) ?? all
-    return all
+    const known = place.kind === 'variable' ? this.#known.get(place.variable) : undefined
+    return known ?? wholeComponents(place.type)
   }
 
   /** Adds a value that is assigned to the whole variable. */
@@ -42,12 +39,12 @@ export class VariableRanges {
     this.hasGrown = true
   }
 
-  /** Adds a value stored to a variable. A store to a part of the variable may leave any value in it. */
+  /** Adds a value stored to a variable, or to a component of it, which any component may be. */
   store(target: Place, value: Components | undefined): void {
     const root = rootOf(target)
     if (root.kind !== 'variable' || root.variable.kind !== 'local-variable') return
     const all = wholeComponents(root.variable.type)
-    if (all !== undefined) this.assign(root.variable, (target.kind === 'variable' ? value : undefined) ?? all)
+    if (all !== undefined) this.assign(root.variable, value ?? all)
   }
 
   /** Lets each variable have any value of its type from now on. */

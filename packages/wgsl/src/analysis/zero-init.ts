@@ -12,6 +12,7 @@ import type {
 import { moduleVariableOf, operandsOf, some, type Visitor, walk } from '../walk.ts'
 import { AccessLists } from './access-lists.ts'
 import type { Analyses } from './analyses.ts'
+import { contains, type Interval, interval } from './interval.ts'
 import {
   type Atom,
   type LinearForm,
@@ -30,8 +31,8 @@ import type { Ranges } from './recorded-ranges.ts'
  *
  * - The variable is a scalar, a vector, or a possibly nested array of these; not an atomic or a structure.
  * - In the list of statements of the entry point, from the first that accesses it to the first barrier after
- *   that, nothing reads it or passes its address. The barrier is `workgroupBarrier()`, or begins the body of
- *   a `loop`, or of a `for` with a known, nonzero number of iterations.
+ *   that, or to the end, nothing reads it. The barrier is `workgroupBarrier()`, or begins the body of a `for`
+ *   with a known, nonzero number of iterations.
  * - One of these statements, or one in their blocks and `for` loops, stores a whole scalar or vector. Each
  *   loop around it has a known number of iterations and contains no break, continue or return.
  * - Each of its indices is a constant plus factor · term for some terms, modulo 2³². A term is a component of
@@ -57,7 +58,7 @@ export function findZeroInit(module: IrModule, analyses: Analyses): ReadonlySet<
 }
 
 /** The elements that a store covers, in each dimension. */
-type Box = readonly { readonly low: number; readonly high: number }[]
+type Box = readonly Interval[]
 
 function findCover(
   module: IrModule,
@@ -67,7 +68,7 @@ function findCover(
 ): Box | undefined {
   if (extents(v.type) === undefined) return undefined
   const first = lists.beforeBarrier(module.entryPoint.body.statements, v)
-  if (first === undefined || first.some((s) => analyses.effects.of(s).used.has(v))) return undefined
+  if (first.some((s) => analyses.effects.of(s).used.has(v))) return undefined
   let found: Box | undefined
   const visit = (s: Statement, loops: readonly For[]): void => {
     if (s.kind === 'block') for (const inner of lists.accessing(s.statements, v)) visit(inner, loops)
@@ -96,13 +97,13 @@ function coverOf(
   const counted = loops.map((l) => countedLoop(l, counters, forms))
   if (counted.some((l) => l === undefined)) return undefined
   const used = new Set<Atom>()
-  const box: { low: number; high: number }[] = []
-  for (const [d, index] of indices.entries()) {
+  const box: Interval[] = []
+  for (const index of indices) {
     const form = forms.of(index)
     const resolved = form && resolve(form, counted as CountedLoop[])
     const span = resolved && spanOf(resolved, counted as CountedLoop[], used)
-    if (span === undefined || resolved!.constant + span > lengths[d]!) return undefined
-    box.push({ low: resolved!.constant, high: resolved!.constant + span - 1 })
+    if (span === undefined) return undefined
+    box.push(interval(resolved!.constant, resolved!.constant + span - 1))
   }
   return box
 }
@@ -120,14 +121,9 @@ interface CountedLoop {
 function countedLoop(loop: For, counters: LoopCounters, forms: LinearForms): CountedLoop | undefined {
   const counter = counters.of(loop)
   const first = counter && forms.of(counter.first)
-  if (
-    counter?.step === undefined ||
-    counter.values === undefined ||
-    !counter.trips?.isExact ||
-    first === undefined
-  )
-    return undefined
-  return { variable: counter.variable, first, step: counter.step, count: counter.trips.most }
+  const count = counters.exactTrips(loop) ?? 0
+  if (counter?.step === undefined || first === undefined || count === 0) return undefined
+  return { variable: counter.variable, first, step: counter.step, count }
 }
 
 /** The form with each counter replaced by a form of its loop's iteration. */
@@ -173,14 +169,13 @@ function extents(type: Type): number[] | undefined {
   return t.kind === 'scalar' || t.kind === 'vector' ? lengths : undefined
 }
 
-/** For each workgroup variable, the places that are read or whose address is passed. */
-function findReads(module: IrModule): Map<ModuleVariable, Place[]> {
-  const reads = new Map<ModuleVariable, Place[]>()
+/** For each module variable, the places that are used in any other way than by a store. */
+function findReads(module: IrModule): Map<ModuleVariable | undefined, Place[]> {
+  const reads = new Map<ModuleVariable | undefined, Place[]>()
   const visitor: Visitor = {
     place(place, use) {
-      const variable = moduleVariableOf(place)
-      if (variable?.space !== 'workgroup') return undefined
-      if (use !== 'store' && use !== 'measure') {
+      if (use !== 'store') {
+        const variable = moduleVariableOf(place)
         const places = reads.get(variable) ?? []
         places.push(place)
         reads.set(variable, places)
@@ -201,14 +196,14 @@ function areCovered(places: readonly Place[], v: ModuleVariable, box: Box, range
     const indices: Expression[] = []
     let p = place
     while (p.kind !== 'variable' && p.kind !== 'deref') {
-      if (p.kind === 'index-place' && p.base.type.kind === 'array') indices.unshift(p.index)
+      if (p.kind === 'index-place') indices.unshift(p.index)
       p = p.base
     }
     return lengths.every((length, d) => {
-      const range = indices[d] === undefined ? undefined : ranges.interval(indices[d]!)
-      const low = range === undefined || range.low < 0 || range.high >= length ? 0 : range.low
-      const high = range === undefined || range.low < 0 || range.high >= length ? length - 1 : range.high
-      return low >= box[d]!.low && high <= box[d]!.high
+      const all = interval(0, length - 1)
+      // An index outside may be that of any element.
+      const range = (indices[d] && ranges.interval(indices[d])) ?? all
+      return contains(box[d]!, contains(all, range) ? range : all)
     })
   })
 }

@@ -168,6 +168,60 @@ describe('asynchronous copies', () => {
     ).toEqual([2])
   })
 
+  it('are of four 32-bit numbers, from an element of an array in storage that no kernel changes', () => {
+    const sources = `struct S { v: vec4f, list: array<vec4f, 4> }
+      @group(0) @binding(4) var<storage, read> s: S;
+      @group(0) @binding(5) var<storage, read> m: mat4x4f;
+      @group(0) @binding(6) var<storage, read> halves: array<vec4h>;
+      @group(0) @binding(7) var<storage, read> bytes: buffer;
+      @group(0) @binding(8) var<storage, read> wholes: array<vec4i>;
+      var<workgroup> half_tile: array<vec4h, 64>;
+      var<workgroup> whole_tile: array<vec4i, 64>;`
+    const of = (statement: string) => {
+      const module = lower(parseWgsl(`enable f16; requires buffer_view; ${source(statement, sources)}`))
+      return findAsyncCopies(module, analyse(module)).copies.size
+    }
+    expect(of('tile[t] = s.list[t];')).toBe(1)
+    expect(of('whole_tile[t] = wholes[t];')).toBe(1)
+    expect(of('tile[t] = s.v;')).toBe(0)
+    expect(of('tile[t] = m[t & 3u];')).toBe(0)
+    expect(of('tile[t] = out[t];')).toBe(0)
+    expect(of('half_tile[t] = halves[t];')).toBe(0)
+    expect(of('tile[t] = bufferView<array<vec4f>>(&bytes, 0)[t];')).toBe(0)
+  })
+
+  it('count the elements of a counter in either direction, and from its first value', () => {
+    const two = 'for (var k = 0u; k < 2u; k++) {\ntile[t + k * 64u] = a[k];\n}\n'
+    expect(copies(`${two}tile[t + 64u] = a[9];`)).toEqual([])
+    expect(copies(`${two}tile[t] = a[9];`)).toEqual([])
+    expect(copies(`${two}tile[t + 32u] = a[9];`)).toEqual([2, 4])
+    expect(copies(`${two}tile[t - 64u] = a[9];`)).toEqual([2, 4])
+    expect(copies(`${two}tile[id.x * 2u + 32u] = a[9];`)).toEqual([])
+    expect(copies('tile[t] = a[t];\ntile[id.x + 32u] = a[t];')).toEqual([1, 2])
+    expect(copies('tile[(id.xy + id.xy).y] = a[t];\ntile[(id.xz + id.xz).y + 1u] = a[t];')).toEqual([])
+  })
+
+  it('are not found where the elements of a counter are not known, or are too many', () => {
+    const loop = (head: string, index = 'k') =>
+      copies(`for (var k = ${head}) { tile[${index}] = a[k]; }`).length
+    expect(loop('0u; k < 4096u; k++', 't + k')).toBe(1)
+    expect(loop('0u; k < 4097u; k++', 't + k')).toBe(0)
+    expect(loop('t; k <= n; k++')).toBe(0)
+    expect(loop('words[t] & 3u; k < 8u; k += 4u')).toBe(0)
+    expect(loop('8u; k > 0u; k /= 2u')).toBe(0)
+    expect(
+      copies('var s = t;\nfor (var k = 0u; k < 4u; k++) {\ntile[k * 64u + s] = a[k];\ns = s ^ 64u;\n}'),
+    ).toEqual([])
+  })
+
+  it('are not found in a kernel with more paths than are followed', () => {
+    const nested = (statements: number) =>
+      `${Array.from({ length: 40 }, (_, i) => `for (var k${i} = 0u; k${i} < n; k${i}++) {`).join(' ')}
+      tile[t] = a[t]; workgroupBarrier(); ${'out[t] = a[0]; '.repeat(statements)} ${'}'.repeat(40)}`
+    expect(copies(nested(100))).toEqual([2])
+    expect(copies(nested(1300))).toEqual([])
+  })
+
   it('are not found if the index depends on variables, or on two counters', () => {
     expect(copies('var s = t;\ntile[s] = a[t];')).toEqual([])
     expect(copies('for (var k = 0u; k < 4u; k++) {\nlet s = t + k * 32u;\ntile[s] = a[s];\n}')).toEqual([])
@@ -253,6 +307,13 @@ describe('asynchronous copies', () => {
     expect(copies('tile[t] = a[t];\nif (n > 3u) { out[t] = tile[t]; }\nworkgroupBarrier();')).toEqual([])
     expect(copies('tile[t] = a[t];\nif (n > 3u) { workgroupBarrier(); }\nout[t] = tile[t];')).toEqual([])
     expect(copies('tile[t] = a[t];\nif (n > 3u && tile[0].x > 1.0) { return; }')).toEqual([])
+    expect(copies('tile[t] = a[t];\nif (tile[0].x > 1.0 && n > 3u) { return; }')).toEqual([])
+    expect(copies('tile[t] = a[t];\nvar x = tile[0];\nout[t] = x;')).toEqual([])
+    expect(copies('tile[t] = a[t];\nout[u32(tile[3].x)] = a[t];')).toEqual([])
+    expect(copies('tile[t] = a[t];\nout[u32(tile[3].x)] += a[t];')).toEqual([])
+    expect(copies('tile[t] = a[t];\ntile[t + 1u] += a[t];')).toEqual([])
+    expect(copies('tile[t] = a[t];\ntile[t + 1u] += workgroupUniformLoad(&other[0]);')).toEqual([])
+    expect(copies('tile[t] += workgroupUniformLoad(&other[0]);\ntile[t + 32u] = a[t];')).toEqual([])
     expect(
       copies(
         'tile[t] = a[t];\nif (n > 3u || workgroupUniformLoad(&flag) > 0u) { out[t] = tile[t]; }',
@@ -322,6 +383,31 @@ describe('asynchronous copies', () => {
     const copy = 'workgroupBarrier();\ntile[t] = a[t];\nworkgroupBarrier();\nout[t] = tile[31u - t];'
     expect(copies(`${copy}\n`, sync)).toEqual([2])
     expect(copies(`${copy}\nworkgroupBarrier();\n${statement}`, sync)).toEqual([])
+  })
+
+  it('go on across seven barriers, and no more', () => {
+    const module = lower(
+      parseWgsl(source(`tile[t] = a[t]; ${'workgroupBarrier(); '.repeat(10)} out[t] = tile[0];`)),
+    )
+    const { waits, hasGroups } = findAsyncCopies(module, analyse(module))
+    expect([...waits.values()]).toEqual([7])
+    expect(hasGroups).toBe(true)
+  })
+
+  it('are waited for only at returns that they reach', () => {
+    expect(
+      found(`if (n > 3u) { return; }
+        tile[t] = a[t];
+        workgroupBarrier();
+        out[t] = tile[0];
+        if (n > 2u) { return; } else { return; }
+        workgroupBarrier();
+        return;`),
+    ).toEqual({ copies: [2], waits: [3], atEnd: false })
+    // Another variable of a loop is neither the counter nor a step of it.
+    expect(
+      copies('for (var k = 0u; k < 4u; k++) {\nvar z = n;\ntile[t + k * 32u] = a[k];\nz += 1u;\n}'),
+    ).toEqual([3])
   })
 
   it('are waited for at the end and before returns', () => {

@@ -105,8 +105,7 @@ export function findAsyncCopies({ entryPoint }: IrModule, analyses: Analyses): A
 /** Whether a statement is `tile[i] = buffer[j]` of 16 bytes, from read-only storage to workgroup memory. */
 function isCopy({ target, value }: Assign, { effects }: Analyses): boolean {
   const { type } = target
-  if (type.kind !== 'vector' || type.size !== 4 || type.scalar === 'bool' || type.scalar === 'f16')
-    return false
+  if (type.kind !== 'vector' || type.size !== 4 || type.scalar === 'f16') return false
   if (value.kind !== 'load' || effects.writes(value) || !isElement(value.place)) return false
   const from = moduleVariableOf(value.place)
   if (from?.space !== 'storage' || from.access !== 'read' || from.type.kind === 'buffer') return false
@@ -144,7 +143,7 @@ class Search {
   readonly #copies: ReadonlySet<Assign>
   readonly #found: FoundCopies
   readonly #wait: 'always' | 'until touched'
-  /** Undefined in unreachable code. */
+  /** Undefined in unreachable code, whose statements are skipped. */
   #state: State | undefined = new State()
   #breaks: State | undefined
   /** The counters of the loops whose bodies contain the current statement. */
@@ -188,11 +187,11 @@ class Search {
         return
       case 'let':
         this.#value(s.value)
-        this.#state?.change((p) => (p.copy.lets.includes(s.variable.id) ? 'unknown' : p.index))
+        this.#state.change((p) => (p.copy.lets.includes(s.variable.id) ? 'unknown' : p.index))
         return
       case 'var':
         if (s.initial !== undefined) this.#value(s.initial)
-        this.#state?.change((p) =>
+        this.#state.change((p) =>
           p.copy.counter === s.variable && p.index === 'stepped' ? 'fresh' : p.index,
         )
         return
@@ -209,7 +208,7 @@ class Search {
         this.#touch(moduleVariableOf(s.target))
         const root = rootOf(s.target)
         if (root.kind === 'variable')
-          this.#state?.change((p) =>
+          this.#state.change((p) =>
             p.index === 'fresh' && p.copy.counter === root.variable ? 'stepped' : p.index,
           )
         return
@@ -240,9 +239,9 @@ class Search {
   }
 
   #call(call: Call): void {
-    const { stored, used, hasBarrier } = this.#analyses.effects.of(call.function.body)
+    const { accessed, hasBarrier } = this.#analyses.effects.of(call.function.body)
     if (hasBarrier) throw new GivesUp()
-    for (const variable of [...stored, ...used]) this.#touch(variable)
+    for (const variable of accessed) this.#touch(variable)
   }
 
   #branches(parts: readonly (Statement | undefined)[]): void {
@@ -261,20 +260,19 @@ class Search {
     const outer = this.#breaks
     this.#breaks = undefined
     const counter = this.#analyses.counters.of(loop)
-    let head = this.#state
+    let head = this.#state!
     for (;;) {
-      const before = head?.size ?? 0
-      this.#state = head && new State([head])
+      const before = head.size
+      this.#state = new State([head])
       if (loop.condition !== undefined) {
         this.#value(loop.condition)
         this.#breaks = joined(this.#breaks, this.#state)
       }
       if (counter !== undefined) this.#counters.set(counter.variable, counter)
       this.#statement(loop.body)
-      if (counter !== undefined) this.#counters.delete(counter.variable)
       this.#statement(loop.update)
-      head = joined(head, this.#state)
-      if ((head?.size ?? 0) === before) break
+      head = joined(head, this.#state)!
+      if (head.size === before) break
     }
     this.#state = this.#breaks
     this.#breaks = outer
@@ -286,7 +284,7 @@ class Search {
       expression: (x) => {
         if (x.kind === 'logical') {
           this.#value(x.left)
-          const before = this.#state && new State([this.#state])
+          const before = new State([this.#state!])
           this.#value(x.right)
           this.#state = joined(before, this.#state)
           return false
@@ -302,15 +300,13 @@ class Search {
 
   /** A barrier comes before the function's access; a second barrier after it does not matter for copies. */
   #builtin(call: BuiltinCall): void {
-    const { barrier, pointer } = builtinFacts[call.name]
-    if (barrier !== undefined) this.#barrier(call)
+    if (builtinFacts[call.name].barrier !== undefined) this.#barrier(call)
     const [address] = call.args
-    if (address?.kind === 'address-of' && pointer !== 'measure') this.#touch(moduleVariableOf(address.place))
+    if (address?.kind === 'address-of') this.#touch(moduleVariableOf(address.place))
   }
 
   #barrier(call: BuiltinCall): void {
-    if (this.#state === undefined) return
-    const pending = [...this.#state.pending]
+    const pending = [...this.#state!.pending]
     const touched = this.#found.touchedAfter(call)
     const isNeeded = ({ copy, age }: Pending) =>
       this.#wait === 'always' || age === mostGroups || touched.has(copy.variable)
@@ -329,22 +325,23 @@ class Search {
   }
 
   #touch(variable: ModuleVariable | undefined): void {
-    if (variable?.space !== 'workgroup' || this.#state === undefined) return
-    for (const p of this.#state.pending) if (p.copy.variable === variable) throw new GivesUp()
-    this.#state.touched.add(variable)
-    for (const touched of this.#state.since) touched.add(variable)
+    if (variable === undefined) return
+    const state = this.#state!
+    for (const p of state.pending) if (p.copy.variable === variable) throw new GivesUp()
+    state.touched.add(variable)
+    for (const touched of state.since) touched.add(variable)
   }
 
   #copy(statement: Assign): void {
-    if (this.#state === undefined) return
+    const state = this.#state!
     const known = this.#found.copies
     if (!known.has(statement))
       known.set(statement, copyOf(statement, known.size, this.#analyses, this.#counters))
     const copy = known.get(statement)
-    if (copy === undefined || this.#state.touched.has(copy.variable)) throw new GivesUp()
-    for (const p of this.#state.pending)
+    if (copy === undefined || state.touched.has(copy.variable)) throw new GivesUp()
+    for (const p of state.pending)
       if (p.copy.variable === copy.variable && !areApart(p, copy)) throw new GivesUp()
-    for (const touched of this.#state.since) touched.add(copy.variable)
-    this.#state.add({ copy, index: 'fresh', age: 0 })
+    for (const touched of state.since) touched.add(copy.variable)
+    state.add({ copy, index: 'fresh', age: 0 })
   }
 }

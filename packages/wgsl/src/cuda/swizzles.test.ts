@@ -53,6 +53,11 @@ describe('swizzled workgroup arrays', () => {
     expect(found(`${copy}out[t] = tile[t];`)).toEqual({})
     expect(found(`${copy}${load('4u')}\nout[t].x = whole(&tile);`)).toEqual({})
     expect(found(`${copy}${load('4u')}\nout[whole(&tile)] = tile[t];`)).toEqual({})
+    const whole = 'workgroupUniformLoad(&tile)[0].x'
+    expect(found(`${copy}${load('4u')}\nout[${whole} % 8u] = tile[t];`)).toEqual({})
+    expect(found(`${copy}${load('4u')}\nout[t].x = tile[${whole} % 8u][n & 3u];`)).toEqual({})
+    expect(found(`${copy}${load('4u', `${whole} % 8u`)}`)).toEqual({})
+    expect(found(`${copy}${load('4u')}\nout[t].x = tile[n % 8u][n & 3u];`)).toEqual({ tile: 4 })
     expect(
       found(
         `${copy}${load('4u')}\nworkgroupBarrier();\nsubgroupMatrixStore<row_major>(&tile, 0u, left, 4u);`,

@@ -20,10 +20,10 @@ export function findSwizzles(module: IrModule, { copies }: AsyncCopies): Readonl
   const targets = new Set([...copies].map((copy) => moduleVariableOf(copy.target)!))
   const rows = new Map<ModuleVariable, number>()
   if (targets.size === 0) return rows
-  const unfit = new Set<ModuleVariable>()
+  const unfit = new Set<object>()
   const visitor: Visitor = {
     place(place) {
-      if (place.kind === 'variable' && place.variable.kind === 'module-variable') unfit.add(place.variable)
+      if (place.kind === 'variable') unfit.add(place.variable)
       if (place.kind !== 'index-place' || place.base.kind !== 'variable') return undefined
       walk(place.index, visitor)
       return false
@@ -55,5 +55,5 @@ function rowOf({ type, args }: BuiltinCall): number | undefined {
   if (type?.kind !== 'subgroup-matrix' || type.component !== 'f16' || stride.kind !== 'literal')
     return undefined
   const row = Number(stride.value)
-  return row > 1 && (row & (row - 1)) === 0 ? row : undefined
+  return (row & (row - 1)) === 0 ? row : undefined
 }

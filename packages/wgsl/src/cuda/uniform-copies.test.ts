@@ -33,6 +33,12 @@ it('skips variables that are indexed at run time, large, or not a whole number o
   expect(
     copies('@group(0) @binding(1) var<uniform> most: array<vec4f, 16>;', 'out[i] = most[15].x;'),
   ).toEqual({ most: 1 << 15 })
+  const grid = '@group(0) @binding(1) var<uniform> grid: array<array<vec4f, 2>, 2>;'
+  expect(copies(grid, 'out[i] = grid[1][i % 2u].x;')).toEqual({})
+  expect(copies(grid, 'out[i] = grid[i % 2u][1].x;')).toEqual({})
+  expect(copies(grid, 'out[i] = grid[1][0].x;')).toEqual({ grid: 0b100 })
+  const bytes = '@group(0) @binding(1) var<uniform> bytes: buffer<64>;'
+  expect(copies(bytes, 'out[i] = *bufferView<f32>(&bytes, 0);', 'requires buffer_view;')).toEqual({})
   const half = '@group(0) @binding(1) var<uniform> half: f16;'
   expect(copies(half, 'out[i] = f32(half);', 'enable f16;')).toEqual({})
   expect(copies(half.replace('f16', 'vec2h'), 'out[i] = f32(half.y);', 'enable f16;')).toEqual({ half: 1 })

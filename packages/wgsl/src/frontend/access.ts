@@ -70,7 +70,8 @@ function constantIndex(
   let index = given
   let i = Number(index.value as number | bigint)
   const count = elementCount(base.type)
-  if (i < 0 || (count !== undefined && i >= count)) {
+  const isOutside = i < 0 || (count !== undefined && i >= count)
+  if (isOutside) {
     const override = index.override || (i >= 0 && isOverrideSized(base.type))
     scope.rejectValue(index.at, `the index ${i} is outside ${typeName(base.type)}`, override)
     i = 0
@@ -78,7 +79,9 @@ function constantIndex(
   }
   const loc = scope.loc(at)
   if (base.kind === 'constant') {
-    const value = base.value && ((base.value as readonly Value[])[i] ?? zeroValue(element))
+    // In the default of an override an index outside the value is no error yet, but the result has no value.
+    const isKnown = base.value !== undefined && !(isOutside && index.override)
+    const value = isKnown ? ((base.value as readonly Value[])[i] ?? zeroValue(element)) : undefined
     return scope.constantOperand(at, element, value, base.override || index.override)
   }
   const literal = scope.expressionOf(

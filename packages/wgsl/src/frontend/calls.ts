@@ -106,9 +106,11 @@ function lowerBuiltin(scope: ExpressionScope, name: BuiltinFunction, node: CallN
   const converted = args.map((arg, i) => scope.convert(arg, parameters[i]!, `argument ${i + 1} of ${name}`))
   checkKnownArguments(scope, name, converted, parameters, at)
   if (constant && result !== undefined && facts.together === undefined)
-    return scope.fold(at, result, converted as ConstantOperand[], (values) =>
-      evaluateBuiltin(name as ValueFunction, values, parameters),
-    )
+    return scope.fold(at, result, converted as ConstantOperand[], (values) => {
+      // In the default of an override the check above does not throw, but the result has no value.
+      checkPartialArguments(name, values, parameters)
+      return evaluateBuiltin(name as ValueFunction, values, parameters)
+    })
   checkLane(scope, name, converted[1])
   return emitBuiltin(scope, name, converted, result, at)
 }

@@ -19,7 +19,7 @@ export class ConstantError extends Error {}
 export function roundFloat(x: number, kind: AnyScalar): number {
   const rounded = kind === 'f32' ? Math.fround(x) : kind === 'f16' ? roundToHalf(x) : x
   // Dawn computes f16 in f32, and rejects values above the largest f16 even if they would round to it.
-  if (!Number.isFinite(rounded) || (kind === 'f16' && Math.abs(x) > 65504)) {
+  if (!Number.isFinite(rounded) || (kind === 'f16' && Math.abs(Math.fround(x)) > 65504)) {
     throw new ConstantError(`the value ${x} cannot be represented as ${kind}`)
   }
   return rounded

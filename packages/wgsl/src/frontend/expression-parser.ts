@@ -46,6 +46,9 @@ const attributeArguments: Record<string, readonly [number, number]> = {
   diagnostic: [2, 2],
 }
 
+/** The attributes whose arguments are names from fixed lists. */
+const namingAttributes = new Set(['builtin', 'interpolate'])
+
 /** The token stream and the grammar of expressions, types and attributes. */
 export class ExpressionParser {
   readonly source: SourceText
@@ -219,7 +222,8 @@ export class ExpressionParser {
         attributes.push({ name, args: [], control, at })
         continue
       }
-      const args = count[1] > 0 ? this.list('(', ')', () => this.expression()) : []
+      const argument = () => (namingAttributes.has(name) ? this.#bareName() : this.expression())
+      const args = count[1] > 0 ? this.list('(', ')', argument) : []
       if (args.length < count[0] || args.length > count[1]) {
         throw this.source.error(at, `@${name} takes ${range(count)}, not ${args.length}`)
       }
@@ -227,6 +231,12 @@ export class ExpressionParser {
       attributes.push({ name, args, at })
     }
     return attributes
+  }
+
+  /** Parses a name from a fixed list, which is not an expression: no parentheses may surround it. */
+  #bareName(): NameNode {
+    const { at } = this.peek
+    return { kind: 'name', name: this.word('a name'), templates: undefined, at }
   }
 
   /**
@@ -273,7 +283,8 @@ export class ExpressionParser {
     if (logical === '||' || logical === '&&') {
       while (this.accept(logical)) left = this.#binary(logical, left, this.#relational(this.unary()))
       this.#rejectMixing(logical)
-    } else if (bitwise.has(logical)) this.#rejectMixing('its left operand')
+    } else if (bitwise.has(logical))
+      throw this.source.error(this.peek.at, `the left operand of '${logical}' needs parentheses`)
     return left
   }
 

@@ -168,8 +168,9 @@ export class ModuleScope implements Declarations {
       }
       case 'override': {
         const { name } = node
-        const { type, value, mentionsValueless } = this.override(node)
-        const isUsable = value !== undefined && !mentionsValueless
+        const { type, value, default: fallback, mentionsValueless } = this.override(node)
+        const hasDefault = node.initial === undefined || fallback !== undefined
+        const isUsable = value !== undefined && hasDefault && !mentionsValueless
         const problem = isUsable || this.#values === undefined ? undefined : this.#problemOf(node)
         return (at): Operand => {
           if (!isUsable) {
@@ -242,8 +243,8 @@ export class ModuleScope implements Declarations {
 
   /**
    * An override with its value. Code may use an override only if it and all overrides that its default
-   * mentions have values, even if the pipeline sets a value in place of the default. `mentionsValueless` is
-   * true if one of the mentioned overrides has none.
+   * mentions have values, and its default has one, even if the pipeline sets a value in place of the default.
+   * `mentionsValueless` is true if one of the mentioned overrides has none.
    */
   override(node: GlobalNode): {
     id: number | undefined

@@ -29,6 +29,8 @@ function parseHexFloat(text: string): number {
   const pattern = /^0[xX]([\da-fA-F]*)\.?([\da-fA-F]*)(?:[pP]([+-]?\d+))?[fh]?$/
   const [, whole = '', fraction = '', exponent = '0'] = pattern.exec(text)!
   const digits = BigInt(`0x${whole}${fraction}`)
+  // Zero times a power that overflows would be NaN.
+  if (digits === 0n) return 0
   const power = Number(exponent) - 4 * fraction.length
   // Scale in two steps, so that neither power overflows by itself.
   const half = Math.trunc(power / 2)

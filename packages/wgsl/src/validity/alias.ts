@@ -27,9 +27,7 @@ export function checkAliases(
     known.set(fn, accesses)
     walk(fn, {
       place(place, use) {
-        const isRoot = place.kind === 'variable' || place.kind === 'deref'
-        if (isRoot && use !== 'address' && use !== 'measure')
-          note(accesses, sourceRoot(place), use !== 'load')
+        if (use !== 'address' && use !== 'measure') note(accesses, sourceRoot(place), use !== 'load')
       },
       expression(e) {
         if (e.kind === 'call') {
@@ -49,8 +47,7 @@ function sourceRoot(place: Place): Root {
 }
 
 function note(accesses: Accesses, root: Root, writes: boolean): void {
-  const isLocal = typeof root === 'object' && root.kind === 'local-variable'
-  if (isLocal) return
+  if (typeof root === 'object' && root.kind === 'local-variable') return
   const list = typeof root === 'number' ? accesses.pointed : accesses.named
   list.set(root, writes || list.get(root) === true)
 }
@@ -87,6 +84,6 @@ function checkCall(
     if (named !== undefined && (writes || named)) {
       throw error(place.loc, `${what}, which ${target.name} also accesses by name, and it writes to it`)
     }
-    if (other === undefined || writes) seen.set(root, { position, writes })
+    seen.set(root, { position, writes })
   }
 }

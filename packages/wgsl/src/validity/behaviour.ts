@@ -82,8 +82,6 @@ function behaviourOf(statement: Statement, find: (statement: Statement) => Behav
       return ofLoop(continues ? either(body, part) : body, continues && statement.breakIf !== undefined)
     }
     case 'for':
-      if (statement.initial !== undefined) find(statement.initial)
-      if (statement.update !== undefined) find(statement.update)
       return ofLoop(find(statement.body), statement.condition !== undefined)
     case 'break':
       return { ...nowhere, break: true }

@@ -9,7 +9,7 @@ import type {
   Parameter,
   Place,
 } from '../ir.ts'
-import { operandsOf, rootOf } from '../walk.ts'
+import { moduleVariableOf, operandsOf, rootOf } from '../walk.ts'
 import {
   type CallSite,
   type Dependence,
@@ -44,15 +44,15 @@ export class ExpressionGraph {
     this.#graphOf = graphOf
   }
 
-  /** A parameter's node; `start` is the beginning of the function. */
-  parameter(parameter: Parameter, start: Node): Node {
+  /** A parameter's node. */
+  parameter(parameter: Parameter): Node {
     const { builtin, name, loc } = parameter
     let node: Node = { uses: [] }
     if (builtin !== undefined) {
       const isUniform =
         workgroupUniformValues.has(builtin) || (builtin === 'subgroup_id' && this.scope === 'subgroup')
-      if (isUniform) node.uses.push(start)
-      else node = this.varying(`the built-in value ${builtin}${name === builtin ? '' : ` in '${name}'`}`, loc)
+      if (!isUniform)
+        node = this.varying(`the built-in value ${builtin}${name === builtin ? '' : ` in '${name}'`}`, loc)
     }
     this.named.set(parameter, node)
     return node
@@ -132,14 +132,8 @@ export class ExpressionGraph {
     const pointer = this.#pointer(place, flow)
     const memory = memoryOf(place)
     if (memory !== undefined) return { uses: [pointer, this.memory.get(memory)!] }
-    const root = rootOf(place)
-    if (
-      root.kind !== 'variable' ||
-      root.variable.kind !== 'module-variable' ||
-      root.variable.access === 'read'
-    )
-      return pointer
-    const { space, name } = root.variable
+    const { space, name, access } = moduleVariableOf(place)!
+    if (access === 'read') return pointer
     const what =
       space === 'storage' ? `the read_write storage variable '${name}'` : `the ${space} variable '${name}'`
     return this.varying(what, place.loc)

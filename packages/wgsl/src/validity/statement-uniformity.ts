@@ -22,7 +22,7 @@ interface Construct {
   /** Values at the start of an iteration. */
   readonly entries: ReadonlyMap<Memory, Node>
   /** Values that reach the continuing part through `continue`; undefined if there is no continuing part. */
-  readonly continued: Map<Memory, Node> | undefined
+  readonly continued: Map<Memory, Node>
   /** Memory that is changed in the construct, whether or not it outlives it. */
   readonly changing: ReadonlySet<Memory>
 }
@@ -56,7 +56,7 @@ class StatementGraph extends ExpressionGraph {
 
   build(): FunctionGraph {
     const fn = this.#fn
-    const values = fn.parameters.map((p) => this.parameter(p, this.#start))
+    const values = fn.parameters.map((p) => this.parameter(p))
     const contents = fn.parameters.map((p) => {
       if (p.type.kind !== 'pointer') return undefined
       const node: Node = { uses: [] }
@@ -65,7 +65,7 @@ class StatementGraph extends ExpressionGraph {
       return node
     })
     this.#block(fn.body, this.#start)
-    if (this.#behaviour(fn.body).next) this.#leave()
+    this.#leave()
     const dependence = (node: Node) => dependenceOf(node, values, contents)
     return {
       fn,
@@ -188,7 +188,7 @@ class StatementGraph extends ExpressionGraph {
 
   #switch(statement: Switch, flow: Node): Node {
     const branch = this.branch('switch', statement.loc, this.expression(statement.selector, flow))
-    const construct = this.#construct('switch', statement, false)
+    const construct = this.#construct('switch', statement)
     const ends: Node[] = []
     this.#constructs.push(construct)
     for (const { body } of statement.clauses) {
@@ -208,7 +208,7 @@ class StatementGraph extends ExpressionGraph {
    * Sets up a loop or switch. An iteration of a loop starts with the values before the loop or after the
    * previous iteration.
    */
-  #construct(kind: Construct['kind'], statement: Statement, continues: boolean): Construct {
+  #construct(kind: Construct['kind'], statement: Statement): Construct {
     const changing = changedIn(statement)
     const carried = [...changing].filter((memory) => this.memory.get(memory) !== undefined)
     const entries = new Map<Memory, Node>()
@@ -220,7 +220,7 @@ class StatementGraph extends ExpressionGraph {
       }
     }
     const exits = new Map(carried.map((memory): [Memory, Node] => [memory, { uses: [] }]))
-    return { kind, carried, exits, entries, continued: continues ? new Map() : undefined, changing }
+    return { kind, carried, exits, entries, continued: new Map(), changing }
   }
 
   #leaveConstruct({ exits }: Construct): void {
@@ -237,10 +237,6 @@ class StatementGraph extends ExpressionGraph {
   #continue(): void {
     const construct = this.#constructs.findLast((c) => c.kind === 'loop')!
     const { continued, changing } = construct
-    if (continued === undefined) {
-      this.#nextIteration(construct)
-      return
-    }
     for (const memory of changing) {
       const now = this.memory.get(memory)
       if (now === undefined) continue
@@ -252,7 +248,7 @@ class StatementGraph extends ExpressionGraph {
 
   /** Sets the values at the start of a continuing part: those at the body's end and at each `continue`. */
   #startContinuing({ continued }: Construct, bodyEnds: boolean): void {
-    for (const [memory, node] of continued ?? []) {
+    for (const [memory, node] of continued) {
       const now = this.memory.get(memory)
       if (bodyEnds && now !== undefined) node.uses.push(now)
       this.memory.set(memory, node)
@@ -267,7 +263,7 @@ class StatementGraph extends ExpressionGraph {
 
   #loop(statement: Loop, flow: Node): Node {
     const { body, continuing, breakIf } = statement
-    const construct = this.#construct('loop', statement, continuing !== undefined || breakIf !== undefined)
+    const construct = this.#construct('loop', statement)
     const iteration: Node = { uses: [flow] }
     this.#loops.set(statement, iteration)
     const { next, continue: continues } = this.#behaviour(body)
@@ -292,7 +288,7 @@ class StatementGraph extends ExpressionGraph {
   #for(statement: For, flow: Node): Node {
     const { keyword, initial, condition, update, body, loc } = statement
     const before = initial === undefined ? flow : this.#statement(initial, flow)
-    const construct = this.#construct('loop', { ...statement, initial: undefined }, update !== undefined)
+    const construct = this.#construct('loop', { ...statement, initial: undefined })
     const iteration: Node = { uses: [before] }
     const behaviour = this.#behaviour(body)
     this.#constructs.push(construct)
@@ -307,7 +303,7 @@ class StatementGraph extends ExpressionGraph {
       if (!behaviour.next && !behaviour.continue) return at
       this.#startContinuing(construct, behaviour.next)
       if (update !== undefined) at = this.#statement(update, at)
-      if (behaviour.next || update !== undefined) this.#nextIteration(construct)
+      this.#nextIteration(construct)
       return at
     })
     // Dawn distinguishes `for` and `while` here.
@@ -333,7 +329,6 @@ function changedIn(statement: Statement): ReadonlySet<Memory> {
   }
   walk(statement, {
     statement(s) {
-      if (s.kind === 'var') changed.add(s.variable)
       if (s.kind === 'assign' || s.kind === 'compound-assign') note(s.target)
     },
     expression(e) {

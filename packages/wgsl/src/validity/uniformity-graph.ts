@@ -129,7 +129,6 @@ export function dependenceOf(
     if (at.varies !== undefined) varying ??= at
     for (const used of at.uses) reached.add(used)
   }
-  const among = (list: readonly (Node | undefined)[]) =>
-    [...list.keys()].filter((i) => list[i] !== undefined && reached.has(list[i]))
+  const among = (list: readonly (Node | undefined)[]) => [...list.keys()].filter((i) => reached.has(list[i]!))
   return { varying, values: among(values), contents: among(contents) }
 }

@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { splitRows } from '../sharded-matrix.ts'
-import { bucketCount } from './record-partition.ts'
-import { segmentsOf } from './record-segments.ts'
-import type { SortPart } from './sort-part.ts'
+import { segmentsOf } from './record-exchange.ts'
+import { bucketCount, type SortPart } from './record-partition.ts'
 
 const partsOf = (lengths: readonly number[]) => {
   let first = 0
