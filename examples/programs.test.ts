@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { blocksOf } from '../tools/testing/documents.ts'
 
-// What examples/README.md says to type, and what it says is printed. A server prints its one line and goes on until it is ended.
+// What examples/README.md says to type, and what it says is printed. A server prints its one line and goes on
+// until it is ended.
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const blocks = blocksOf(root, 'examples/README.md')

@@ -9,7 +9,10 @@ import {
 } from '@tandem-gpu/core'
 import { blur, edges } from './pipeline.wgsl.ts'
 
-/** Red, green, blue and alpha of each pixel, a byte each, row after row: as `ImageData` and image libraries have them. */
+/**
+ * Red, green, blue and alpha of each pixel, a byte each, row after row: as `ImageData` and image libraries
+ * have them.
+ */
 export interface Image {
   readonly width: number
   readonly height: number
@@ -27,7 +30,10 @@ interface Band {
   readonly copies: readonly [BufferView<'u8'>, BufferView<'u8'>]
 }
 
-/** Blurs the image `blurs` times and finds its edges, each device a band of rows. The result is the same on any number of devices. */
+/**
+ * Blurs the image `blurs` times and finds its edges, each device a band of rows. The result is the same on
+ * any number of devices.
+ */
 export async function findEdges(
   group: DeviceGroup,
   { width, height, pixels }: Image,

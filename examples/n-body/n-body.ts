@@ -22,7 +22,10 @@ interface Share {
   readonly velocity: DeviceBuffer<'f32'>
 }
 
-/** Simulates gravity between all bodies, which start at rest; each device moves its share. Returns the bodies after the last step. */
+/**
+ * Simulates gravity between all bodies, which start at rest; each device moves its share. Returns the bodies
+ * after the last step.
+ */
 export async function simulate(group: DeviceGroup, options: SimulateOptions): Promise<Float32Array> {
   const { bodies, steps, step, onProgress, signal } = options
   const count = bodies.length / 4

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { recordClip } from './clip.ts'
 import { clip } from './clip.wgsl.ts'
 
-// The same tests on the CPU executor, which checks every access and runs commands in a random order, and on the software adapter, held to
-// WebGPU's default limits. On a machine with a GPU, add cuda() or webgpu().
+// The same tests on the CPU executor, which checks every access and runs commands in a random order, and on
+// the software adapter, held to WebGPU's default limits. On a machine with a GPU, add cuda() or webgpu().
 const backends: Record<string, () => Backend> = {
   'the reference backend': () => referenceBackend({ limits: { maxStorageBindingByteLength: 1024 } }),
   'the software adapter': () => webgpu({ software: 'prefer' }),

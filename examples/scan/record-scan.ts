@@ -38,8 +38,8 @@ export function recordScan(
 }
 
 /**
- * Each device sums its blocks, the first one scans the sums, and each device scans its blocks from there (Dotsenko et al., Fast scan algorithms
- * on graphics processors, ICS 2008).
+ * Each device sums its blocks, the first one scans the sums, and each device scans its blocks from there
+ * (Dotsenko et al., Fast scan algorithms on graphics processors, ICS 2008).
  */
 function recordStages(
   recorder: Recorder,

@@ -24,7 +24,10 @@ export interface ScanOptions extends AlgorithmOptions {
   readonly output?: ElementSink<'u32'> | undefined
 }
 
-/** Inclusive prefix sums of a vector over all devices of the group. `bytes` counts two reads and a write of every element. */
+/**
+ * Inclusive prefix sums of a vector over all devices of the group. `bytes` counts two reads and a write of
+ * every element.
+ */
 export async function scan(group: DeviceGroup, options: ScanOptions): Promise<Report> {
   const { elements, input: source = generatedElements('u32'), verify = true } = options
   const owned = new OwnedResources()

@@ -10,13 +10,16 @@ const require = createRequire(import.meta.url)
 /** A jax-js that computes on one device of a group. */
 export interface JaxOnDevice {
   readonly jax: Jax
-  /** Puts back what was at `navigator.gpu` before; jax-js does not compute any more. The last one that was made goes first. */
+  /**
+   * Puts back what was at `navigator.gpu` before; jax-js does not compute any more. The last one that was
+   * made goes first.
+   */
   readonly uninstall: () => void
 }
 
 /**
- * jax-js asks `navigator.gpu` for one device when it starts, and keeps that for good: so that each device has one, its modules are loaded again
- * for each.
+ * jax-js asks `navigator.gpu` for one device when it starts, and keeps that for good: so that each device has
+ * one, its modules are loaded again for each.
  */
 export async function jaxOn(device: Device): Promise<JaxOnDevice> {
   const uninstall = install(await createGPU(device))

@@ -18,8 +18,9 @@ async function matrixOf(tensor: JaxArray): Promise<BufferView<'f32'>> {
 }
 
 /**
- * Multiplies two matrices whose rows lie on all devices of the group. Each device multiplies its rows of A by all of B, which it gathers from
- * the others. Returns the rows of the product as tensors, one on each device. What jax-js does with them comes after the product.
+ * Multiplies two matrices whose rows lie on all devices of the group. Each device multiplies its rows of A by
+ * all of B, which it gathers from the others. Returns the rows of the product as tensors, one on each device.
+ * What jax-js does with them comes after the product.
  */
 export async function multiply(group: DeviceGroup, shards: readonly Shard[]): Promise<JaxArray[]> {
   const owned = new OwnedResources()

@@ -4,7 +4,10 @@ import { mutantSwitches } from './src/testing/mutant-switches.test.setup.ts'
 
 const home = fileURLToPath(new URL('.', import.meta.url))
 
-/** Mutation testing: one file, which loads tests that need neither C++ compilers nor Dawn, and judges the mutants of TANDEM_MUTATED with them. */
+/**
+ * Mutation testing: one file, which loads tests that need neither C++ compilers nor Dawn, and judges the
+ * mutants of TANDEM_MUTATED with them.
+ */
 export default defineConfig({
   root: home,
   plugins: [mutantSwitches(home, process.env.TANDEM_MUTATED)],
@@ -13,7 +16,8 @@ export default defineConfig({
     setupFiles: ['src/testing/verify-lowered.test.setup.ts'],
     testNamePattern: /^(?!.*(g\+\+|nvcc|CUDA toolkit|webgpu|random control flow|the emitter records))/,
     testTimeout: 0,
-    // `TANDEM_LONG=1 npx vitest run --config mutation.vitest.config.ts --coverage src/testing/random-facts.test.ts`: what random kernels reach.
+    // `TANDEM_LONG=1 npx vitest run --config mutation.vitest.config.ts --coverage
+    // src/testing/random-facts.test.ts`: what random kernels reach.
     coverage: {
       provider: 'v8',
       include: ['src/analysis/*.ts', 'src/validity/*.ts', 'src/cuda/*.ts'],

@@ -1,6 +1,9 @@
 import { tandemVitest } from '../../tools/vitest.ts'
 
-/** Counts the steps that the package's code takes: other tests in its process would have started some of it, and kept what it made. */
+/**
+ * Counts the steps that the package's code takes: other tests in its process would have started some of it,
+ * and kept what it made.
+ */
 const alone = ['src/frontend/scaling.test.ts']
 
 export default tandemVitest(import.meta.url, {

@@ -22,7 +22,7 @@ export interface HostCost {
 /** Measures the host's overhead in addition to the devices' own time. */
 export async function recordingSeconds(backend: Backend, devices: number): Promise<HostCost> {
   const group = await openGroup({ backends: [backend], devices })
-  const kernel = await compileTranspose(group, 'f32')
+  const kernel = await compileTranspose(group, { type: 'f32' })
   const input = await allocateSharded(group, 'f32', 8192, 8192)
   const output = await allocateSharded(group, 'f32', 8192, 8192)
   const record = () => group.record((r) => void recordTranspose(r, group, { kernel, input, output }))

@@ -118,7 +118,7 @@ export async function measureRuns(group: DeviceGroup): Promise<RunCost[]> {
   const rows = await timed('rows of 32 KiB go round', exchange)
   for (const buffer of [...own, ...come]) buffer.destroy()
 
-  const kernel = await compileTranspose(group, 'f32')
+  const kernel = await compileTranspose(group, { type: 'f32' })
   const [input, output] = [
     await allocateSharded(group, 'f32', 4096, 4096),
     await allocateSharded(group, 'f32', 4096, 4096),

@@ -39,7 +39,7 @@ export function transposeOf(side: number, transport: 'auto' | 'copy' = 'auto'): 
   return async (group) => {
     const input = await allocateSharded(group, 'f32', side, side)
     const output = await allocateSharded(group, 'f32', side, side)
-    const kernel = await compileTranspose(group, 'f32')
+    const kernel = await compileTranspose(group, { type: 'f32' })
     return recorded(group, (r) => void recordTranspose(r, group, { kernel, input, output, transport }))
   }
 }

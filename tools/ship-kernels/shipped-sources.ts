@@ -1,17 +1,6 @@
-import {
-  fftSources,
-  halfSources,
-  histogramSources,
-  jacobiSources,
-  matmulSources,
-  reductionSources,
-  scanSources,
-  sortSources,
-  splitSources,
-  transposeSources,
-} from '@tandem-gpu/algorithms'
 import { shippedKernelKey } from '@tandem-gpu/backend-cuda'
 import { emitCuda, lower, parseWgsl } from '@tandem-gpu/wgsl'
+import { algorithmSources } from '../../packages/algorithms/src/kernel-sources.ts'
 
 /**
  * The oldest architecture for which nvcc 13 compiles, and the first in which kernels have asynchronous
@@ -40,19 +29,7 @@ export function shippedSources(): readonly ShippedSource[] {
 
 /** Every kernel of the algorithms. */
 export function shippedModules() {
-  return [
-    ...transposeSources(),
-    ...reductionSources(),
-    // Subgroups of CUDA devices have 32 lanes.
-    ...scanSources(['subgroups']),
-    ...sortSources(['subgroups']),
-    ...histogramSources(),
-    ...matmulSources(),
-    ...jacobiSources(),
-    ...fftSources(),
-    ...splitSources(),
-    ...halfSources(),
-  ].map(
+  return algorithmSources().map(
     ({
       label = 'kernel',
       wgsl,

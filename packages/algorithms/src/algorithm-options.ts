@@ -9,7 +9,10 @@ export interface AlgorithmOptions extends MeasureOptions {
   readonly compareSchedules?: boolean | undefined
   /** Checks the result against a reference. Default true. */
   readonly verify?: boolean | undefined
-  /** Called with the program that is timed, before it runs; the program is destroyed afterwards. A sort over messages has two programs; the first has already run. */
+  /**
+   * Called with the program that is timed, before it runs; the program is destroyed afterwards. A sort over
+   * messages has two programs; the first has already run.
+   */
   readonly onProgram?: ((program: Program) => void) | undefined
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { jacobi, matmul, reduce, transpose } from './index.ts'
-import { ringMatmul } from './ring/index.ts'
+import { ringMatmul } from './ring/ring-matmul.ts'
 import { describeOnBackends } from './testing-groups.ts'
 
 describeOnBackends('a group with debug', (backend) => {

@@ -10,9 +10,9 @@ import {
 } from '@tandem-gpu/core'
 
 /**
- * The source of the caller's elements: an array, or a function that fills `into` with the elements from the flat, row-major index
- * `offset` on. The function may be called for any range, more than once (verification reads again), so that data larger than
- * host memory can be streamed.
+ * The source of the caller's elements: an array, or a function that fills `into` with the elements from the
+ * flat, row-major index `offset` on. The function may be called for any range, more than once (verification
+ * reads again), so that data larger than host memory can be streamed.
  */
 export type ElementSource<T extends ElementType = ElementType> = ElementArray<T> | ElementReader<T>
 /** Fills `into` with the elements from flat index `offset` on. */
@@ -22,8 +22,8 @@ export type ElementReader<T extends ElementType = ElementType> = (
 ) => void | Promise<void>
 
 /**
- * The destination of results: an array, or a function that receives consecutive pieces in ascending order of the flat, row-major index.
- * `data` is valid only until the function returns (or its promise settles).
+ * The destination of results: an array, or a function that receives consecutive pieces in ascending order of
+ * the flat, row-major index. `data` is valid only until the function returns (or its promise settles).
  */
 export type ElementSink<T extends ElementType = ElementType> = ElementArray<T> | ElementWriter<T>
 /** Receives the elements from flat index `offset` on. */
@@ -36,8 +36,8 @@ export type ElementWriter<T extends ElementType = ElementType> = (
 export const streamChunkLength = 4_194_304
 
 /**
- * Throws `validation` unless `data` is a function, which is trusted, or a typed array of `length` elements of `type`. If `hosts` is true, host
- * memory is accepted too.
+ * Throws `validation` unless `data` is a function, which is trusted, or a typed array of `length` elements of
+ * `type`. If `hosts` is true, host memory is accepted too.
  */
 export function requireElements(
   what: string,

@@ -11,7 +11,10 @@ export interface MeasureOptions {
   readonly samples?: number | undefined
   /** Replays of the program in one run; the time is divided by it. Default 1. */
   readonly repetitions?: number | undefined
-  /** Receives the spans of one additional run that is profiled and not timed; empty if the device has no timestamps. */
+  /**
+   * Receives the spans of one additional run that is profiled and not timed; empty if the device has no
+   * timestamps.
+   */
   readonly trace?: ((spans: readonly ProgramSpan[]) => void) | undefined
   /** Called before the first run and after each run, including warm-up runs, to report progress. */
   readonly onRun?: ((progress: MeasureProgress) => void) | undefined

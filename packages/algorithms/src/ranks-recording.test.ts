@@ -141,7 +141,7 @@ it('records a transpose as rank 0 of 1,024 in 1 s and 200 MB', async ({ annotate
   const group = await openGroup({ backends: [imaginedRanks(0, count)] })
   const input = await allocateSharded(group, 'f32', 16 * count, 16 * count, { zero: false })
   const output = await allocateSharded(group, 'f32', 16 * count, 16 * count)
-  const kernel = await compileTranspose(group, 'f32')
+  const kernel = await compileTranspose(group, { type: 'f32' })
   const record = () => {
     const heap = process.memoryUsage().heapUsed
     const { user } = process.cpuUsage()

@@ -1,14 +1,14 @@
 import { type DeviceGroup, openGroup } from '@tandem-gpu/core'
 import { referenceBackend, simulateRanks } from '@tandem-gpu/core/testing'
 import { describe, expect, it } from 'vitest'
-import { histogram } from './histogram/index.ts'
-import { jacobi } from './jacobi/index.ts'
-import { matmul } from './matmul/index.ts'
-import { reduce } from './reduction/index.ts'
-import { ringMatmul } from './ring/index.ts'
-import { scan } from './scan/index.ts'
-import { sort } from './sort/index.ts'
-import { transpose } from './transpose/index.ts'
+import { histogram } from './histogram/histogram.ts'
+import { jacobi } from './jacobi/jacobi.ts'
+import { matmul } from './matmul/matmul.ts'
+import { reduce } from './reduction/reduce.ts'
+import { ringMatmul } from './ring/ring-matmul.ts'
+import { scan } from './scan/scan.ts'
+import { sort } from './sort/sort.ts'
+import { transpose } from './transpose/transpose.ts'
 
 /** Runs an algorithm, and returns the bits of its result. */
 type Work = (group: DeviceGroup) => Promise<string>

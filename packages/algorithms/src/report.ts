@@ -28,7 +28,10 @@ export interface Report {
   readonly software: boolean
   readonly devices: number
   readonly deviceNames: readonly string[]
-  /** If the devices belong to several processes: how many, how data moves between them, and why no faster way is used. */
+  /**
+   * If the devices belong to several processes: how many, how data moves between them, and why no faster way
+   * is used.
+   */
   readonly processes?: {
     readonly count: number
     readonly transport: string

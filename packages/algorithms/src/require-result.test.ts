@@ -18,7 +18,7 @@ const [device] = group.devices
 const input = await allocateSharded(group, 'f32', 4, 8)
 const output = await allocateSharded(group, 'f32', 8, 4)
 const squares = await allocateSharded(group, 'f32', 4, 4)
-const kernel = await compileTranspose(group, 'f32')
+const kernel = await compileTranspose(group, { type: 'f32' })
 /** The value that a caller has after forgetting to await. */
 const forgotten = Promise.resolve() as never
 

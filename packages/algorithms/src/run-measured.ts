@@ -35,9 +35,10 @@ export interface MeasuredRun {
 const comparedSamples = 5
 
 /**
- * Records a program, passes it to `onProgram`, runs and times it, and destroys it: the part between an algorithm's allocations and its check.
- * With `compareSchedules`, `record` is called once for each schedule; both are warmed up, and their samples alternate, at least five of
- * each, so that a machine that slows down does not favour one of them. Rejects with `validation` for wrong options, before anything is recorded.
+ * Records a program, passes it to `onProgram`, runs and times it, and destroys it: the part between an
+ * algorithm's allocations and its check. With `compareSchedules`, `record` is called once for each schedule;
+ * both are warmed up, and their samples alternate, at least five of each, so that a machine that slows down
+ * does not favour one of them. Rejects with `validation` for wrong options, before anything is recorded.
  */
 export async function runMeasured(
   group: DeviceGroup,
@@ -54,7 +55,10 @@ export async function runMeasured(
   )
 }
 
-/** The same for programs that run one after another; programs passed to `keep` are destroyed at the end. The second may depend on results of the first. */
+/**
+ * The same for programs that run one after another; programs passed to `keep` are destroyed at the end. The
+ * second may depend on results of the first.
+ */
 export async function measurePrograms(
   group: DeviceGroup,
   record: (schedule: Schedule, keep: (program: Program) => Program) => Promise<readonly Program[]>,
@@ -84,7 +88,10 @@ export async function measurePrograms(
   }
 }
 
-/** The fields of a report that describe where the program ran and how fast: `bytes`, `flops` or elements of one run, and the rate per second. */
+/**
+ * The fields of a report that describe where the program ran and how fast: `bytes`, `flops` or elements of
+ * one run, and the rate per second.
+ */
 export function describeRun(
   group: DeviceGroup,
   { schedule, measurement: { seconds, clock }, comparison }: MeasuredRun,

@@ -28,8 +28,9 @@ export interface RowRange {
 }
 
 /**
- * Returns one range for each part, in order: `ceil(rows / parts)` rows each, rounded up to a multiple of `alignment`, so the last ranges may be
- * shorter or empty. The boundaries between ranges are multiples of `alignment`, whatever `parts` is.
+ * Returns one range for each part, in order: `ceil(rows / parts)` rows each, rounded up to a multiple of
+ * `alignment`, so the last ranges may be shorter or empty. The boundaries between ranges are multiples of
+ * `alignment`, whatever `parts` is.
  */
 export function splitRows(rows: number, parts: number, alignment = 1): RowRange[] {
   requireCount(rows, 'The number of rows to split')
@@ -49,7 +50,10 @@ export interface MatrixSlice<T extends ElementType = ElementType> extends RowRan
   readonly view: BufferView<T>
 }
 
-/** A row-major matrix divided into one slice of consecutive rows per device, in device order. A vector of n elements is n × 1. */
+/**
+ * A row-major matrix divided into one slice of consecutive rows per device, in device order. A vector of n
+ * elements is n × 1.
+ */
 export interface ShardedMatrix<T extends ElementType = ElementType> {
   readonly type: T
   readonly rows: number
@@ -101,7 +105,10 @@ export async function allocateSharded<T extends ElementType>(
   }
 }
 
-/** A sharded matrix over views that the caller owns: one per device, in device order, of equal width. `destroy` does not free them. */
+/**
+ * A sharded matrix over views that the caller owns: one per device, in device order, of equal width.
+ * `destroy` does not free them.
+ */
 export function shardedFromViews<T extends ElementType>(
   group: DeviceGroup,
   type: T,
@@ -134,8 +141,8 @@ export function shardedFromViews<T extends ElementType>(
 }
 
 /**
- * Fills the matrix from the host, slice by slice, in pieces of at most 16 MiB (or one row, if the slice is strided). Reads from the source
- * only the rows of this process's devices.
+ * Fills the matrix from the host, slice by slice, in pieces of at most 16 MiB (or one row, if the slice is
+ * strided). Reads from the source only the rows of this process's devices.
  */
 export async function writeSharded<T extends ElementType>(
   group: DeviceGroup,

@@ -4,7 +4,7 @@ import { type DeviceGroup, openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { expect, it } from 'vitest'
 import { jacobi, matmul, reduce, transpose } from './index.ts'
-import { ringMatmul } from './ring/index.ts'
+import { ringMatmul } from './ring/ring-matmul.ts'
 import { describeOnBackends } from './testing-groups.ts'
 
 type Move = (offset: number, elements: { fill(value: number): unknown }) => Promise<void>

@@ -3,20 +3,15 @@ import { referenceBackend } from '@tandem-gpu/core/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { generatedElements, readElements } from './element-source.ts'
-import { histogram } from './histogram/index.ts'
-import {
-  allocateField,
-  compileJacobi,
-  type JacobiField,
-  jacobi,
-  writeSource,
-  writeState,
-} from './jacobi/index.ts'
-import { matmul } from './matmul/index.ts'
-import { reduce } from './reduction/index.ts'
-import { ringMatmul } from './ring/index.ts'
+import { histogram } from './histogram/histogram.ts'
+import { jacobi } from './jacobi/jacobi.ts'
+import { allocateField, type JacobiField, writeSource, writeState } from './jacobi/jacobi-field.ts'
+import { compileJacobi } from './jacobi/jacobi-kernels.ts'
+import { matmul } from './matmul/matmul.ts'
+import { reduce } from './reduction/reduce.ts'
+import { ringMatmul } from './ring/ring-matmul.ts'
 import { runMeasured } from './run-measured.ts'
-import { scan } from './scan/index.ts'
+import { scan } from './scan/scan.ts'
 import {
   allocateSharded,
   gatherSharded,
@@ -26,8 +21,8 @@ import {
   splitRows,
   writeSharded,
 } from './sharded-matrix.ts'
-import { sort } from './sort/index.ts'
-import { transpose } from './transpose/index.ts'
+import { sort } from './sort/sort.ts'
+import { transpose } from './transpose/transpose.ts'
 
 let group: DeviceGroup
 let matrix: ShardedMatrix<'f32'>

@@ -125,6 +125,25 @@ it('more launches than fit into a stream block neither other devices nor JavaScr
   await Promise.all([queue.close(), other.close()])
 })
 
+it('those who wait among many submits hear in their order, each once its own work is complete', async () => {
+  const { queue } = await opened()
+  const count = 100
+  queue.createBuffer(1, 4, 'device')
+  const heard: number[] = []
+  configureFake({ FAKE_CUDA_COPY_MS: 1 })
+  const waiting = Array.from({ length: count }, async (_, index) => {
+    const host = 10 + index
+    queue.createBuffer(host, 4, 'host')
+    submit(queue, [write, 1, 0, 0, 4, copy, 1, 0, host, 0, 4], new Uint8Array(Uint32Array.of(index).buffer))
+    await queue.map(host, 0, 4)
+    heard.push(new Uint32Array(queue.mappedRange(host, 0, 4))[0]!)
+  })
+  await Promise.all(waiting)
+  configureFake()
+  expect(heard).toEqual([...Array(count).keys()])
+  await queue.close()
+})
+
 it('objects that are destroyed with commands in flight remain until these are complete', async () => {
   const { group, queue } = await opened()
   const x = await group.devices[0]!.allocate('u32', 16_384)

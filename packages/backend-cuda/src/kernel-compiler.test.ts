@@ -120,6 +120,12 @@ describe('kernels', () => {
       [13, 0],
     ] as const)
       expect(await optionsOf([...version])).toContain('-minimal')
+    expect(await optionsOf([12, 8])).not.toContain('--no-cache')
+    for (const version of [
+      [12, 9],
+      [13, 0],
+    ] as const)
+      expect(await optionsOf([...version])).toContain('--no-cache')
   })
 
   it('loads a kernel from the disk cache if NVRTC would be slow', async () => {

@@ -103,9 +103,9 @@ export function lowerPerGpu(
 }
 
 /**
- * A barrier: no GPU of `plan` continues until all have reached it. Each GPU gets two commands; its second waits
- * for the first command of every GPU. The barrier is needed because the waits of one set of graphs do not see
- * the signals of another set.
+ * A barrier: no GPU of `plan` continues until all have reached it. Each GPU gets two commands; its second
+ * waits for the first command of every GPU. The barrier is needed because the waits of one set of graphs do
+ * not see the signals of another set.
  */
 export function barrierPlan(plan: CudaPlan, gpuOf: (device: number) => number): CudaPlan {
   const devices = [...new Map(plan.commands.map(({ device }) => [gpuOf(device), device])).values()]

@@ -231,36 +231,6 @@ describe('the addon', () => {
     expect({ signal, stdout }, stderr).toEqual(ending)
   })
 
-  it.each([
-    ['', 'process.env.FAKE_NVRTC_COPIES = folder', true],
-    ['that do not work, and so on NVRTC alone', '', false],
-  ])('compiles a program of many kernels on copies of NVRTC %s', (_, before, compileOnCopies) => {
-    const { stdout, stderr, signal } = runScript(`
-      const { mkdtempSync, readdirSync, readFileSync, rmSync } = require('node:fs')
-      const folder = mkdtempSync(require('node:os').tmpdir() + '/tandem-copies-')
-      ${before}
-      const compile = (n) => {
-        const source = 'extern "C" __global__ void kernel_' + n + '() {} // ' + process.pid
-        return addon.nvrtcCompile(libraries, { source, name: 'f', options: [] })
-      }
-      const names = async () => {
-        const first = await compile(0)
-        const more = await Promise.all(Array.from({ length: 8 }, (_, i) => compile(i + 1)))
-        return [first, ...more].map(({ compiled, image }) => compiled && Buffer.from(image).toString('latin1').split(' ')[3])
-      }
-      names().then((names) => {
-        const copied = readFileSync('/proc/self/maps', 'utf8').includes('memfd:nvrtc-copy')
-        const compiledOnCopies = readdirSync(folder).length > 0
-        rmSync(folder, { recursive: true })
-        console.log(JSON.stringify({ names, copied, compiledOnCopies }))
-        process.kill(process.pid, 'SIGTERM')
-        setInterval(() => {}, 1000)
-      })`)
-    const names = Array.from({ length: 9 }, (_, n) => `kernel_${n}`)
-    expect(JSON.parse(stdout || stderr)).toEqual({ names, copied: true, compiledOnCopies: compileOnCopies })
-    expect(signal).toBe('SIGTERM')
-  })
-
   it('closes a library that is not usable, and keeps one that is', () => {
     const { stdout, stderr } = runScript(`
       const { copyFileSync, mkdtempSync, readFileSync, rmSync } = require('node:fs')

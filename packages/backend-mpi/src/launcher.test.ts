@@ -4,7 +4,7 @@ import { detectLaunch } from './launcher.ts'
 it('recognizes launchers by the variables that they set, and a process without a launcher', () => {
   expect(detectLaunch({})).toBeUndefined()
   expect(detectLaunch({ OMPI_COMM_WORLD_SIZE: '4', OMPI_COMM_WORLD_RANK: '2' })).toEqual({
-    launcher: 'mpirun of Open MPI',
+    startedBy: 'mpirun of Open MPI',
     family: 'Open MPI',
     size: 4,
     rank: 2,
@@ -17,7 +17,7 @@ it('recognizes mpirun inside a Slurm task, and srun without mpirun', () => {
   expect(detectLaunch({ ...slurm, OMPI_COMM_WORLD_SIZE: '4', OMPI_COMM_WORLD_RANK: '2' })?.family).toBe(
     'Open MPI',
   )
-  expect(detectLaunch(slurm)).toEqual({ launcher: 'srun of Slurm', size: 2, rank: 1 })
+  expect(detectLaunch(slurm)).toEqual({ startedBy: 'srun of Slurm', size: 2, rank: 1 })
 })
 
 it.each([

@@ -3,7 +3,7 @@ import { GpuError } from '@tandem-gpu/core'
 /** What the launcher of the job tells the processes that it starts, through their environment. */
 export interface Launch {
   /** For messages: "mpirun of Open MPI". */
-  readonly launcher: string
+  readonly startedBy: string
   /** The MPI that the launcher belongs to, if any. */
   readonly family?: MpiFamily
   readonly size: number
@@ -15,19 +15,19 @@ export type MpiFamily = 'Open MPI' | 'MPICH' | 'the MPI 5 ABI'
 // Slurm comes last, because it sets its variables in all tasks, even if mpirun starts other processes from a
 // task.
 const launchers: readonly {
-  readonly launcher: string
+  readonly startedBy: string
   readonly family?: MpiFamily
   readonly size: string
   readonly rank: string
 }[] = [
   {
-    launcher: 'mpirun of Open MPI',
+    startedBy: 'mpirun of Open MPI',
     family: 'Open MPI',
     size: 'OMPI_COMM_WORLD_SIZE',
     rank: 'OMPI_COMM_WORLD_RANK',
   },
-  { launcher: 'mpiexec of MPICH (Hydra)', family: 'MPICH', size: 'PMI_SIZE', rank: 'PMI_RANK' },
-  { launcher: 'srun of Slurm', size: 'SLURM_STEP_NUM_TASKS', rank: 'SLURM_PROCID' },
+  { startedBy: 'mpiexec of MPICH (Hydra)', family: 'MPICH', size: 'PMI_SIZE', rank: 'PMI_RANK' },
+  { startedBy: 'srun of Slurm', size: 'SLURM_STEP_NUM_TASKS', rank: 'SLURM_PROCID' },
 ]
 
 /**
@@ -35,18 +35,18 @@ const launchers: readonly {
  * launcher's variables do not contain a valid rank and number of ranks.
  */
 export function detectLaunch(environment: Readonly<Record<string, string | undefined>>): Launch | undefined {
-  for (const { launcher, family, size, rank } of launchers) {
+  for (const { startedBy, family, size, rank } of launchers) {
     const [count, own] = [environment[size], environment[rank]]
     if (count === undefined && own === undefined) continue
     // Slurm sets the rank outside of steps too.
     if (count === undefined && family === undefined) continue
-    const launch = { launcher, ...(family && { family }), size: wholeNumber(count), rank: wholeNumber(own) }
+    const launch = { startedBy, ...(family && { family }), size: wholeNumber(count), rank: wholeNumber(own) }
     if (launch.rank < launch.size) return launch
     const shown = (name: string, value: string | undefined) =>
       value === undefined ? `${name} is not set` : `${name} is ${JSON.stringify(value)}`
     throw new GpuError(
       'validation',
-      `The environment does not give this process a valid rank and number of ranks: ${shown(size, count)}, and ${shown(rank, own)}. Start the job with ${launcher.split(' ')[0]}, or unset both variables.`,
+      `The environment does not give this process a valid rank and number of ranks: ${shown(size, count)}, and ${shown(rank, own)}. Start the job with ${startedBy.split(' ')[0]}, or unset both variables.`,
     )
   }
   return undefined

@@ -216,7 +216,7 @@ function openLibrary(libraries: readonly string[] | undefined) {
   try {
     library = addon.describeLibrary(candidates)
   } catch (error) {
-    const started = launch === undefined ? '' : `This process was started by ${launch.launcher}. `
+    const started = launch === undefined ? '' : `This process was started by ${launch.startedBy}. `
     const { code, message } = toGpuError(error) as GpuError
     throw new GpuError(code, `${started}${message} ${installationRemedy(launch?.family)}`, { cause: error })
   }
@@ -224,7 +224,7 @@ function openLibrary(libraries: readonly string[] | undefined) {
   if (launch?.family !== undefined && family !== 'the MPI 5 ABI' && family !== launch.family)
     throw new GpuError(
       'unsupported',
-      `This process was started by ${launch.launcher}, but the library that was loaded belongs to ${family} (${library.path}). ${installationRemedy(launch.family)}`,
+      `This process was started by ${launch.startedBy}, but the library that was loaded belongs to ${family} (${library.path}). ${installationRemedy(launch.family)}`,
     )
   return { addon, library, launch, candidates }
 }
@@ -246,7 +246,7 @@ async function startSession(libraries: readonly string[] | undefined): Promise<M
     if (launch !== undefined && launch.size !== size)
       throw new GpuError(
         'unsupported',
-        `This process was started by ${launch.launcher} as one of ${launch.size}, but ${library.family} (${library.path}) found ${size}: ` +
+        `This process was started by ${launch.startedBy} as one of ${launch.size}, but ${library.family} (${library.path}) found ${size}: ` +
           "the launcher and the library belong to different MPIs, or the launcher's variables are left over in the environment. Start the job with the launcher of the same MPI (on Debian, mpirun.openmpi or mpirun.mpich), or unset the variables.",
       )
     let key = 0

@@ -181,7 +181,10 @@ function aligned(extent: Extent, unit: UnitByteLength): boolean {
 
 const wordAligned = (extent: Extent) => aligned(extent, 4)
 
-/** Splits one row into at most 3 bytes before the first word, whole words, and at most 3 bytes after; padding counts as part of the row. */
+/**
+ * Splits one row into at most 3 bytes before the first word, whole words, and at most 3 bytes after; padding
+ * counts as part of the row.
+ */
 function wordParts(row: Extent): { head: number; middle: number; tail: number } {
   const head = Math.min(-row.byteOffset & 3, row.rowByteLength)
   const tail = (row.rowByteLength - head) % 4

@@ -118,7 +118,7 @@ describe('matmul', () => {
     }
     const { exit, stdout } = await tandem(`${shape} --backend ${testBackend}`)
     expect(exit).toBe(0)
-    expect(stdout).toMatch(/f16, result f16[\s\S]*redicted/)
+    expect(stdout).toMatch(/f16, result f16[\s\S]*reason .*redicted[\s\S]*reason +Products are formed /)
   })
 
   it('says how many bytes are needed if the limit is too small', async () => {

@@ -21,8 +21,11 @@ export interface CommandModule {
   readonly description: string
   /** Examples for its help, which the tests parse. */
   readonly examples: readonly string[]
-  /** The definitions in schemas/1.json to which its documents refer. */
-  readonly documents: readonly string[]
+  /**
+   * The definitions in schemas/1.json that its documents name, each with arguments that print one quickly:
+   * the tests run them, with a kernel that reads and writes `x` as kernel.wgsl.
+   */
+  readonly documents: Readonly<Record<string, string>>
   /** The cases that `bench` times, by kind of work. */
   readonly works?: Readonly<Record<string, BenchWork>>
   /** Adds options and an action to `command`. */

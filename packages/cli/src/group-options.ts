@@ -152,7 +152,9 @@ export async function withGroup<T>(
   }
 }
 
-/** Throws if a requested id matches no device. If there are no devices at all, opening the group reports why. */
+/**
+ * Throws if a requested id matches no device. If there are no devices at all, opening the group reports why.
+ */
 export async function requireDeviceIds({ device: wanted = [], backend, job }: GroupOptions): Promise<void> {
   if (wanted.length === 0 || job !== undefined) return
   const ids: string[] = []

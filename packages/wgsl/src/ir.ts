@@ -29,7 +29,8 @@ export interface Location {
   readonly column: number
 }
 
-// ---------------------------------------------------------------------------------------------------------- types
+// ----------------------------------------------------------------------------------------------------------
+// types
 
 /** The concrete scalar types. */
 export type ScalarKind = 'bool' | 'i32' | 'u32' | 'f32' | 'f16'
@@ -146,7 +147,8 @@ export type Type =
   | BufferType
   | SubgroupMatrixType
 
-// ------------------------------------------------------------------------------------------------------ variables
+// ------------------------------------------------------------------------------------------------------
+// variables
 
 /** A variable of module scope: a binding (`storage`, `uniform`), `workgroup` or `private`. */
 export interface ModuleVariable {
@@ -226,7 +228,8 @@ export type BuiltinValue =
   | 'subgroup_id'
   | 'num_subgroups'
 
-// --------------------------------------------------------------------------------------------------------- places
+// ---------------------------------------------------------------------------------------------------------
+// places
 
 /**
  * A whole variable. For a buffer, `type` may be a shorter buffer, if a pointer parameter exposes only that
@@ -301,7 +304,8 @@ export interface ViewPlace {
 /** An expression that refers to memory; `type` is the type stored there. */
 export type Place = VariablePlace | DerefPlace | MemberPlace | IndexPlace | ComponentPlace | ViewPlace
 
-// ---------------------------------------------------------------------------------------------------- expressions
+// ----------------------------------------------------------------------------------------------------
+// expressions
 
 /**
  * A scalar constant. f32 and f16 values are already rounded to their type and finite; i32 and u32 are in
@@ -548,7 +552,8 @@ export type Expression =
   | BuiltinCall
   | Call
 
-// ----------------------------------------------------------------------------------------------------- statements
+// -----------------------------------------------------------------------------------------------------
+// statements
 
 /** Statements in a scope of their own. */
 export interface Block {
@@ -690,7 +695,8 @@ export type Statement =
   | Continue
   | Return
 
-// --------------------------------------------------------------------------------------------------------- module
+// ---------------------------------------------------------------------------------------------------------
+// module
 
 /**
  * A function. A source function that is specialized for several pointer arguments appears once for each

@@ -2,13 +2,16 @@ import type { CompileOptions } from '@tandem-gpu/core'
 import { chirpSource, convertSource, packedSource, stageSource } from './generic-kernels.ts'
 import { chooseLineKernel, type LineKernelShape, type LinePlace, lineSource } from './line-kernel.ts'
 import {
+  type ChirpMethod,
   type ComplexMethod,
+  type FftLimits,
   type FftLineKind,
   type FftPass,
   type FftPlan,
   isContiguous,
   type LineMethod,
   type PackedMethod,
+  type SquareMethod,
   type StagesMethod,
 } from './plan-fft.ts'
 import { root } from './roots.ts'
@@ -52,12 +55,9 @@ export type FftStepWork =
  */
 export function stepsOf(plan: FftPlan, pass: FftPass): FftStep[] {
   const { method, from, to } = pass
-  const place = placeOf(plan, pass)
+  const ends = { ...placeOf(plan, pass), from, to, limits: plan.limits }
   const inverse = plan.direction === 'inverse'
-  const steps =
-    method.kind === 'packed'
-      ? packedSteps(plan, method, place, from)
-      : anySteps(plan, method, place, from, to)
+  const steps = method.kind === 'packed' ? packedSteps(method, ends) : anySteps(method, ends)
   const last = steps.length - 1
   return steps.map((step, index) => ({
     ...step,
@@ -66,46 +66,16 @@ export function stepsOf(plan: FftPlan, pass: FftPass): FftStep[] {
   }))
 }
 
-/** Steps from real numbers to half a spectrum, or back, for lines whose numbers are paired. */
-function packedSteps(
-  plan: FftPlan,
-  { length, half }: PackedMethod,
-  place: PassPlace,
-  from: FftLineKind,
-): FftStep[] {
-  const complex = anySteps(plan, half, place, 'complex', 'complex')
-  const direction = from === 'real' ? 'unpack' : 'pack'
-  const table = Array.from({ length: length / 2 + 1 }, (_, k) => root(k, length)).flat()
-  const work = { kind: 'convert' } as const
-  const own = step({ source: packedSource(direction), table, length, work })
-  return direction === 'unpack'
-    ? [...complex, { ...own, inputLength: length / 2, outputLength: length / 2 + 1 }]
-    : [{ ...own, inputLength: length / 2 + 1, outputLength: length / 2 }, ...complex]
-}
-
-function anySteps(
-  plan: FftPlan,
-  method: ComplexMethod,
-  place: PassPlace,
-  from: FftLineKind,
-  to: FftLineKind,
-): FftStep[] {
-  if (method.kind === 'line') return [lineStep(plan, method, place, from, to)]
-  const steps = complexSteps(plan, method, place, from, to)
-  // The kernels of squares read and write real numbers without a conversion step.
-  const kinds = method.kind === 'square' ? ['complex', 'real'] : ['complex']
-  if (!kinds.includes(from)) steps.unshift(convertStep(method.length, from, 'complex'))
-  if (!kinds.includes(to)) steps.push(convertStep(method.length, 'complex', to))
-  return steps
-}
-
-/** Which values are adjacent in memory, in a pass's input and in its output. */
-interface PassPlace {
+/** What some steps read and write: which values are adjacent in memory, and the kinds of lines. */
+interface Ends {
   readonly input: LinePlace
   readonly output: LinePlace
+  readonly from: FftLineKind
+  readonly to: FftLineKind
+  readonly limits: FftLimits
 }
 
-function placeOf({ shape }: FftPlan, { axis, transposes }: FftPass): PassPlace {
+function placeOf({ shape }: FftPlan, { axis, transposes }: FftPass): Pick<Ends, 'input' | 'output'> {
   const input = isContiguous(shape, axis) ? 'lines' : 'columns'
   if (!transposes) return { input, output: input }
   // The first two axes are exchanged. If there is a third axis, the adjacent values stay the same.
@@ -114,6 +84,34 @@ function placeOf({ shape }: FftPlan, { axis, transposes }: FftPass): PassPlace {
   return axis === 0
     ? { input, output: 'lines' }
     : { input: 'lines', output: axis === 1 ? 'columns' : 'lines' }
+}
+
+/** Steps from real numbers to half a spectrum, or back, for lines whose numbers are paired. */
+function packedSteps({ length, half }: PackedMethod, ends: Ends): FftStep[] {
+  const complex = anySteps(half, { ...ends, from: 'complex', to: 'complex' })
+  const direction = ends.from === 'real' ? 'unpack' : 'pack'
+  const table = Array.from({ length: length / 2 + 1 }, (_, k) => root(k, length)).flat()
+  const own = step({ source: packedSource(direction), table, length, work: { kind: 'convert' } })
+  return direction === 'unpack'
+    ? [...complex, { ...own, inputLength: length / 2, outputLength: length / 2 + 1 }]
+    : [{ ...own, inputLength: length / 2 + 1, outputLength: length / 2 }, ...complex]
+}
+
+function anySteps(method: ComplexMethod, ends: Ends): FftStep[] {
+  const { from, to } = ends
+  if (method.kind === 'line') return [lineStep(method, ends)]
+  if (method.kind === 'square') {
+    // The kernels of squares read and write real numbers without a conversion step.
+    const steps = squareSteps(method, ends)
+    if (from === 'half') steps.unshift(convertStep(method.length, from, 'complex'))
+    if (to === 'half') steps.push(convertStep(method.length, 'complex', to))
+    return steps
+  }
+  return [
+    ...(from === 'complex' ? [] : [convertStep(method.length, from, 'complex')]),
+    ...(method.kind === 'stages' ? stageSteps(method) : chirpSteps(method)),
+    ...(to === 'complex' ? [] : [convertStep(method.length, 'complex', to)]),
+  ]
 }
 
 /** The number of values in a line of one kind whose whole transform has `length` values. */
@@ -136,67 +134,60 @@ function step(
   }
 }
 
-function lineStep(
-  { limits }: FftPlan,
-  method: LineMethod,
-  place: PassPlace,
-  from: FftLineKind,
-  to: FftLineKind,
-): FftStep {
-  const shape = chooseLineKernel({ method, ...place, from, to }, limits)
-  const table = lineTable(method, undefined).values
+function lineStep(method: LineMethod, { limits, ...ends }: Ends): FftStep {
+  const shape = chooseLineKernel({ method, ...ends }, limits)
   return step({
     source: lineSource(shape),
-    table,
+    table: lineTable(method, undefined).values,
     length: method.length,
-    from,
-    to,
+    from: ends.from,
+    to: ends.to,
     work: { kind: 'line', shape },
   })
 }
 
-function complexSteps(
-  plan: FftPlan,
-  method: Exclude<ComplexMethod, LineMethod>,
-  place: PassPlace,
-  from: FftLineKind,
-  to: FftLineKind,
-): FftStep[] {
-  if (method.kind === 'stages') return stageSteps(method)
+/**
+ * The columns of a square, times factors, then its rows (Bailey, FFTs in external or hierarchical memory,
+ * 1990).
+ */
+function squareSteps(method: SquareMethod, { input, output, from, to, limits }: Ends): FftStep[] {
   const { length } = method
-  if (method.kind === 'square') {
-    // If the input has columns and the output lines, the first side transposes: it reads and stores adjacent
-    // values.
-    const turns = place.input === 'columns' && place.output === 'lines'
-    return (['columns', 'rows'] as const).map((side) => {
-      const one = method[side]
-      const rows = side === 'rows'
-      const kinds = {
-        from: !rows && from === 'real' ? from : 'complex',
-        to: rows && to === 'real' ? to : 'complex',
-      } as const
-      const shape = chooseLineKernel(
-        {
-          method: one,
-          input: rows ? place.input : 'columns',
-          output: turns && !rows ? 'lines' : 'columns',
-          ...kinds,
-          square: rows ? undefined : length,
-        },
-        plan.limits,
-      )
-      const table = lineTable(one, shape.square).values
-      const other = method[rows ? 'columns' : 'rows'].length
-      return step({
-        source: lineSource(shape),
-        table,
-        length,
+  // If the input has columns and the output lines, the first side transposes: it reads and stores adjacent
+  // values.
+  const turns = input === 'columns' && output === 'lines'
+  return (['columns', 'rows'] as const).map((side) => {
+    const own = method[side]
+    const rows = side === 'rows'
+    const kinds = {
+      from: !rows && from === 'real' ? from : 'complex',
+      to: rows && to === 'real' ? to : 'complex',
+    } as const
+    const shape = chooseLineKernel(
+      {
+        method: own,
+        input: rows ? input : 'columns',
+        output: turns && !rows ? 'lines' : 'columns',
         ...kinds,
-        work: { kind: 'square', shape, side, other, turns },
-      })
+        square: rows ? undefined : length,
+      },
+      limits,
+    )
+    const other = method[rows ? 'columns' : 'rows'].length
+    return step({
+      source: lineSource(shape),
+      table: lineTable(own, shape.square).values,
+      length,
+      ...kinds,
+      work: { kind: 'square', shape, side, other, turns },
     })
-  }
-  const { points, stages } = method
+  })
+}
+
+/**
+ * A convolution with a chirp (Bluestein, A linear filtering approach to the computation of discrete Fourier
+ * transform, 1970).
+ */
+function chirpSteps({ length, points, stages }: ChirpMethod): FftStep[] {
   const multiply = (table: readonly number[], lengths: Partial<FftStep>) =>
     step({ source: chirpSource(), table, length: points, work: { kind: 'multiply' }, ...lengths })
   const wave = chirpTable(length)
@@ -210,6 +201,7 @@ function complexSteps(
   ]
 }
 
+/** Stockham's algorithm, one stage in each step. */
 function stageSteps({ length, radices }: StagesMethod): FftStep[] {
   let before = 1
   return radices.map((radix) => {

@@ -75,7 +75,10 @@ const mostWithAllFactors = 4096
  * (on an H200 through Vulkan, which offers 48 KiB, 1.2 to 1.4 times as fast for lines of 64 to 4096).
  */
 const roomForPairs = 65_536
-/** Of convolutions with 256 invocations, so many workgroups share a multiprocessor (2039: 1.18 times as fast). */
+/**
+ * The number of workgroups of convolutions with 256 invocations that share a multiprocessor (on an H200, 1.18
+ * times as fast for 2039).
+ */
 const convolutionsTogether = 3
 /** The number of columns that span 128 bytes. */
 const goodColumns = 16

@@ -17,10 +17,15 @@ import {
 import { requireResult } from '../require-result.ts'
 import { type Decomposition, decompose, type JacobiBlock, type ProcessGrid } from './decomposition.ts'
 
-/** The number of elements before a row's first inner cell; the last of them is the left halo. Rows start at multiples of 128 bytes. */
+/**
+ * The number of elements before a row's first inner cell; the last of them is the left halo. Rows start at
+ * multiples of 128 bytes.
+ */
 export const leadElements = 32
 
-/** One device's part: two copies of its cells with a ring of halo cells, which sweeps read and write in turn. */
+/**
+ * One device's part: two copies of its cells with a ring of halo cells, which sweeps read and write in turn.
+ */
 export interface FieldBlock extends JacobiBlock {
   readonly owner: Device
   /** Rows of halo above and below: 1, or `fusedSweeps` if sweeps are fused. */
@@ -36,7 +41,10 @@ export interface FieldBlock extends JacobiBlock {
   readonly receive: { readonly left?: DeviceBuffer<'f32'>; readonly right?: DeviceBuffer<'f32'> }
 }
 
-/** A grid of `rows` × `columns` cells, the outer ring of which is the fixed boundary, distributed over the devices of a group. */
+/**
+ * A grid of `rows` × `columns` cells, the outer ring of which is the fixed boundary, distributed over the
+ * devices of a group.
+ */
 export interface JacobiField {
   readonly group: DeviceGroup
   readonly rows: number
@@ -63,7 +71,10 @@ export interface AllocateFieldOptions {
   readonly devices?: number | undefined
 }
 
-/** Allocates a field of `rows` × `columns` cells, boundary included, all of them 0. Rejects as `Device.allocate` does. */
+/**
+ * Allocates a field of `rows` × `columns` cells, boundary included, all of them 0. Rejects as
+ * `Device.allocate` does.
+ */
 export async function allocateField(
   group: DeviceGroup,
   rows: number,

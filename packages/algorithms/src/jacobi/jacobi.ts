@@ -26,9 +26,15 @@ export interface JacobiOptions extends Omit<AlgorithmOptions, 'repetitions'> {
   readonly columns: number
   /** The initial grid, rows × columns: its outer ring is the boundary. Default: `waveBoundary`. */
   readonly input?: ElementSource<'f32'> | undefined
-  /** f of Poisson's equation Δu = -f times the square of the spacing, rows × columns; the outer ring is not used. Default: 0 (Laplace). */
+  /**
+   * f of Poisson's equation Δu = -f times the square of the spacing, rows × columns; the outer ring is not
+   * used. Default: 0 (Laplace).
+   */
   readonly source?: ElementSource<'f32'> | undefined
-  /** Receives the final grid, rows × columns. To continue from it later, pass it as `input` with `startIteration`. */
+  /**
+   * Receives the final grid, rows × columns. To continue from it later, pass it as `input` with
+   * `startIteration`.
+   */
   readonly output?: ElementSink<'f32'> | undefined
   /** The number of sweeps, or the maximum number with a `tolerance`. Default 1000. */
   readonly iterations?: number | undefined
@@ -101,8 +107,8 @@ const optionTypes = {
 } as const
 
 /**
- * Solves Poisson's equation by Jacobi sweeps on the devices of the group (NVIDIA's CUDA-aware MPI series, part 4). The bits of the result
- * depend neither on the number of devices nor on the decomposition.
+ * Solves Poisson's equation by Jacobi sweeps on the devices of the group (NVIDIA's CUDA-aware MPI series,
+ * part 4). The bits of the result depend neither on the number of devices nor on the decomposition.
  */
 export async function jacobi(group: DeviceGroup, given: JacobiOptions): Promise<JacobiReport> {
   const options = requireArguments(group, 'jacobi', given, optionTypes, ['rows', 'columns'])
@@ -231,7 +237,9 @@ export async function jacobi(group: DeviceGroup, given: JacobiOptions): Promise<
   }
 }
 
-/** Times the program that the iteration repeats under both schedules, after everything that needs the state. */
+/**
+ * Times the program that the iteration repeats under both schedules, after everything that needs the state.
+ */
 async function compareSweeps(
   field: JacobiField,
   kernels: JacobiKernels,

@@ -29,7 +29,10 @@ export interface RecordSweepsOptions {
    * for each block, in order.
    */
   readonly residuals?: ReadonlyMap<number, HostView<'u32'>> | undefined
-  /** Distributes residuals to all processes if there are several; without it, each block sends its own to each process. */
+  /**
+   * Distributes residuals to all processes if there are several; without it, each block sends its own to each
+   * process.
+   */
   readonly residualTree?: ResidualTree | undefined
 }
 
@@ -192,7 +195,10 @@ function rowRanges({ rows, owner, cells }: FieldBlock): { row: number; count: nu
   return [...ranges(rows, most)].map(({ first, count }) => ({ row: first, count }))
 }
 
-/** The row of cells next to a sweep's rows: the block's own, its boundary, or the neighbour's. `row` may be -1 or `rows`. */
+/**
+ * The row of cells next to a sweep's rows: the block's own, its boundary, or the neighbour's. `row` may be -1
+ * or `rows`.
+ */
 function rowBeside(
   field: JacobiField,
   block: FieldBlock,

@@ -38,8 +38,9 @@ export interface ScalingFigure {
 }
 
 /**
- * Strong scaling of Jacobi sweeps, in bands of rows against blocks, on 1, 2, 3 … devices of the group (NVIDIA's CUDA-aware MPI series, part 4).
- * Halos are copied, and sweeps are not fused, which would only be possible with bands. With a prime number of devices, blocks are split only in x.
+ * Strong scaling of Jacobi sweeps, in bands of rows against blocks, on 1, 2, 3 … devices of the group
+ * (NVIDIA's CUDA-aware MPI series, part 4). Halos are copied, and sweeps are not fused, which would only be
+ * possible with bands. With a prime number of devices, blocks are split only in x.
  */
 export async function scaleJacobi(group: DeviceGroup, options: ScaleJacobiOptions): Promise<ScalingFigure[]> {
   const { onFigure, ...given } = options

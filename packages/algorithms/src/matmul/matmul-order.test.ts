@@ -76,7 +76,7 @@ async function compile(
     ...kernels,
     blocking: { body, tileRows: 128, tileColumns: 128, parts },
     vector: await group.compile({ label: 'columns', wgsl: columnsWgsl }),
-    transpose: await compileTranspose(group, 'u32', undefined, false),
+    transpose: await compileTranspose(group, { type: 'u32', scatter: false }),
   }
 }
 

@@ -71,11 +71,13 @@ const optionTypes = {
 } as const
 
 /**
- * Sum, minimum or maximum of a vector spread over all devices of the group: ceil(n / N) elements on each device, rounded up to whole
- * leaves of 16,384, so that the result has the same bits on any number of devices.
+ * Sum, minimum or maximum of a vector spread over all devices of the group: ceil(n / N) elements on each
+ * device, rounded up to whole leaves of 16,384, so that the result has the same bits on any number of
+ * devices.
  *
- * Sums of integers wrap modulo 2^32. Minimum and maximum of f32 are NaN (0x7fc00000) if any element is NaN, and order -0
- * before +0. The result for no elements is 0, or the identity of minimum and maximum. `bytes` counts one read of every element.
+ * Sums of integers wrap modulo 2^32. Minimum and maximum of f32 are NaN (0x7fc00000) if any element is NaN,
+ * and order -0 before +0. The result for no elements is 0, or the identity of minimum and maximum. `bytes`
+ * counts one read of every element.
  */
 export async function reduce<T extends ReductionType>(
   group: DeviceGroup,

@@ -36,8 +36,8 @@ export type ReductionOperation = 'sum' | 'min' | 'max'
 export type ReductionType = 'f32' | 'i32' | 'u32'
 
 /**
- * The number of elements that the kernels combine in a fixed order. Device slices start at multiples of it, so that every partial
- * result is the same for any number of devices.
+ * The number of elements that the kernels combine in a fixed order. Device slices start at multiples of it,
+ * so that every partial result is the same for any number of devices.
  */
 export const leafLength = 16_384
 
@@ -57,7 +57,10 @@ export interface ReductionKernels {
   readonly general: BlockKernel
   /** Supports whole blocks at offsets that are multiples of 4 elements, in the order of `general`. */
   readonly aligned?: BlockKernel
-  /** `count` combines all elements into one key (see operations.wgsl), and `merge` turns the keys of the devices into one value. */
+  /**
+   * `count` combines all elements into one key (see operations.wgsl), and `merge` turns the keys of the
+   * devices into one value.
+   */
   readonly atomic?: { readonly count: BlockKernel; readonly merge: BlockKernel }
   destroy(): void
 }
@@ -148,7 +151,10 @@ interface BlockSource extends Omit<BlockKernel, 'kernel'> {
   readonly compile: CompileOptions
 }
 
-/** The sources of one kernel of the ladder: `general` always, `aligned` for whole blocks, and `count` for the atomic kernel, whose counters `general` merges. */
+/**
+ * The sources of one kernel of the ladder: `general` always, `aligned` for whole blocks, and `count` for the
+ * atomic kernel, whose counters `general` merges.
+ */
 function kernelSources(options: {
   kernel: ReductionKernelName
   operation: ReductionOperation
@@ -216,7 +222,10 @@ export function reductionSources(): CompileOptions[] {
   return sources
 }
 
-/** Additions (or comparisons) on the longest path from an element to the result: the `k` of the error bound γ_k. */
+/**
+ * Additions (or comparisons) on the longest path from an element to the result: the `k` of the error bound
+ * γ_k.
+ */
 export function reductionDepth(name: ReductionKernelName, length: number): number {
   const [blockLength, depth] = name === 'best' ? [leafLength, 3 + 2 + 2 + 15 + 15] : [256, 8]
   let levels = 0

@@ -14,7 +14,10 @@ import { type ScanKernels, scanTileLength, type TileKernels, tilesPerSuperGroup 
 /** Options of `recordScan`. */
 export interface RecordScanOptions {
   readonly kernels: ScanKernels
-  /** Consecutive parts of the input, on any devices; each but the last non-empty one holds a multiple of `scanTileLength` elements. */
+  /**
+   * Consecutive parts of the input, on any devices; each but the last non-empty one holds a multiple of
+   * `scanTileLength` elements.
+   */
   readonly input: readonly BufferView[]
   /** Parts of the same lengths as those of the input, on the same devices, in other buffers. */
   readonly output: readonly BufferView[]

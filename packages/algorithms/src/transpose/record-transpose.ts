@@ -17,9 +17,10 @@ import { scattersByDefault, type TransposeKernel } from './transpose-kernels.ts'
 const tileTransports = ['copy', 'direct', 'scatter'] as const
 
 /**
- * How a tile reaches its receiver: `copy` moves it into scratch memory of the receiver, which transposes it there; `direct` lets the
- * receiver's kernel read the sender's memory; `scatter` lets the sender's kernel write the receiver's memory, one dispatch for all tiles of a
- * sender, its own included. `direct` and `scatter` need peer access, of the reader and of the writer.
+ * How a tile reaches its receiver: `copy` moves it into scratch memory of the receiver, which transposes it
+ * there; `direct` lets the receiver's kernel read the sender's memory; `scatter` lets the sender's kernel
+ * write the receiver's memory, one dispatch for all tiles of a sender, its own included. `direct` and
+ * `scatter` need peer access, of the reader and of the writer.
  */
 export type TileTransport = (typeof tileTransports)[number]
 
@@ -38,7 +39,10 @@ export interface RecordedTile extends PeerTile {
   readonly transport: TileTransport | 'local'
 }
 
-/** How a tile is recorded: as a message between processes, as a copy and a transpose, in its sender's one dispatch, or in a dispatch of its own. */
+/**
+ * How a tile is recorded: as a message between processes, as a copy and a transpose, in its sender's dispatch
+ * for all receivers, or in a dispatch of its own.
+ */
 type Way = 'message' | 'copied' | 'scattered' | 'in place'
 
 /** Options of `recordTranspose`. */
@@ -47,18 +51,27 @@ export interface RecordTransposeOptions<T extends ElementType> {
   readonly input: ShardedMatrix<T>
   /** Has the input's type, as many rows as the input has columns, and as many columns as it has rows. */
   readonly output: ShardedMatrix<T>
-  /** Default `auto`: see `chooseTransport`. `direct` and `scatter` are `unsupported` for a pair without the access that they need. */
+  /**
+   * Default `auto`: see `chooseTransport`. `direct` and `scatter` are `unsupported` for a pair without the
+   * access that they need.
+   */
   readonly transport?: TileTransport | 'auto' | undefined
-  /** If `transport` is `auto`, chooses for each tile that moves to another device. Pairs without the peer access that the choice needs use `copy`. */
+  /**
+   * If `transport` is `auto`, chooses for each tile that moves to another device. Pairs without the peer
+   * access that the choice needs use `copy`.
+   */
   readonly chooseTransport?: ((tile: PeerTile, group: DeviceGroup) => TileTransport) | undefined
-  /** The number of parts in which a tile moves between processes. Default: two for tiles of 64 MiB and more, if the kernel has passes that can overlap with messages. */
+  /**
+   * The number of parts in which a tile moves between processes. Default: two for tiles of 64 MiB and more,
+   * if the kernel has passes that can overlap with messages.
+   */
   readonly messageParts?: number | undefined
 }
 
 /**
- * The order of work of Ruetsch and Fatica (CUDA Fortran for Scientists and Engineers, chapter 4): in stage k every device
- * receives one tile, from device `(k + receiver) mod N`; stage 0 is local. Tiles without elements are left out; with `touches`, by device, so
- * are those that no such device sends or receives.
+ * The order of work of Ruetsch and Fatica (CUDA Fortran for Scientists and Engineers, chapter 4): in stage k
+ * every device receives one tile, from device `(k + receiver) mod N`; stage 0 is local. Tiles without
+ * elements are left out; with `touches`, by device, so are those that no such device sends or receives.
  */
 export function* eachTile(
   input: ShardedMatrix,
@@ -77,11 +90,12 @@ export function* eachTile(
 }
 
 /**
- * Default choice for a tile: `scatter` between GPUs, `direct` between devices of one adapter, which share one memory, so that a copy is
- * only extra work. With both directions of every link busy, writes pass more data than reads: on 4 H200s, each of which receives
- * 805 MB of 32768² f32, kernels that read their peers reach 326 GB/s whatever their tiles (2.47 ms), kernels that write to them 354 GB/s
- * (2.27 ms, their own tile included). Copies that the senders' engines make reach 387 GB/s (2.08 ms), but need scratch memory, a second pass
- * over it, and the transpose of the tile that arrives last: 2.29 ms in all.
+ * Default choice for a tile: `scatter` between GPUs, `direct` between devices of one adapter, which share one
+ * memory, so that a copy is only extra work. With both directions of every link busy, writes pass more data
+ * than reads: on 4 H200s, each of which receives 805 MB of 32768² f32, kernels that read their peers reach
+ * 326 GB/s whatever their tiles (2.47 ms), kernels that write to them 354 GB/s (2.27 ms, their own tile
+ * included). Copies that the senders' engines make reach 387 GB/s (2.08 ms), but need scratch memory, a
+ * second pass over it, and the transpose of the tile that arrives last: 2.29 ms in all.
  */
 export function chooseTransport(
   { sender, receiver }: PeerTile,
@@ -93,9 +107,10 @@ export function chooseTransport(
 }
 
 /**
- * Records `output = transpose(input)` over all devices of `group`. Both matrices are sharded over the group in row slices, of
- * any size and leading dimension, and must not share memory. Within each receiver a tile's transfer precedes its transpose;
- * everything else is free to overlap. Returns the tiles that this process takes part in.
+ * Records `output = transpose(input)` over all devices of `group`. Both matrices are sharded over the group
+ * in row slices, of any size and leading dimension, and must not share memory. Within each receiver a tile's
+ * transfer precedes its transpose; everything else is free to overlap. Returns the tiles that this process
+ * takes part in.
  */
 export function recordTranspose<T extends ElementType>(
   recorder: Recorder,
@@ -131,12 +146,15 @@ export function recordTranspose<T extends ElementType>(
     return transport !== 'direct' && scattering.has(sender) ? 'scattered' : 'in place'
   }
 
-  /** One dispatch for each sender writes all of its tiles. Returns those of senders for which such a dispatch is not possible. */
+  /**
+   * One dispatch for each sender writes all of its tiles. Returns those of senders for which such a dispatch
+   * is not possible.
+   */
   function recordScattered(all: readonly RecordedTile[]): RecordedTile[] {
     if (all.length > 0 && kernel.scatter === undefined)
       throw new GpuError(
         'validation',
-        "Transport 'scatter' needs the scattering kernel: compile it with compileTranspose(group, type, variant, true).",
+        "Transport 'scatter' needs the scattering kernel: compile it with compileTranspose(group, { type, scatter: true }).",
       )
     return input.slices.flatMap(({ device, view }) => {
       const sent = all
@@ -168,9 +186,10 @@ export function recordTranspose<T extends ElementType>(
   }
 
   /**
-   * The book's scheme: a tile is copied into scratch memory of its receiver, which transposes it there. Every copy is
-   * recorded before the first transpose: a GPU starts a wait only after what was recorded before it has been signalled,
-   * so that with each transpose recorded after its own copy, the first would wait for copies that it does not need.
+   * The book's scheme: a tile is copied into scratch memory of its receiver, which transposes it there. Every
+   * copy is recorded before the first transpose: a GPU starts a wait only after what was recorded before it
+   * has been signalled, so that with each transpose recorded after its own copy, the first would wait for
+   * copies that it does not need.
    */
   function recordCopied(moved: readonly RecordedTile[]): void {
     const arrivals = moved.map((tile) => {
@@ -236,7 +255,10 @@ export function recordTranspose<T extends ElementType>(
   }
 }
 
-/** Tiles from this size on move in two parts. With more parts, less work is done while nothing moves, but messages of 256 MiB and less use half of NCCL's blocks. */
+/**
+ * Tiles from this size on move in two parts. With more parts, less work is done while nothing moves, but
+ * messages of 256 MiB and less use half of NCCL's blocks.
+ */
 const leastByteLengthInParts = 64 * 1024 * 1024
 
 const nameOf = ({ receiver, sender }: PeerTile) => `tile (${receiver}, ${sender})`

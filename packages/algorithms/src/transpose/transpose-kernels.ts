@@ -18,8 +18,8 @@ const transposeTypes = ['f32', 'i32', 'u32'] as const
 export type TransposeType = (typeof transposeTypes)[number]
 
 /**
- * `square`: the source's kernel, 32 × 32 tiles through workgroup memory. `strips`: 32 × 64 tiles in an order that suits memory
- * better. `registers`: without barriers, which are slow on adapters that the CPU runs.
+ * `square`: the book's kernel, 32 × 32 tiles through workgroup memory. `strips`: 32 × 64 tiles in an order
+ * that suits memory better. `registers`: without barriers, which are slow on adapters that the CPU runs.
  */
 export type TransposeVariant = keyof typeof variants
 
@@ -74,18 +74,31 @@ export interface ScatterKernel {
   readonly outputs: number
 }
 
-/**
- * Compiles the kernels for a transpose. Default: `defaultVariant`; the scattering kernel if `chooseTransport`
- * uses it; and, if processes exchange messages, the kernels that run at the same time, provided that all
- * devices support their workgroup size.
- */
+/** Options of `compileTranspose`. `transpose` and its tuning pass all of their options on to it. */
+export interface CompileTransposeOptions {
+  readonly type: ElementType
+  /** Default: the kernel that suits the devices. */
+  readonly kernel?: TransposeVariant | undefined
+  /** Compiles the scattering kernel. Default: if `chooseTransport` uses it. */
+  readonly scatter?: boolean | undefined
+  /**
+   * Compiles the kernels that run while messages between processes are in flight. Default: if there are such
+   * messages and all devices support the kernels' workgroup size.
+   */
+  readonly persistent?: boolean | undefined
+}
+
+/** Compiles the kernels for a transpose. */
 export async function compileTranspose(
   group: DeviceGroup,
-  type: ElementType,
-  variant: TransposeVariant = defaultVariant(group),
-  scatter: boolean = scattersByDefault(group),
-  persistent: boolean = worksBesideMessages(group),
+  options: CompileTransposeOptions,
 ): Promise<TransposeKernel> {
+  const {
+    type,
+    kernel: variant = defaultVariant(group),
+    scatter = scattersByDefault(group),
+    persistent = worksBesideMessages(group),
+  } = options
   const outputs = outputsFor(group.devices.length)
   const { kernels, destroy } = await compileTerminating(group, {
     kernel: transposeSource(type, variant),
@@ -116,7 +129,10 @@ export function scattersByDefault(group: Pick<DeviceGroup, 'software' | 'devices
   return characterOf(group).ownMemory && new Set(group.devices.map(({ info }) => info.id)).size > 1
 }
 
-/** Whether tiles are messages between processes, and all devices accept the workgroup size of the kernels that run at the same time. */
+/**
+ * Whether tiles are messages between processes, and all devices accept the workgroup size of the kernels that
+ * run at the same time.
+ */
 function worksBesideMessages(group: DeviceGroup): boolean {
   const { devices } = group
   const [first] = devices
@@ -163,7 +179,10 @@ function persistentSource(type: ElementType, pass: 'transpose' | 'copy'): Compil
   }
 }
 
-/** The template's text between "for each output" and "end", once for each output with its number in place of K. */
+/**
+ * The template's text between "for each output" and "end", once for each output with its number in place of
+ * K.
+ */
 function repeatForOutputs(template: string, outputs: number): string {
   return template.replace(/^ *\/\/ for each output\n(.*?)^ *\/\/ end\n/gms, (_, lines: string) =>
     Array.from({ length: outputs }, (_, k) =>

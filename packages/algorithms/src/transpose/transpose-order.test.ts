@@ -16,7 +16,7 @@ import { compileTranspose } from './transpose-kernels.ts'
 describe('the order of a transpose', () => {
   it('has this plan for 1024 × 768 on 4 devices, the example of Ruetsch and Fatica', async () => {
     const group = await openGroup({ backends: [referenceBackend({ peerAccess: false })], devices: 4 })
-    const kernel = await compileTranspose(group, 'f32', 'square')
+    const kernel = await compileTranspose(group, { type: 'f32', kernel: 'square' })
     const input = await allocateSharded(group, 'f32', 768, 1024, { label: 'input' })
     const output = await allocateSharded(group, 'f32', 1024, 768, { label: 'output' })
     const program = group.record(
@@ -31,7 +31,7 @@ describe('the order of a transpose', () => {
 
   it('copies every tile before it records the first transpose of one, and no copy waits for a transpose', async () => {
     const group = await openGroup({ backends: [referenceBackend()], devices: 3 })
-    const kernel = await compileTranspose(group, 'u32', 'registers')
+    const kernel = await compileTranspose(group, { type: 'u32', kernel: 'registers' })
     const input = await allocateSharded(group, 'u32', 12, 12)
     const output = await allocateSharded(group, 'u32', 12, 12)
     const options = { kernel, input, output, transport: 'copy' } as const
@@ -52,7 +52,7 @@ describe('the order of a transpose', () => {
   ] as const)('needs every edge: $transport on $devices devices', async (options) => {
     const backend = referenceBackend()
     const group = await openGroup({ backends: [backend], devices: options.devices })
-    const kernel = await compileTranspose(group, 'u32', 'registers', true)
+    const kernel = await compileTranspose(group, { type: 'u32', kernel: 'registers', scatter: true })
     const input = await allocateSharded(group, 'u32', 12, 12)
     const output = await allocateSharded(group, 'u32', 12, 12)
     const total = await allocateSharded(group, 'u32', 12, 12)

@@ -11,7 +11,7 @@ describeOnBackends('kernels that work beside messages', (backend) => {
     const { maxWorkgroupInvocations } = group.devices[0]!.limits
     if (maxWorkgroupInvocations < 1024)
       context.skip(`Workgroups of 1,024 invocations: this device takes ${maxWorkgroupInvocations}.`)
-    const kernel = await compileTranspose(group, 'u32', undefined, undefined, true)
+    const kernel = await compileTranspose(group, { type: 'u32', persistent: true })
     await fc.assert(
       fc.asyncProperty(
         fc.record({

@@ -10,7 +10,7 @@ it('a rank of 1,024 records the tiles that it sends or receives, and no others',
   const group = await openGroup({ backends: [imaginedRanks(5, count)] })
   const input = await allocateSharded(group, 'f32', 16 * count, 16 * count, { zero: false })
   const output = await allocateSharded(group, 'f32', 16 * count, 16 * count)
-  const kernel = await compileTranspose(group, 'f32')
+  const kernel = await compileTranspose(group, { type: 'f32' })
   const program = group.record((recorder) => {
     const tiles = recordTranspose(recorder, group, { kernel, input, output })
     expect(tiles).toHaveLength(2 * count - 1)
@@ -32,7 +32,7 @@ describe('tiles that are messages', () => {
     const group = await openGroup({ backends: [imaginedRanks(1, count)] })
     const input = await allocateSharded(group, 'f32', side, side, { zero: false })
     const output = await allocateSharded(group, 'f32', side, side)
-    const kernel = await compileTranspose(group, 'f32', undefined, undefined, persistent)
+    const kernel = await compileTranspose(group, { type: 'f32', persistent })
     const options = { kernel, input, output, transport: 'copy', messageParts } as const
     const { plan } = group.record((recorder) => void recordTranspose(recorder, group, options))
     await group.destroy()
@@ -94,7 +94,7 @@ describe('tiles that are messages', () => {
         const input = await allocateSharded(group, 'i32', rows, columns)
         const output = await allocateSharded(group, 'i32', columns, rows)
         await writeSharded(group, input, source)
-        const kernel = await compileTranspose(group, 'i32', undefined, undefined, seed % 3 !== 0)
+        const kernel = await compileTranspose(group, { type: 'i32', persistent: seed % 3 !== 0 })
         const program = group.record((recorder) => {
           const messageParts = 1 + (seed % 5)
           recordTranspose(recorder, group, { kernel, input, output, transport: 'copy', messageParts })

@@ -131,7 +131,7 @@ describeOnBackends('transpose', (backend) => {
   it('scatters to up to seven receivers in one dispatch, and to more in equal parts', async () => {
     const dispatches = async (devices: number) => {
       const group = await backend.group(devices)
-      const kernel = await compileTranspose(group, types[0]!, 'registers', true)
+      const kernel = await compileTranspose(group, { type: types[0]!, kernel: 'registers', scatter: true })
       const input = await allocateSharded(group, types[0]!, 64, 64)
       const output = await allocateSharded(group, types[0]!, 64, 64)
       const program = group.record(
@@ -167,7 +167,7 @@ describeOnBackends('transpose', (backend) => {
   it('needs access from the sender to the receiver to scatter, and from the receiver to the sender to read', async () => {
     const group = await backend.group(2)
     const oneWay = withAccess(group, (user, owner) => user <= owner)
-    const kernel = await compileTranspose(group, types[0]!, 'registers', true)
+    const kernel = await compileTranspose(group, { type: types[0]!, kernel: 'registers', scatter: true })
     const input = await allocateSharded(group, types[0]!, 8, 8)
     const output = await allocateSharded(group, types[0]!, 8, 8)
     const ways = (wanted: TileTransport) => {
@@ -190,7 +190,7 @@ describeOnBackends('transpose', (backend) => {
 
   it('scatters into slices that share one buffer tile by tile', async () => {
     const group = await backend.group(2)
-    const kernel = await compileTranspose(group, types[0]!, 'registers', true)
+    const kernel = await compileTranspose(group, { type: types[0]!, kernel: 'registers', scatter: true })
     const input = await allocateSharded(group, types[0]!, 20, 12)
     const both = await group.devices[0]!.allocate(types[0]!, [12, 20])
     const output = shardedFromViews(group, types[0]!, [both.block(0, 0, 6, 20), both.block(6, 0, 6, 20)])
@@ -207,7 +207,7 @@ describeOnBackends('transpose', (backend) => {
 
   it('transposes tile by tile where a scattering dispatch cannot bind the slices', async () => {
     const group = await backend.group(2)
-    const kernel = await compileTranspose(group, types[0]!, 'registers', true)
+    const kernel = await compileTranspose(group, { type: types[0]!, kernel: 'registers', scatter: true })
     const input = await allocateSharded(group, types[0]!, 70, 66)
     const output = await allocateSharded(group, types[0]!, 66, 70)
     const source = generatedElements(types[0]!, 5)
@@ -237,8 +237,8 @@ describeOnBackends('transpose', (backend) => {
       const type = types.at(-1)!
       const kernel =
         name === 'scatter'
-          ? await compileTranspose(group, type, 'registers', true)
-          : await compileTranspose(group, type, name)
+          ? await compileTranspose(group, { type, kernel: 'registers', scatter: true })
+          : await compileTranspose(group, { type, kernel: name })
       const chooseTransport = () => (name === 'scatter' ? name : 'direct')
       const sources = await Promise.all(group.devices.map((device) => device.allocate(type, [40, 83])))
       const targets = await Promise.all(group.devices.map((device) => device.allocate(type, [50, 91])))
@@ -275,7 +275,7 @@ describeOnBackends('transpose', (backend) => {
     [3000, 2, { maxStorageBindingByteLength: 2048, maxWorkgroupsPerDimension: 3 }],
   ])('splits %i × %i where one dispatch would exceed %o', async (rows, columns, limits) => {
     const group = await backend.group(2)
-    const kernel = await compileTranspose(group, 'f32', 'registers')
+    const kernel = await compileTranspose(group, { type: 'f32', kernel: 'registers' })
     const input = await allocateSharded(group, 'f32', rows, columns)
     const output = await allocateSharded(group, 'f32', columns, rows)
     const source = generatedElements('f32', 4)

@@ -21,16 +21,25 @@ import {
   recordTranspose,
   type TileTransport,
 } from './record-transpose.ts'
-import { compileTranspose, type TransposeType, type TransposeVariant } from './transpose-kernels.ts'
+import {
+  type CompileTransposeOptions,
+  compileTranspose,
+  type TransposeType,
+  type TransposeVariant,
+} from './transpose-kernels.ts'
 import { choiceOptions, tuneTranspose } from './tune-transpose.ts'
 import { verifyTranspose } from './verify-transpose.ts'
 
-/** Options of `transpose`. The input is `rows` × `columns`, the output `columns` × `rows`. */
+/**
+ * Options of `transpose`. The input is `rows` × `columns`, the output `columns` × `rows`. If the caller names
+ * a `kernel` or `chooseTransport`, nothing is tuned.
+ */
 export interface TransposeOptions<T extends TransposeType = TransposeType>
   extends AlgorithmOptions,
     GeneratedInputOptions,
     TuningOptions,
-    Pick<RecordTransposeOptions<T>, 'transport' | 'chooseTransport'> {
+    Pick<RecordTransposeOptions<T>, 'transport' | 'chooseTransport'>,
+    Pick<CompileTransposeOptions, 'kernel'> {
   readonly rows: number
   readonly columns: number
   readonly type: T
@@ -38,8 +47,6 @@ export interface TransposeOptions<T extends TransposeType = TransposeType>
   readonly input?: ElementSource<T> | undefined
   /** Receives `columns × rows` elements, row-major. */
   readonly output?: ElementSink<T> | undefined
-  /** Default: the kernel that suits the devices. If the caller names a kernel or `chooseTransport`, nothing is tuned. */
-  readonly kernel?: TransposeVariant | undefined
 }
 
 /** The maximum number of devices for which a report lists each pair. */
@@ -50,9 +57,12 @@ export interface TransposeReport extends Report {
   readonly algorithm: 'transpose'
   readonly type: TransposeType
   readonly shape: { readonly rows: number; readonly columns: number }
-  /** The largest input slice: columns × rows, in the order of the source. */
+  /** The largest input slice: columns × rows, the order in which the book gives sizes. */
   readonly slice: readonly [columns: number, rows: number]
-  /** Of the largest peer-to-peer tile (the source's `p2pTile`): columns × rows of the sender's slice. */
+  /**
+   * The largest tile that moves between devices (`p2pTile` in the book): columns × rows of the sender's
+   * slice.
+   */
   readonly tile: readonly [columns: number, rows: number]
   readonly kernel: TransposeVariant
   /** Name of the tuned choice; absent if nothing was tuned. */
@@ -63,7 +73,9 @@ export interface TransposeReport extends Report {
   /** Workgroups that cover the largest tile. */
   readonly grid: readonly [x: number, y: number]
   readonly stages: number
-  /** The number of tiles that moved between different devices, by transport, in which this process took part. */
+  /**
+   * The number of tiles that moved between different devices, by transport, in which this process took part.
+   */
   readonly transports: Readonly<Record<TileTransport, number>>
   /**
    * `peerAccess[i][j]` is true if kernels of device i can access the memory of device j. Absent for more than
@@ -106,25 +118,25 @@ export async function transpose<T extends TransposeType>(
     if (options.output) requireElements('The output', options.output, type, rows * columns)
     await writeSharded(group, input, source)
 
-    const { kernel: variant, transport = 'auto' } = options
-    const free = variant === undefined && options.chooseTransport === undefined
+    const { transport = 'auto' } = options
+    const free = options.kernel === undefined && options.chooseTransport === undefined
     const tuned =
       options.tuning && free && characterOf(group).tunes && group.rankCount === 1
         ? await tuneTranspose(group, input, output, options)
         : undefined
-    const chosen = tuned ? choiceOptions(tuned.choice) : {}
-    const choose = chosen.chooseTransport ?? options.chooseTransport ?? chooseTransport
+    const chosen = { ...options, ...(tuned && choiceOptions(tuned.choice)) }
+    const choose = chosen.chooseTransport ?? chooseTransport
     const scattersTile = (tile: PeerTile) =>
       tile.sender !== tile.receiver && (transport === 'auto' ? choose(tile, group) : transport) === 'scatter'
     let scatters = false
     for (const tile of eachTile(input, output)) scatters ||= scattersTile(tile)
-    const kernel = owned.keep(await compileTranspose(group, type, tuned?.choice.variant ?? variant, scatters))
+    const kernel = owned.keep(await compileTranspose(group, { ...chosen, scatter: scatters }))
 
     let tiles: RecordedTile[] = []
     const run = await runMeasured(
       group,
       (recorder) => {
-        tiles = recordTranspose(recorder, group, { ...options, ...chosen, kernel, input, output })
+        tiles = recordTranspose(recorder, group, { ...chosen, kernel, input, output })
       },
       { ...options, label: `transpose ${rows} × ${columns}` },
     )

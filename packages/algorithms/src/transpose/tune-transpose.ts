@@ -1,15 +1,16 @@
 import type { DeviceGroup, ElementType } from '@tandem-gpu/core'
+import type { AlgorithmOptions } from '../algorithm-options.ts'
 import { characterOf } from '../device-character.ts'
 import type { ShardedMatrix } from '../sharded-matrix.ts'
 import { type Candidate, timeProgram, tune } from '../tuning/tune.ts'
 import { tuningKey } from '../tuning/tuning-key.ts'
-import type { TuningStore } from '../tuning/tuning-store.ts'
+import type { TuningOptions } from '../tuning/tuning-store.ts'
 import { type RecordTransposeOptions, recordTranspose, type TileTransport } from './record-transpose.ts'
 import {
+  type CompileTransposeOptions,
   compileTranspose,
   defaultVariant,
   scattersByDefault,
-  type TransposeKernel,
   type TransposeVariant,
 } from './transpose-kernels.ts'
 
@@ -17,7 +18,7 @@ import {
  * One of the candidates that tuning measures. Pairs of devices without peer access copy, whatever the choice.
  */
 export interface TransposeChoice {
-  readonly variant: TransposeVariant
+  readonly kernel: TransposeVariant
   readonly transport: TileTransport
 }
 
@@ -29,20 +30,20 @@ export function transposeCandidates(
   group: DeviceGroup,
   transport: TileTransport | 'auto' = 'auto',
 ): readonly [Candidate<TransposeChoice>, ...Candidate<TransposeChoice>[]] {
-  const variant = defaultVariant(group)
+  const kernel = defaultVariant(group)
   if (group.devices.length === 1)
     return [
-      { name: variant, choice: { variant, transport: 'direct' } },
-      { name: 'square', choice: { variant: 'square', transport: 'direct' } },
+      { name: kernel, choice: { kernel, transport: 'direct' } },
+      { name: 'square', choice: { kernel: 'square', transport: 'direct' } },
     ]
   const kernels = (['direct', 'scatter'] as const).map((transport) => ({
     name: transport,
-    choice: { variant, transport },
+    choice: { kernel, transport },
   }))
   if (scattersByDefault(group)) kernels.reverse()
   const all: Candidate<TransposeChoice>[] = [
     ...kernels,
-    { name: 'copy', choice: { variant, transport: 'copy' } },
+    { name: 'copy', choice: { kernel, transport: 'copy' } },
   ]
   const reachable = group.devices.some((reader) =>
     group.devices.some((owner) => reader !== owner && group.canAccessPeer(reader, owner)),
@@ -58,20 +59,9 @@ export function transposeCandidates(
   ]
 }
 
-/** Compiles the kernels for `choice`. */
-export function compileChoice(
-  group: DeviceGroup,
-  type: ElementType,
-  { variant, transport }: TransposeChoice,
-): Promise<TransposeKernel> {
-  return compileTranspose(group, type, variant, transport === 'scatter')
-}
-
-/** Options of `recordTranspose` for `choice`, except the kernel and the matrices. */
-export function choiceOptions({
-  transport,
-}: TransposeChoice): Pick<RecordTransposeOptions<ElementType>, 'chooseTransport'> {
-  return { chooseTransport: () => transport }
+/** Options of `compileTranspose` and `recordTranspose` for `choice`. */
+export function choiceOptions({ kernel, transport }: TransposeChoice) {
+  return { kernel, scatter: transport === 'scatter', chooseTransport: () => transport }
 }
 
 /**
@@ -84,11 +74,10 @@ export async function tuneTranspose<T extends ElementType>(
   group: DeviceGroup,
   input: ShardedMatrix<T>,
   output: ShardedMatrix<T>,
-  options: {
-    readonly tuning?: TuningStore | false | undefined
-    readonly transport?: TileTransport | 'auto' | undefined
-    readonly signal?: AbortSignal | undefined
-  },
+  options: TuningOptions &
+    Pick<AlgorithmOptions, 'signal'> &
+    Omit<CompileTransposeOptions, 'type'> &
+    Omit<RecordTransposeOptions<T>, 'kernel' | 'input' | 'output'>,
 ): Promise<Candidate<TransposeChoice>> {
   const { transport = 'auto', signal } = options
   const { type, rows, columns } = input
@@ -104,11 +93,11 @@ export async function tuneTranspose<T extends ElementType>(
     key,
     transposeCandidates(group, transport),
     async (choice, limit) => {
-      const kernel = await compileChoice(group, type, choice)
+      const chosen = { ...options, ...choiceOptions(choice) }
+      const kernel = await compileTranspose(group, { ...chosen, type })
       try {
         const program = group.record(
-          (recorder) =>
-            void recordTranspose(recorder, group, { kernel, input, output, ...choiceOptions(choice) }),
+          (recorder) => void recordTranspose(recorder, group, { ...chosen, kernel, input, output }),
           { label: `transpose ${rows} × ${columns}, tuning` },
         )
         try {

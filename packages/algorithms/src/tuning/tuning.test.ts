@@ -4,8 +4,10 @@ import { describe, expect, it } from 'vitest'
 import { generatedElements } from '../element-source.ts'
 import { allocateSharded, gatherSharded, writeSharded } from '../sharded-matrix.ts'
 import { describeOnBackends } from '../testing-groups.ts'
-import { recordTranspose, transpose } from '../transpose/index.ts'
-import { choiceOptions, compileChoice, transposeCandidates } from '../transpose/tune-transpose.ts'
+import { recordTranspose } from '../transpose/record-transpose.ts'
+import { transpose } from '../transpose/transpose.ts'
+import { compileTranspose } from '../transpose/transpose-kernels.ts'
+import { choiceOptions, transposeCandidates } from '../transpose/tune-transpose.ts'
 import { type Candidate, timeProgram, tune } from './tune.ts'
 import { tuningKey } from './tuning-key.ts'
 
@@ -110,10 +112,11 @@ describeOnBackends('tuning', (backend) => {
     const all = transposeCandidates(asHardware(group))
     const results = []
     for (const { choice } of all) {
-      const kernel = await compileChoice(group, 'f32', choice)
+      const options = choiceOptions(choice)
+      const kernel = await compileTranspose(group, { type: 'f32', ...options })
       const program = group.record((recorder) => {
         for (const slice of output.slices) recorder.fill(slice.view, 0)
-        recordTranspose(recorder, group, { kernel, input, output, ...choiceOptions(choice) })
+        recordTranspose(recorder, group, { ...options, kernel, input, output })
       })
       await group.queue.run(program)
       results.push(new Uint32Array((await gatherSharded(group, output)).buffer))

@@ -199,6 +199,7 @@ private:
   /// Puts the gathered writes into the stream, before whatever follows.
   void flushWrites();
   void mark(Settled settled = nullptr);
+  std::size_t marksReached();
   void giveBack(Buffer &buffer);
   cuda::Allocation allocate(std::size_t &byteLength);
   bool crowded() const;

@@ -1,11 +1,7 @@
 #include "kept_signals.h"
 
-#include <dlfcn.h>
-
-#include <algorithm>
 #include <csignal>
 #include <mutex>
-#include <vector>
 
 namespace tandem {
 
@@ -21,25 +17,8 @@ struct Kept {
 std::mutex mutex;
 int callsUnderWay = 0;
 Kept keptSignals[] = {{SIGINT}, {SIGTERM}};
-/// Where NVRTC and its copies begin.
-std::vector<const void *> bases;
-
-const void *baseOf(const void *function) {
-  Dl_info info{};
-  return dladdr(function, &info) != 0 ? info.dli_fbase : nullptr;
-}
-
-bool isOfNvrtc(void (*handler)(int)) {
-  const auto *base = baseOf(reinterpret_cast<const void *>(handler));
-  return base != nullptr && std::find(bases.begin(), bases.end(), base) != bases.end();
-}
 
 } // namespace
-
-void KeptSignals::includeLibrary(const void *function) {
-  std::lock_guard lock(mutex);
-  if (const auto *base = baseOf(function)) bases.push_back(base);
-}
 
 KeptSignals::KeptSignals() {
   std::lock_guard lock(mutex);
@@ -58,9 +37,8 @@ KeptSignals::~KeptSignals() {
   for (const auto &kept : keptSignals) {
     struct sigaction now {};
     sigaction(kept.signal, nullptr, &now);
-    const auto expected = kept.isReplaced() ? SIG_DFL : kept.before.sa_handler;
     // Any other handler was set by someone else in the meantime, and is kept.
-    if (now.sa_handler == expected || isOfNvrtc(now.sa_handler)) sigaction(kept.signal, &kept.before, nullptr);
+    if (now.sa_handler == (kept.isReplaced() ? SIG_DFL : kept.before.sa_handler)) sigaction(kept.signal, &kept.before, nullptr);
   }
 }
 

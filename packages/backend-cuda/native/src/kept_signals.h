@@ -7,12 +7,9 @@ namespace tandem {
 /// raise their signal again and rely on SA_RESETHAND: without that flag they raise it forever, and the
 /// process never ends. Such a handler, which only resets the terminal, is replaced by the default action
 /// while any NVRTC call is in progress. NVRTC may undo changes that others make to these two signals in the
-/// meantime. Copies of NVRTC that compile at the same time may restore each other's handler; when the last
-/// call returns, a handler inside NVRTC is replaced by the one from before the first call.
+/// meantime.
 class KeptSignals {
 public:
-  /// Declares that `function` is one of NVRTC, or of a copy of it.
-  static void includeLibrary(const void *function);
   KeptSignals();
   ~KeptSignals();
   KeptSignals(const KeptSignals &) = delete;

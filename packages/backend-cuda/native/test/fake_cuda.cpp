@@ -1,6 +1,6 @@
-// A CUDA driver on host memory, for tests on machines without a GPU; with fake_nvrtc.cpp, fake_nvml.cpp and fake_nccl.h it makes one library. What it
-// refuses, it refuses as the driver does: unknown addresses, memory of peers without access, freed modules. Unlike the driver, it also refuses to
-// let the last user of a device go who leaves anything there.
+// A CUDA driver on host memory, for tests on machines without a GPU; with fake_nvrtc.cpp, fake_nvml.cpp and
+// fake_nccl.h it makes one library. It refuses what the driver refuses: unknown addresses, memory of peers
+// without access, freed modules. Unlike the driver, it also fails when a device's last user leaves something.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -314,8 +314,8 @@ Result fEventElapsedTime(float *milliseconds, Event start, Event end) {
   *milliseconds = static_cast<float>(reinterpret_cast<FakeEvent *>(end)->time - reinterpret_cast<FakeEvent *>(start)->time) / 1e6f;
   return 0;
 }
-/// The library with these bytes, which the fake NVRTC gave this name: one for all modules of an image that are loaded at a time. Those of many
-/// kernels together would take more mappings than a process may have.
+/// The library with these bytes, which the fake NVRTC gave this name: one for all modules of an image that
+/// are loaded at a time. Those of many kernels together would take more mappings than a process may have.
 FakeLibrary libraryOf(const std::string &name, const std::string &bytes) {
   static std::mutex mutex;
   static auto *loaded = new std::map<std::string, std::weak_ptr<void>>();

@@ -63,13 +63,6 @@ std::string contentsOf(const std::string &path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Whether this library was loaded from a copy in memory.
-bool isCopy() {
-  Dl_info self{};
-  dladdr(shim, &self);
-  return std::string(self.dli_fname).rfind("/proc/self/fd/", 0) == 0;
-}
-
 /// Where libraries of kernels lie, which are named by what they are made of: one run of the tests after
 /// another compiles the same kernels.
 const std::string &kernelFolder() {
@@ -77,8 +70,7 @@ const std::string &kernelFolder() {
     Dl_info self{};
     dladdr(shim, &self);
     const std::string path = self.dli_fname;
-    const char *given = getenv("FAKE_NVRTC_COPIES");
-    return given != nullptr && isCopy() ? given : path.substr(0, path.rfind('/')) + "/kernels";
+    return path.substr(0, path.rfind('/')) + "/kernels";
   }();
   mkdir(folder.c_str(), 0777);
   return folder;
@@ -162,7 +154,6 @@ void takeSignalsForAMoment() {
 }
 EXPORT int nvrtcCompileProgram(FakeProgram *program, int, const char *const *) {
   takeSignalsForAMoment();
-  if (isCopy() && getenv("FAKE_NVRTC_COPIES") == nullptr) return 11;
   if (const int failure = injectedFailure("nvrtcCompileProgram")) {
     // NVRTC_ERROR_INVALID_OPTION is what an NVRTC says that is older than the GPU.
     program->log = failure == 5 ? "nvrtc: error: invalid value for --gpu-architecture (-arch)\n" : "error of the fake NVRTC\n";
@@ -176,7 +167,7 @@ EXPORT int nvrtcCompileProgram(FakeProgram *program, int, const char *const *) {
   if (const int failure = makeLibrary(*program, library)) return failure;
   std::ostringstream image;
   static std::atomic<int> serial{0};
-  image << "FAKE " << getpid() << "-" << &serial << "-" << serial++ << " " << library.size();
+  image << "FAKE " << getpid() << "-" << serial++ << " " << library.size();
   const auto &source = program->source;
   const std::string announcement = "// fake-entry: ";
   if (const auto told = source.find(announcement); told != std::string::npos) {

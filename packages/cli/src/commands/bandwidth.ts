@@ -37,7 +37,7 @@ export const command: CommandModule = {
   name: 'bandwidth',
   description: 'measure copies between every pair of devices: one way, both ways, latency',
   examples: ['tandem bandwidth', 'tandem bandwidth --json'],
-  documents: ['bandwidth'],
+  documents: { bandwidth: '--bytes 4 --samples 1' },
   define(command, context) {
     command
       .addOption(

@@ -43,7 +43,7 @@ export const command: CommandModule = {
   name: 'bench',
   description: 'time the algorithms over sizes, device counts and schedules',
   examples: ['tandem bench --works transpose,reduce', 'tandem bench --report report.html'],
-  documents: ['bench'],
+  documents: { bench: '--works reduce --sizes small --devices 1 --samples 1' },
   define(command, context) {
     const works = new Map(context.commands.flatMap(({ works = {} }) => Object.entries(works)))
     const workNames = [...works.keys()]

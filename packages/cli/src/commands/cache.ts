@@ -28,7 +28,7 @@ export const command: CommandModule = {
   name: 'cache',
   description: 'show what is stored between runs: compiled kernels and measured choices',
   examples: ['tandem cache', 'tandem cache --clear tuning'],
-  documents: ['cache'],
+  documents: { cache: '' },
   define: (command, context) => defineCache(command, context),
 }
 

@@ -57,7 +57,7 @@ export const command: CommandModule = {
   name: 'demo',
   description: 'run four of the algorithms on the best backend found, check each result, and draw one',
   examples: ['tandem demo', 'tandem demo --devices 4 --virtual --folder /tmp/demo'],
-  documents: ['demo'],
+  documents: { demo: '' },
   define(command, context) {
     command.option('--folder <path>', 'folder for the picture and the trace', 'tandem-demo')
     addJsonOption(addGroupOptions(command))

@@ -23,7 +23,7 @@ export const command: CommandModule = {
   name: 'devices',
   description: 'list every device that each backend finds, with its sensors',
   examples: ['tandem devices', 'tandem devices --backend cuda --json'],
-  documents: ['devices'],
+  documents: { devices: '' },
   define(command, context) {
     addJsonOption(addBackendOption(command))
     command.action(async (options: DevicesOptions) => {

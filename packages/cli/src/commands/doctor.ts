@@ -38,7 +38,7 @@ export const command: CommandModule = {
   name: 'doctor',
   description: 'test each backend, and say what is missing if one does not work',
   examples: ['tandem doctor', 'tandem doctor --json'],
-  documents: ['doctor'],
+  documents: { doctor: '' },
   define(command, context) {
     addJsonOption(addBackendOption(command))
     command.action(async (options: { backend: BackendName; json?: boolean; job?: Job }) => {
@@ -137,7 +137,7 @@ export async function examineMpi(load = () => import('@tandem-gpu/backend-mpi'))
     const { path, family, version } = library
     const gpuAware = launch === undefined ? library.gpuAware : (await mpiSession()).gpuAware?.supported
     const started =
-      launch && `This process was started by ${launch.launcher} as rank ${launch.rank} of ${launch.size}.`
+      launch && `This process was started by ${launch.startedBy} as rank ${launch.rank} of ${launch.size}.`
     const direct = {
       true: 'It accepts messages from GPU memory (gpu-aware)',
       false:

@@ -41,7 +41,7 @@ export const command: CommandModule = {
     'tandem fft --shape 512x512x512 --order transposed',
     'tandem fft --input signals.npy --axes 1 --real --norm ortho --output spectra.npy',
   ],
-  documents: ['fft'],
+  documents: { fft: '--shape 4x6 --real --devices 2' },
   define(command, context) {
     command
       .option(

@@ -34,7 +34,7 @@ export const command: CommandModule = {
     'tandem histogram --input a.npy --bins 256 --range -1,1 --image counts.svg',
     'tandem histogram --input a.npy --edges edges.npy --output counts.npy',
   ],
-  documents: ['histogram'],
+  documents: { histogram: '--elements 9 --devices 2' },
   define(command, context) {
     command
       .addOption(elementsOption(4_194_304))

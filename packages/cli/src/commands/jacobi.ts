@@ -46,7 +46,10 @@ export const command: CommandModule = {
     'tandem jacobi --rows 257 --cols 129 --iterations 1e4 --image solution.png',
     'tandem jacobi --input grid.npy --tolerance 1e-6 --output solution.npy',
   ],
-  documents: ['jacobi', 'jacobiScaling'],
+  documents: {
+    jacobi: '--rows 5 --cols 6 --iterations 4 --tolerance 1 --residual-every 2 --devices 2',
+    jacobiScaling: '--scaling --rows 9 --cols 10 --iterations 2 --devices 2',
+  },
   define(command, context) {
     command
       .option('--rows <n>', 'rows of the grid, including its fixed outer ring (default 257)', wholeNumber(0))

@@ -48,7 +48,7 @@ export const command: CommandModule = {
     'tandem matmul --a a.npy --b b.npy --output c.npy',
     'tandem matmul --n 8192 --memory-limit 2GiB',
   ],
-  documents: ['matmul'],
+  documents: { matmul: '--m 8 --n 8 --k 8 --mode streamed --devices 2 --no-tune' },
   define(command, context) {
     addProductShapeOptions(command)
       .addOption(new Option('--type <type>', 'element type (default f32, or the files’)').choices(types))
@@ -168,16 +168,16 @@ function refuseOptionsOf(type: MatrixElementType, options: MatmulCommandOptions)
 function describeMatmul(report: MatmulReport | HalfMatmulReport): readonly ReportLine[] {
   const slices = ['slices', `${report.slices.join(' + ')} rows of A`] as const
   // A prediction that contradicts the choice is already reported as a note.
-  const predicted = report.notes.includes(report.prediction.reason)
-    ? []
-    : [['prediction', report.prediction.reason] as const]
+  const withoutNotes = (reason: string) =>
+    report.notes.reduce((text, note) => text.replace(note, '').trim(), reason)
+  const reasons = report.reasons.map((reason): ReportLine => ['reason', withoutNotes(reason)])
   if (report.type === 'f16')
     return [
       ['type', `f16, result ${report.resultType}`],
       ['kernels', report.body === 'tensor' ? 'tensor cores' : 'products of f32'],
       ['mode', report.mode],
       slices,
-      ...predicted,
+      ...reasons,
     ]
   const { stream } = report
   return [
@@ -185,7 +185,7 @@ function describeMatmul(report: MatmulReport | HalfMatmulReport): readonly Repor
     ...(report.precision === 'split' ? [['precision', 'split: products of f16 parts'] as const] : []),
     ['mode', stream === undefined ? report.mode : describeStream(stream)],
     slices,
-    ...predicted,
+    ...reasons,
   ]
 }
 

@@ -21,7 +21,7 @@ export const command: CommandModule = {
   name: 'monitor',
   description: 'show the sensors of every device until Ctrl-C',
   examples: ['tandem monitor'],
-  documents: ['monitor'],
+  documents: { monitor: '--count 1 --interval 1' },
   define(command, context) {
     command
       .option('--interval <ms>', 'milliseconds between readings', wholeNumber(1, longestInterval), 1000)

@@ -28,7 +28,7 @@ export const command: CommandModule = {
   name: 'reduce',
   description: 'sum, minimum or maximum of a vector spread over the devices',
   examples: ['tandem reduce --input a.npy --operation max', 'tandem reduce --elements 64Mi --type f32'],
-  documents: ['reduce'],
+  documents: { reduce: '--elements 5' },
   define(command, context) {
     command
       .addOption(elementsOption(4_194_304))

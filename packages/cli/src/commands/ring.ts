@@ -42,7 +42,7 @@ export const command: CommandModule = {
   description:
     'multiply matrices on a ring of devices, and compare ways to overlap messages, uploads and products',
   examples: ['tandem ring --n 4096 --scheme interleaved', 'tandem ring --n 128 --compare'],
-  documents: ['ring', 'ringComparison'],
+  documents: { ring: '--n 4', ringComparison: '--n 4 --devices 2 --compare' },
   define(command, context) {
     addProductShapeOptions(command)
       .option('--output <file>', 'write the product as .npy')

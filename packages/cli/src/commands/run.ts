@@ -66,7 +66,7 @@ export const command: CommandModule = {
     'tandem run scale.wgsl --buffer x=in.npy --set factor=2 --output x=out.npy',
     'tandem run fill.wgsl --buffer y=f32:1e6 --workgroups 15625 --json',
   ],
-  documents: ['run'],
+  documents: { run: 'kernel.wgsl --buffer x=f32:5' },
   define(command, context) {
     command
       .argument('<kernel.wgsl>', 'file of WGSL')

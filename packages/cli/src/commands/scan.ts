@@ -27,7 +27,7 @@ export const command: CommandModule = {
     'tandem scan --input a.npy --output sums.npy',
     'tandem scan --elements 64Mi --type f32 --operation max --exclusive',
   ],
-  documents: ['scan'],
+  documents: { scan: '--elements 9 --devices 2' },
   define(command, context) {
     command
       .addOption(elementsOption(4_194_304))

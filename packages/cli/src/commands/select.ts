@@ -26,7 +26,7 @@ export const command: CommandModule = {
   name: 'select',
   description: 'choose the least loaded devices',
   examples: ['tandem select --count 2 --by memory', 'tandem select --explain'],
-  documents: ['select'],
+  documents: { select: '' },
   define(command, context) {
     command
       .option('--count <n>', 'number of devices', wholeNumber(1, mostDevices), 1)

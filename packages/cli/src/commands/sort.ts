@@ -33,7 +33,7 @@ export const command: CommandModule = {
     'tandem sort --input a.npy --output sorted.npy --indices order.npy',
     'tandem sort --input keys.npy --values values.npy --values-output moved.npy --descending',
   ],
-  documents: ['sort'],
+  documents: { sort: '--elements 9 --devices 1' },
   define(command, context) {
     command
       .addOption(elementsOption(defaultElements))

@@ -10,7 +10,7 @@ export const command: CommandModule = {
   name: 'topology',
   description: 'show the links between the devices, and which device can access the memory of which',
   examples: ['tandem topology'],
-  documents: ['topology'],
+  documents: { topology: '' },
   define(command, context) {
     addJsonOption(addBackendOption(command))
     command.action(async (options: { backend: BackendName; json?: boolean }) => {

@@ -15,7 +15,7 @@ export const command: CommandModule = {
   name: 'translate',
   description: 'print the CUDA C++ into which a WGSL kernel is translated; with --json, also its bindings',
   examples: ['tandem translate scale.wgsl', 'tandem translate tiled.wgsl --constant TILE=16 --json'],
-  documents: ['translate'],
+  documents: { translate: 'kernel.wgsl' },
   define(command, context) {
     command
       .argument('<kernel.wgsl>', 'file of WGSL')

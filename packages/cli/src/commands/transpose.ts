@@ -34,7 +34,7 @@ export const command: CommandModule = {
     'tandem transpose --rows 1e4 --cols 2e4 --devices 4 --compare-schedules',
     'tandem transpose --rows 768 --cols 1024 --devices 4 --plan plan.svg',
   ],
-  documents: ['transpose'],
+  documents: { transpose: '--rows 5 --cols 3 --devices 2 --compare-schedules' },
   define(command, context) {
     command
       .option('--rows <n>', 'rows of the generated matrix (default 768)', wholeNumber(0))

@@ -58,7 +58,7 @@ export class GroupQueue implements Queue {
       throw invalid(
         `The option to of a read is ${describedValue(to)}; it must be 'all', 'owner' or a rank from 0 to ${rankCount - 1}.`,
       )
-    const taker = to === 'owner' ? buffer.rank : to
+    const taker = to === 'owner' ? buffer.device.rank : to
     const takes = taker === 'all' || taker === rank
     const { into } = options
     if (takes && into !== undefined) requireArray(into, buffer, source.length, '`into` of a read')
@@ -81,11 +81,9 @@ export class GroupQueue implements Queue {
       if (buffer.local) await runtime.read({ allocation: allocationOf(buffer), ...region }, bytes)
     }
     await this.#group.settle(call, () => this.#turns.enqueue([buffer], take))
-    const from = buffer.rank!
+    const from = buffer.device.rank
     if (call !== undefined && (taker === 'all' || (taker !== from && (takes || buffer.local))))
-      await this.#group.guard(() =>
-        runtime.ranks!.deliver(calls!.key(call, 1), from, taker as number | 'all', bytes),
-      )
+      await this.#group.guard(() => call.calls.deliver(call, from, taker, bytes))
     return taken()
   }
 

@@ -125,20 +125,19 @@ export class GroupState {
     agreement = 0,
   ): Promise<R> {
     if (call === undefined) return this.guard(work)
-    let done: { readonly result: R } | undefined
-    let error: unknown
+    const done = await this.guard(work).then(
+      (result) => ({ result }),
+      (error: unknown) => ({ error }),
+    )
+    const error = 'error' in done ? done.error : undefined
     try {
-      done = { result: await this.guard(work) }
-    } catch (caught) {
-      error = caught
-    }
-    try {
-      await this.guard(() => this.calls!.agree(call, { error, messages }, agreement))
+      await this.guard(() => call.calls.agree(call, { error, messages }, agreement))
     } catch (failure) {
-      if (done !== undefined && !this.runtimeEnded) undo?.(done.result)
+      if ('result' in done && !this.runtimeEnded) undo?.(done.result)
       throw failure
     }
-    return done!.result
+    if ('error' in done) throw done.error
+    return done.result
   }
 
   /**
@@ -171,7 +170,7 @@ export class GroupState {
     earlier: readonly Promise<unknown>[],
   ): Promise<boolean> {
     if (!isGpuError(error, 'out-of-memory')) return false
-    return this.guard(() => this.calls!.giveBackMemory(call, agreement, earlier))
+    return this.guard(() => call.calls.giveBackMemory(call, agreement, earlier))
   }
 
   /** Ends the group on all ranks because this rank cannot continue; `error` is the reason. */

@@ -201,8 +201,9 @@ class OpenedGroup implements DeviceGroup {
   }
 
   canAccessPeer(reader: Device | number, owner: Device | number): boolean {
-    const [a, b] = [reader, owner].map((device) => deviceOf(this.devices, device).ordinal)
-    return a === b || this.#state.runtime.canAccessPeer(a!, b!)
+    const a = deviceOf(this.devices, reader).ordinal
+    const b = deviceOf(this.devices, owner).ordinal
+    return a === b || this.#state.runtime.canAccessPeer(a, b)
   }
 
   async compile<A>(given: CompileOptions<A>): Promise<Kernel<A>> {

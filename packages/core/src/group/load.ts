@@ -2,7 +2,10 @@ import type { Adapter, Telemetry } from '../backend/adapter.ts'
 
 export const selectBy = ['index', 'utilization', 'memory', 'power', 'temperature', 'score'] as const
 
-/** How adapters are ranked: least loaded first; `index` keeps the backend's order. `score` weighs all readings. */
+/**
+ * How adapters are ranked: least loaded first; `index` keeps the backend's order. `score` weighs all
+ * readings.
+ */
 export type SelectBy = (typeof selectBy)[number]
 
 interface Load {
@@ -26,7 +29,9 @@ const readings: Readonly<Record<Exclude<SelectBy, 'index' | 'score'>, Reading>> 
   temperature: ['temperatureCelsius', (celsius) => `is at ${celsius.toFixed(0)} °C`],
 }
 
-/** How loaded an adapter is by one reading. `memory` compares free bytes, so a larger idle device comes first. */
+/**
+ * How loaded an adapter is by one reading. `memory` compares free bytes, so a larger idle device comes first.
+ */
 export function loadOf(
   { name }: Adapter,
   telemetry: Telemetry | undefined,

@@ -24,7 +24,10 @@ export interface UniformSlot {
   readonly members: readonly UniformMember[]
 }
 
-/** A member of a structure, or a uniform variable that is not a structure, which counts as one member with its own name. */
+/**
+ * A member of a structure, or a uniform variable that is not a structure, which counts as one member with its
+ * own name.
+ */
 interface Member {
   readonly name: string
   readonly byteOffset: number
@@ -63,7 +66,10 @@ export function kernelLayout(reflection: Reflection): KernelLayout {
   const memberNames = new Set(
     uniformBindings.flatMap((binding) => membersOf(binding).map(({ name }) => name)),
   )
-  /** Variants of one source share a structure: `x_base` and the other members may belong to a binding of another variant. */
+  /**
+   * Variants of one source share a structure: `x_base` and the other members may belong to a binding of
+   * another variant.
+   */
   const absent = (name: string) => {
     const [, family, what] = /^(.+)_([a-z]+)$/.exec(name) ?? []
     return automaticSuffixes.some((suffix) => suffix === what) && memberNames.has(`${family}_base`)

@@ -66,7 +66,10 @@ export function regionsOverlap(a: Extent, b: Extent): boolean {
   return false
 }
 
-/** Whether [start, end) meets any row. Row i meets it when `offset + i*stride < end` and `offset + i*stride + width > start`. */
+/**
+ * Whether [start, end) meets any row. Row i meets it when `offset + i*stride < end` and `offset + i*stride +
+ * width > start`.
+ */
 function intervalMeetsRows(start: number, end: number, region: Extent): boolean {
   const { byteOffset, rowByteLength, rowByteStride, rows } = region
   const first = Math.max(0, Math.floor((start - byteOffset - rowByteLength) / rowByteStride) + 1)

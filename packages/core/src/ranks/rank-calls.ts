@@ -28,6 +28,8 @@ export interface Agreed {
 
 /** A call, numbered when it is made. */
 export interface NumberedCall {
+  /** Those of the group. */
+  readonly calls: RankCalls
   readonly number: number
   readonly hash: string
   readonly text: string
@@ -87,7 +89,7 @@ export class RankCalls {
     if (this.#history.length > historyLength) this.#history.shift()
     const firstKey = this.#keys
     this.#keys += keysAnAgreement * agreements
-    return { number, hash: hashDigits(this.#hash), text, firstKey }
+    return { calls: this, number, hash: hashDigits(this.#hash), text, firstKey }
   }
 
   /**
@@ -104,14 +106,24 @@ export class RankCalls {
     if (freedMemory === undefined) return false
     await Promise.allSettled(earlier)
     const used = await freedMemory.letGo()
-    const key = this.key(call, agreement)
+    const key = this.#key(call, agreement)
     const said = await this.ranks.gather(key, used, 0, call.text)
     await freedMemory.giveBack(said.map(({ message }) => message))
     return true
   }
 
+  /** `Ranks.deliver` with the key of the call's second agreement. */
+  deliver(
+    call: NumberedCall,
+    from: number,
+    to: number | 'all',
+    bytes: Uint8Array<ArrayBuffer>,
+  ): Promise<void> {
+    return this.ranks.deliver(this.#key(call, 1), from, to, bytes)
+  }
+
   /** The key of one of the agreements reserved for a call. */
-  key(call: NumberedCall, agreement: number): number {
+  #key(call: NumberedCall, agreement: number): number {
     return call.firstKey + keysAnAgreement * agreement
   }
 
@@ -143,7 +155,7 @@ export class RankCalls {
   #saying(call: NumberedCall, own: OwnOutcome, agreement: number): KeyedMessage {
     const { number, hash, text } = call
     const line: Line = { number, hash, text, outcome: this.#outcome(own) }
-    return { key: this.key(call, agreement), message: JSON.stringify(line), doing: text }
+    return { key: this.#key(call, agreement), message: JSON.stringify(line), doing: text }
   }
 
   /** Combines the messages in `said`, which include this rank's. */
@@ -164,7 +176,7 @@ export class RankCalls {
         abortable: own.abortable ?? false,
       }
     }
-    const key = this.key(call, agreement)
+    const key = this.#key(call, agreement)
     const lines = said.map((one) => ({ rank: one.rank, line: JSON.parse(one.message) as Line }))
     if (lines.some(({ line }) => line.number !== number || line.hash !== hash || line.text !== text))
       throw await this.#differentCalls(key + 1)

@@ -163,7 +163,7 @@ describe('the rotation of three copies over three ranks', () => {
         for (const times of [1, 5]) {
           const rotated = await rotation(ranks, times)
           for (let seed = 1; seed <= 20; seed++) {
-            ranks.simulation.transport.seed = seed
+            ranks.simulation.network.seed = seed
             expect(await rotated.isRight(), `seed ${seed}, ${times} times`).toBe(true)
           }
         }
@@ -197,7 +197,7 @@ async function goesWrong({ ranks, isRight }: Case): Promise<boolean> {
   for (const messages of ['eager', 'rendezvous', 'mixed'] as const)
     for (const order of ['adversarial', 'random'] as const)
       for (let seed = 1; seed <= 10; seed++) {
-        Object.assign(ranks.simulation.transport, { messages, order, seed })
+        Object.assign(ranks.simulation.network, { messages, order, seed })
         if (!(await isRight())) return true
       }
   return false
@@ -240,7 +240,7 @@ describe('a program goes wrong when a message', () => {
     const ranks = await openRanks({ ranks: 3 })
     const made = await stream(ranks, 6)
     const right = await made.isRight()
-    ranks.simulation.transport.brokenRule = rule
+    ranks.simulation.network.brokenRule = rule
     const wrong = await goesWrong(made)
     expect({ right, wrong }).toEqual({ right: true, wrong: true })
     await ranks.destroy()
@@ -259,9 +259,9 @@ describe('random programs on 1 to 8 ranks', () => {
       const ranks = await openRanks({ ranks: rankCount, adapters })
       for (let i = 0; i < count / 16; i++) {
         const seed = 1000 * rankCount + 2 * i + shape
-        const { transport } = ranks.simulation
-        transport.seed = seed
-        transport.order = i % 3 === 0 ? 'adversarial' : 'random'
+        const { network } = ranks.simulation
+        network.seed = seed
+        network.order = i % 3 === 0 ? 'adversarial' : 'random'
         const schedule = i % 5 === 0 ? 'serial' : 'overlapped'
         const times = 1 + (i % 4)
         await ranks.each(async (group) => {
@@ -291,7 +291,7 @@ describe('random programs on 1 to 8 ranks', () => {
       for (const [rank, { program }] of sides.entries())
         for (const edge of removableEdges(program.plan)) {
           weaken(ranks, rank, edge)
-          ranks.simulation.transport.seed = edges++
+          ranks.simulation.network.seed = edges++
           const right = await Promise.all(
             sides.map(async (side) => {
               await side.random.reset()

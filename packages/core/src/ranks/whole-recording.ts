@@ -95,7 +95,7 @@ function copySteps(source: AnyBuffer, target: AnyBuffer, devices: readonly Group
     }))
   }
   if (!(target instanceof OwnedHostBuffer)) {
-    const rank = source.rank ?? target.rank!
+    const rank = source.rank ?? target.device.rank
     return [{ kind: 'upload', device: near(target, source, rank), source: host(rank), target: device }]
   }
   const senders = source.rank === undefined ? ranksOf(target) : [source.rank]

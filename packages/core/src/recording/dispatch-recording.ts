@@ -299,7 +299,8 @@ function automaticValue(
       return (region.byteOffset - byteOffset) / slot.strideByteLength
     case 'stride': {
       const rowByteStride = view.stride * view.buffer.elementByteLength
-      // Rows of u8 or i8 without gaps may have any length in bytes, which is not always a whole number of words.
+      // Rows of u8 or i8 without gaps may have any length in bytes, which is not always a whole number of
+      // words.
       if (view.rows > 1 && rowByteStride % slot.strideByteLength !== 0)
         throw invalid(
           `The rows of ${slot.name} in ${where} are ${rowByteStride} bytes apart, which is not a multiple of the ${slot.strideByteLength} bytes in which the uniform member ${slot.name}_stride counts; use ${slot.name}_columns in the kernel instead.`,

@@ -19,4 +19,4 @@ export { accumulated, recordAccumulate, recordIncrement } from './repeated-work.
 export { type KernelTestResult, runKernelTest } from './run-kernel-test.ts'
 export type { MessageRule } from './simulated-messages.ts'
 export { type SimulatedRanks, type SimulatedRanksOptions, simulateRanks } from './simulated-ranks.ts'
-export type { SimulatedTransport } from './simulated-run.ts'
+export type { SimulatedNetwork } from './simulated-run.ts'

@@ -10,7 +10,7 @@ import { referenceAdapter } from './reference-backend.ts'
 import type { ReferenceExecutable } from './reference-handles.ts'
 import { ReferenceRuntime } from './reference-runtime.ts'
 import { SimulatedAgreement } from './simulated-agreement.ts'
-import { SimulatedRun, type SimulatedTransport } from './simulated-run.ts'
+import { type SimulatedNetwork, SimulatedRun } from './simulated-run.ts'
 
 /** Options of `simulateRanks` and `openRanks`. */
 export interface SimulatedRanksOptions {
@@ -38,7 +38,7 @@ export interface SimulatedRanksOptions {
 export interface SimulatedRanks {
   readonly backends: readonly Backend[]
   /** Take effect at the next run. */
-  readonly transport: SimulatedTransport
+  readonly network: SimulatedNetwork
   /** Applied to the plan of each rank when it runs. */
   transformPlan: (<H extends Handles>(plan: Plan<H, PlanPart>, rank: number) => Plan<H, PlanPart>) | undefined
   /** Which ranks have `Ranks.runAgreed`; none where it is absent. */
@@ -69,7 +69,7 @@ const simulatedOptions = {
 
 class RankSimulation implements SimulatedRanks {
   readonly backends: readonly Backend[]
-  readonly transport: SimulatedTransport
+  readonly network: SimulatedNetwork
   transformPlan: SimulatedRanks['transformPlan']
   runsAgreed: SimulatedRanks['runsAgreed']
   readonly #options: SimulatedRanksOptions
@@ -80,7 +80,7 @@ class RankSimulation implements SimulatedRanks {
   constructor(options: SimulatedRanksOptions) {
     const { ranks, adapters = 1, seed = 1, messages = 'mixed', order = 'random' } = options
     this.#options = options
-    this.transport = { seed, messages, order, brokenRule: undefined }
+    this.network = { seed, messages, order, brokenRule: undefined }
     this.#adapters = Array.from({ length: ranks }, (_, rank) => {
       const length = typeof adapters === 'number' ? adapters : adapters[rank]!
       return Array.from({ length }, (_, index) => ({
@@ -129,7 +129,7 @@ class RankSimulation implements SimulatedRanks {
       memoryByteLength: this.#memoryOf(rank),
       execute: (memory, execution) => {
         const plan = this.transformPlan?.(memory.plan, rank) ?? memory.plan
-        return world.runOf(rank, this.transport).execute(rank, { ...memory, plan }, execution)
+        return world.runOf(rank, this.network).execute(rank, { ...memory, plan }, execution)
       },
     })
     world.runtimes[rank] = runtime
@@ -156,9 +156,9 @@ class World {
     })
   }
 
-  runOf(rank: number, transport: SimulatedTransport): SimulatedRun {
+  runOf(rank: number, network: SimulatedNetwork): SimulatedRun {
     const number = this.#runsBegun[rank]!++
-    this.#runs[number] ??= new SimulatedRun(this.#count, transport, number)
+    this.#runs[number] ??= new SimulatedRun(this.#count, network, number)
     return this.#runs[number]
   }
 

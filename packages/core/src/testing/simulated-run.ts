@@ -9,7 +9,7 @@ import { sliceMilliseconds } from './reference-execution.ts'
 import { type MessageRule, SimulatedMessages } from './simulated-messages.ts'
 
 /** How messages between simulated ranks behave; changes take effect at the next run. */
-export interface SimulatedTransport {
+export interface SimulatedNetwork {
   seed: number
   messages: 'eager' | 'rendezvous' | 'mixed'
   order: 'random' | 'adversarial'
@@ -40,7 +40,7 @@ interface Action {
 
 /** One run of a program on all ranks: each joins with `execute`. */
 export class SimulatedRun {
-  readonly #transport: SimulatedTransport
+  readonly #network: SimulatedNetwork
   readonly #random: () => number
   readonly #prioritized: boolean
   readonly #messages: SimulatedMessages
@@ -55,14 +55,14 @@ export class SimulatedRun {
   /** A rank has failed: others may wait for it, and its caller says so to them. */
   #failed = false
 
-  constructor(count: number, transport: SimulatedTransport, number: number) {
+  constructor(count: number, network: SimulatedNetwork, number: number) {
     this.#count = count
-    this.#transport = { ...transport }
-    this.#random = seededRandom(transport.seed * 1009 + number)
+    this.#network = { ...network }
+    this.#random = seededRandom(network.seed * 1009 + number)
     this.#prioritized = this.#random() < 0.5
-    const { messages } = transport
+    const { messages } = network
     const eager = messages === 'mixed' ? () => this.#random() < 0.5 : () => messages === 'eager'
-    this.#messages = new SimulatedMessages(eager, transport.brokenRule)
+    this.#messages = new SimulatedMessages(eager, network.brokenRule)
   }
 
   execute(rank: number, memory: PlanMemory, options: ExecutionOptions): Promise<ExecutionResult> {
@@ -193,7 +193,7 @@ export class SimulatedRun {
   }
 
   #delay({ kind, run, instance }: Action): number {
-    const { order, brokenRule } = this.#transport
+    const { order, brokenRule } = this.#network
     // What completes too late is as bad for a removed edge as what begins too late.
     const deferred = isDeferred(run.memory.plan, run.progress, instance) ? 4 : 0
     const adversarial = order === 'adversarial' || brokenRule === 'source' || brokenRule === 'target'

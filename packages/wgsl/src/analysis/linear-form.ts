@@ -56,7 +56,7 @@ export class LinearForms {
 
   /** The key of a scalar; undefined if its value may change without a known assignment. */
   key(e: Expression): Key | undefined {
-    return this.#key(this.of(e), e.type)
+    return this.#key(this.of(e), e.type!)
   }
 
   /** The key of a place's value. */
@@ -180,8 +180,8 @@ export class LinearForms {
   }
 
   /** An i32 and a u32 may have the same bits but different numbers, so a key includes the kind. */
-  #key(form: LinearForm | undefined, type: Type | undefined): Key | undefined {
-    if (form === undefined || type === undefined) return undefined
+  #key(form: LinearForm | undefined, type: Type): Key | undefined {
+    if (form === undefined) return undefined
     let variables = this.#variables.get(form)
     if (variables === undefined) {
       variables = [...form.terms.keys()].flatMap((a) => a.variables)

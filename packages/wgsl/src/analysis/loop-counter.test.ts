@@ -181,6 +181,8 @@ describe('a loop ends', () => {
       expect(most(`for (var s = 9u; s > 2u; s ${operator}= 2u) { }`), operator).toBe(
         operator === '/' ? 2 : undefined,
       )
+    for (const operator of ['-', '/', '%', '&', '|', '^', '<<', '>>'])
+      expect(most(`for (var s = 9u; s < 256u; s ${operator}= 2u) { }`), operator).toBe(undefined)
   })
   it('not when the bound is made of the counter, or no value of the counter is beyond it', () => {
     expect(most('for (var k = 0u; k <= k; k++) { }')).toBe(undefined)
@@ -192,6 +194,7 @@ describe('a loop ends', () => {
   })
   it('not when the counter is a float, which steps may leave as it is', () => {
     expect(most('for (var k = 0.0; k < 1e9; k += 1.0) { }')).toBe(undefined)
+    expect(most('var m = 1e9; for (var k = 0.0; k < m; k += 1.0) { }')).toBe(undefined)
   })
   it('not when the bound moves, the counter moves away or stays, or it is not a `for` loop', () => {
     expect(most('for (var k = 0u; k < out[0]; k += 2u) { out[k] = 1u; }')).toBe(undefined)

@@ -113,7 +113,8 @@ class RangeAnalysis {
     this.#statement(fn.body)
   }
 
-  // -------------------------------------------------------------------------------------------------- statements
+  // --------------------------------------------------------------------------------------------------
+  // statements
 
   #statement(s: Statement | undefined): void {
     if (s === undefined) return
@@ -218,7 +219,8 @@ class RangeAnalysis {
     return value
   }
 
-  // -------------------------------------------------------------------------------------------------- expressions
+  // --------------------------------------------------------------------------------------------------
+  // expressions
 
   #value(e: Expression): Components | undefined {
     if (this.#callDepth > 0 && this.#callBudget-- <= 0) return e.type && wholeComponents(e.type)

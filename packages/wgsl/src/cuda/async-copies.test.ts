@@ -198,6 +198,8 @@ describe('asynchronous copies', () => {
     expect(copies(`${two}tile[t - 64u] = a[9];`)).toEqual([2, 4])
     expect(copies(`${two}tile[id.x * 2u + 32u] = a[9];`)).toEqual([])
     expect(copies('tile[t] = a[t];\ntile[id.x + 32u] = a[t];')).toEqual([1, 2])
+    expect(copies('tile[t + n - n] = a[t];\ntile[t + 32u] = a[t];')).toEqual([1, 2])
+    expect(copies('tile[n * 0u] = a[t];\ntile[5] = a[t];')).toEqual([1, 2])
     expect(copies('tile[(id.xy + id.xy).y] = a[t];\ntile[(id.xz + id.xz).y + 1u] = a[t];')).toEqual([])
   })
 

@@ -237,6 +237,17 @@ describe('collective calls and other effects', () => {
     unguarded(body(kernel('atomicAdd(&c[i], subgroupAdd(n));', atomic), 'trap'), 'subgroupAdd(0xffffffffu')
   })
 
+  it('stand behind the conditions before theirs', () => {
+    const f = 'fn f(p: ptr<function, u32>) -> u32 { *p += 1u; return *p; }'
+    const chain = (condition: string) =>
+      body(kernel(`var k = 0u; if (n > 2u) { out[i] = 1u; } else if (${condition}) { out[i] = k; }`, f))
+    expect(chain('f(&k) > n')).toContain('} else if (f_(k_) > n_) {')
+    // What has to be kept before the call is in the branch.
+    expect(chain('k + f(&k) > n')).toMatch(
+      /\} else \{\n +const unsigned (\w+) = k_;\n +if \(\(\1 \+ f_\(k_\)\) > n_\) \{/,
+    )
+  })
+
   it('change no index that was evaluated before them', () => {
     const declarations = `var<workgroup> counts: array<atomic<u32>, 32>;
       fn f(p: ptr<function, u32>) -> u32 { *p += 1u; return *p; }
@@ -299,6 +310,19 @@ describe('generated code', () => {
       fn fill(i: u32) { big[i] = i; }
       @compute @workgroup_size(64) fn main(@builtin(local_invocation_index) i: u32) { fill(i * 256u); flag = 1u; workgroupBarrier(); out[i] = big[i * 256u] + flag; }`)
     expect([kernel.staticSharedByteLength, kernel.dynamicSharedByteLength]).toEqual([0, 65552])
+  })
+
+  it('declares what a continuing part uses before the body, elements and parts of it too', () => {
+    const text = body(`${io} @compute @workgroup_size(1) fn main() {
+      loop { var v = array(1u, 2u); var w = vec2u(n); let x = n; let y = n + 1u; if (n == 3u) { continue; } out[y] = 1u;
+        continuing { v[x & 1u] = 3u; w.y += v[0]; out[0] = w.y; break if w.x > 2u; } }
+    }`)
+    const ahead = text.slice(text.indexOf('while (true)'), text.indexOf('n_ + 1u'))
+    expect(ahead.match(/^ +[\w<>, ]+ (\w+);$/gm)?.map((line) => line.trim().split(' ').at(-1))).toEqual([
+      'v_;',
+      'w_;',
+      'x_;',
+    ])
   })
 
   it('stays short if lets are used several times', () => {

@@ -6,10 +6,9 @@ import { some, walk } from '../walk.ts'
 /**
  * Finds the exit conditions of loops whose computation must be hidden from the compiler. nvcc 13.0 assumes
  * that a loop ends after its first iteration if its exit compares an integer with a bound, the integer moves
- * away from that bound by a constant, and starts at a constant distance from it, as in
- * `for (var k = n; k <= n; k--)`. nvcc also recognizes the comparison through a flag, `==`, `max`, `select` or
- * a `switch`. The hiding is transparent to the assembler, so the machine code of most hot loops does not
- * change.
+ * away from that bound by a constant, and starts at a constant distance from it, as in `for (var k = n; k <=
+ * n; k--)`. nvcc also recognizes the comparison through a flag, `==`, `max`, `select` or a `switch`. The
+ * hiding is transparent to the assembler, so the machine code of most hot loops does not change.
  *
  * These conditions are hidden, except for literals:
  *

@@ -72,7 +72,6 @@ function computedText(writer: FunctionWriter, e: Expression): CxxExpression {
 /** A composite from the texts of its parts. */
 function constructText(writer: FunctionWriter, type: Type, parts: readonly CxxExpression[]): CxxExpression {
   const name = writer.type(type)
-  if (type.kind === 'vector' && parts.length === 1) return parts[0]!
   if (type.kind === 'matrix' && parts.length !== type.columns) {
     const column = writer.type({ kind: 'vector', size: type.rows, scalar: type.scalar })
     const columns = Array.from({ length: type.columns }, (_, c) =>
@@ -114,11 +113,8 @@ function indexValueText(
     { expression: index, text: () => unsignedText(writer, index) },
   ]) as [CxxExpression, CxxExpression]
   const type = base.type!
+  if (type.kind === 'vector') return call(names.prelude('component'), [of, at])
   const known = literalInteger(index)
-  if (type.kind === 'vector')
-    return known !== undefined
-      ? member(of, componentName(Math.min(known, type.size - 1)))
-      : call(names.prelude('component'), [of, at])
   const length = elementCount(type)!
   if (known !== undefined) return primary(`${operand(of)}[${Math.min(known, length - 1)}u]`)
   const isFree = writer.context.bounds === 'unchecked' || writer.context.ranges.isInside(e)

@@ -7,8 +7,8 @@ import { Costs, ticksPerSecond } from './cost.ts'
 
 /**
  * Where a kernel looks at its stop word, which tells its invocations to leave. A loop needs no look if, by
- * the estimate of `cost.ts`, all its rounds together are short for any input. Every other loop has a look, which
- * replaces the guard against C++'s assumption that loops end:
+ * the estimate of `cost.ts`, all its rounds together are short for any input. Every other loop has a look,
+ * which replaces the guard against C++'s assumption that loops end:
  *
  * - `chunks`: a `for` whose condition approaches its end by a known step (`LoopApproach`) becomes a native
  *   loop with a limited number of rounds, inside a loop that looks. The rounds of a chunk have no extra cost,

@@ -124,8 +124,6 @@ function indexText(state: Walk, place: IndexPlace): CxxExpression {
   const type = place.base.type
   const element = (index: string) => primary(`${operand(base)}[${index}]`)
   if (type.kind === 'vector') {
-    const known = literalInteger(place.index)
-    if (known !== undefined) return member(base, componentName(Math.min(known, type.size - 1)))
     if (inRegisters(place)) {
       state.component = unsignedText(writer, place.index)
       return base

@@ -105,7 +105,7 @@ function writeAssign(writer: FunctionWriter, target: Place, value: Expression): 
     // The indices of the target are evaluated before the value, which could change them.
     const place = targetText(writer, settled(writer, target))
     const written = writer.value(value)
-    const kept = isFixed(value) ? written : simple(writer.temporary(value.type!, written.text))
+    const kept = simple(writer.temporary(value.type!, written.text))
     writeStore(writer, target, place, kept)
     return
   }

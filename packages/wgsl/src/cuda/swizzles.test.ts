@@ -70,6 +70,18 @@ describe('swizzled workgroup arrays', () => {
     expect(found(`${copy}let bytes = ${bytes};`)).toEqual({})
   })
 
+  it('have constants and multiples of eight rows outside the swizzle, if the index is u32 and has no effects', () => {
+    const text = (statements: string) =>
+      emitCuda(lower(parseWgsl(source(`${copy}${statements}`))), { bounds: 'unchecked' }).parts.body
+    const elements = (index: string) => text(`${load('4u')}\nout[t] = tile[${index}];`)
+    expect(elements('(t % 8u) + 64u')).toContain('tile_[swizzled<4u>(rem(t_, 8u)) + (64u)]')
+    expect(elements('i32(t % 8u) + 64')).toContain(
+      'tile_[swizzled<4u>((unsigned)(add((int)(rem(t_, 8u)), 64)))]',
+    )
+    expect(text(load('4u', 'n * 64u + 3u'))).toContain('&tile_, 3u, (n_ * 64u))')
+    expect(text(load('4u', 'workgroupUniformLoad(&tile[0]).x + 64u'))).toMatch(/&tile_, t\d+, 0u\)/)
+  })
+
   it('begin at a multiple of 128 bytes', () => {
     const text = source(copy + load('4u')).replace(
       'var<workgroup> tile',

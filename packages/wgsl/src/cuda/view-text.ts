@@ -33,7 +33,7 @@ export function viewText(writer: FunctionWriter, view: ViewPlace): ViewText {
   const align = alignOf(view.type)
   const least = leastViewSize(view.type)
   const { text } = unsignedText(writer, view.offset)
-  const offset = writer.temporary(u32Type, align > 1 ? `(${text}) & ${2 ** 32 - align}u` : text)
+  const offset = writer.temporary(u32Type, `(${text}) & ${2 ** 32 - align}u`)
   const max = (text: string) => `${writer.context.names.prelude('max')}(${text}, ${least}u)`
   const size = view.size && writer.temporary(u32Type, max(unsignedText(writer, view.size).text))
   const { bounds } = writer.context
@@ -84,7 +84,7 @@ export function viewedText(
 export function viewLengthText({ view, seen }: ViewText): CxxExpression {
   const { offset: before, stride } = runtimeArrayOf(view.type)!
   const elements = before === 0 ? seen : `${seen} - ${before}u`
-  return operation(stride === 1 ? elements : `(${elements}) / ${stride}u`)
+  return operation(`(${elements}) / ${stride}u`)
 }
 
 /** The byte length of the buffer that contains a view. */

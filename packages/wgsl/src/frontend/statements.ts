@@ -125,7 +125,8 @@ function lowerReturn(f: FunctionScope, valueNode: ExpressionNode | undefined, at
   f.emit({ kind: 'return', value, loc: f.loc(at) })
 }
 
-// ------------------------------------------------------------------------------------------------- declarations
+// -------------------------------------------------------------------------------------------------
+// declarations
 
 function lowerDeclaration(f: FunctionScope, node: DeclarationNode): void {
   const { name, nameAt, kind } = node
@@ -202,7 +203,8 @@ function lowerVar(
   f.declareVar(name, nameAt, type, value?.kind === 'zero' ? undefined : value)
 }
 
-// -------------------------------------------------------------------------------------------------- assignment
+// --------------------------------------------------------------------------------------------------
+// assignment
 
 function lowerAssign(f: FunctionScope, node: AssignNode): void {
   const { target: targetNode, operator, value: valueNode, at } = node
@@ -317,7 +319,8 @@ function lowerCallStatement(f: FunctionScope, call: Extract<ExpressionNode, { ki
   f.emit({ kind: 'evaluate', value: operand.expression, loc: f.loc(call.at) })
 }
 
-// ------------------------------------------------------------------------------------------------ control flow
+// ------------------------------------------------------------------------------------------------ control
+// flow
 
 function lowerIf(f: FunctionScope, node: IfNode): void {
   const condition = f.condition(node.condition, 'the condition of if')

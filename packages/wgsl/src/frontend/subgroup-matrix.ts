@@ -96,7 +96,8 @@ function matrix(
   return type
 }
 
-// ------------------------------------------------------------------------------------------------------- products
+// -------------------------------------------------------------------------------------------------------
+// products
 
 /** Whether matrices of `from` can be multiplied with sums of `to`. */
 function multiplies(from: SubgroupMatrixComponent, to: string): boolean {
@@ -168,7 +169,8 @@ function lowerScalarOperation(scope: ExpressionScope, name: BuiltinFunction, nod
   return call(scope, name, [scope.expressionOf(operand), value], type, at)
 }
 
-// ------------------------------------------------------------------------------------------------ loads and stores
+// ------------------------------------------------------------------------------------------------ loads and
+// stores
 
 function lowerAccess(
   scope: ExpressionScope,

@@ -160,7 +160,8 @@ class FunctionEmitter implements PlaceWriter {
     return name
   }
 
-  // -------------------------------------------------------------------------------------------------- statements
+  // --------------------------------------------------------------------------------------------------
+  // statements
 
   #statement(s: Statement): string {
     return (s.kind === 'block' ? '' : this.instrumentation.reached(s)) + this.#statementText(s)
@@ -245,7 +246,8 @@ class FunctionEmitter implements PlaceWriter {
     return `l${n}: for (;;) {\nif (R.rounds-- === 0) R.look();\n${test}b${n}: ${emitted}\n${rest}\n}`
   }
 
-  // -------------------------------------------------------------------------------------------------- expressions
+  // --------------------------------------------------------------------------------------------------
+  // expressions
 
   /** JavaScript of an expression's value; composites share no memory. */
   value(e: Expression): string {

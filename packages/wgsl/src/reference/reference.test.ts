@@ -27,7 +27,10 @@ function runKernel(
   return outputs
 }
 
-/** The bytes of output `name` of a one-workgroup kernel whose body is `body`, over `in_f`, `in_i` and `in_u` of 8 scalars. */
+/**
+ * The bytes of output `name` of a one-workgroup kernel whose body is `body`, over `in_f`, `in_i` and `in_u`
+ * of 8 scalars.
+ */
 function evaluate(body: string, output: string, declarations = ''): number[] {
   const source = `// run: workgroups=1,1,1
 // buffer in_f: f32[8] values(0, 1.5, -2.5, 3.25, -0.5, 100, 0.001, 7)

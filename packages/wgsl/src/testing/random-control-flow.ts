@@ -144,7 +144,8 @@ ${asStruct ? '  let sid = 0u;\n' : ''}${aliases}${body}}
     return `  var ${name}: ${type}${initial};\n`
   }
 
-  // -------------------------------------------------------------------------------------------------- expressions
+  // --------------------------------------------------------------------------------------------------
+  // expressions
 
   #valueOf(type: Variable['type']): string {
     if (type === 'u32') return this.#value()
@@ -290,7 +291,8 @@ ${asStruct ? '  let sid = 0u;\n' : ''}${aliases}${body}}
     return `&spare_${type.startsWith('array') ? 'array' : type.toLowerCase()}`
   }
 
-  // --------------------------------------------------------------------------------------------------- statements
+  // ---------------------------------------------------------------------------------------------------
+  // statements
 
   #statements(count: number, around: Around): string {
     let text = ''

@@ -117,7 +117,8 @@ class Verifier {
       this.#check(/^(bool|i32|u32|f32|f16)$/.test(type.scalar), loc, 'scalars are concrete')
   }
 
-  // -------------------------------------------------------------------------------------------------- statements
+  // --------------------------------------------------------------------------------------------------
+  // statements
 
   #block(block: Block): void {
     const outer = this.#scope
@@ -225,7 +226,8 @@ class Verifier {
     this.#breakable--
   }
 
-  // ------------------------------------------------------------------------------------------------------ places
+  // ------------------------------------------------------------------------------------------------------
+  // places
 
   #target(place: Place): void {
     this.#place(place)
@@ -297,7 +299,8 @@ class Verifier {
     this.#check(element === type, loc, 'an index gives an element')
   }
 
-  // -------------------------------------------------------------------------------------------------- expressions
+  // --------------------------------------------------------------------------------------------------
+  // expressions
 
   /** An expression that has a value, of the given type if one is given. */
   #value(e: Expression, type?: Type): void {

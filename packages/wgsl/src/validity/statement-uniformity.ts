@@ -21,7 +21,7 @@ interface Construct {
   readonly exits: ReadonlyMap<Memory, Node>
   /** Values at the start of an iteration. */
   readonly entries: ReadonlyMap<Memory, Node>
-  /** Values that reach the continuing part through `continue`; undefined if there is no continuing part. */
+  /** Values that reach the continuing part through `continue`. */
   readonly continued: Map<Memory, Node>
   /** Memory that is changed in the construct, whether or not it outlives it. */
   readonly changing: ReadonlySet<Memory>

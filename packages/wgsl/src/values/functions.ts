@@ -148,7 +148,8 @@ export function componentFunction(name: string, kind: string, r: Round = roundin
   return (componentFunctions as Readonly<Record<string, Make>>)[name]?.(r, kind)
 }
 
-// ------------------------------------------------------------------------------- functions of whole vectors and matrices
+// ------------------------------------------------------------------------------- functions of whole vectors
+// and matrices
 
 type Vector = readonly number[]
 

@@ -2,7 +2,12 @@ import { type Device, type DeviceGroup, GpuError, isGpuError } from '@tandem-gpu
 import { characterOf } from '../../device-character.ts'
 import type { TuningOptions } from '../../tuning/tuning-store.ts'
 import type { MatmulShape, MatmulType } from '../matmul-shape.ts'
-import { chooseBlocking, type MatmulBlocking, matmulCandidates } from '../single/matmul-kernels.ts'
+import {
+  assumedProcessors,
+  chooseBlocking,
+  type MatmulBlocking,
+  matmulCandidates,
+} from '../single/matmul-kernels.ts'
 import { planStream, type StreamPlan, withSplitParts, withTransposedRows } from '../stream/plan-stream.ts'
 import { gainsFromSplitting, hasSplitProducts, type MatmulPrecision } from '../tensor/split-kernels.ts'
 import { type ChooseDevicesOptions, chooseDevices, type DeviceChoice } from './choose-devices.ts'
@@ -130,8 +135,11 @@ export async function chooseProduct(
     `The kernel of ${blocking.tileRows} × ${blocking.tileColumns} (${blocking.body}) is ${
       blocking === candidates[0] ? 'expected' : 'measured'
     } to be the fastest of ${candidates.length}.`,
+    blocking.parts === 1
+      ? 'The sum over k is not divided into parts.'
+      : `The sum over k is divided into ${blocking.parts} parts, which should fill ${assumedProcessors} multiprocessors better than whole sums.`,
     stream === undefined && devices.length > 1
-      ? `Each device gathers B ${panels === 1 ? 'in one panel' : `in ${panels} panels of at most ${columns} columns`}.`
+      ? `Each device gathers B ${panels === 1 ? 'in one panel, since it is small' : `in ${panels} panels of at most ${columns} columns`}.`
       : undefined,
   ]
   return {
@@ -155,8 +163,9 @@ function modeReason(
   return `${how}: ${memoryLimitBytes === undefined ? 'they do not fit in memory' : 'a memory limit was given'}.`
 }
 
-function precisionReason(precision: MatmulPrecision = 'ieee', split: boolean, fits: boolean): string {
+function precisionReason(precision: MatmulPrecision | undefined, split: boolean, fits: boolean): string {
   const how = split ? 'Products are formed from f16 parts on tensor cores' : 'Products are formed in f32'
+  if (precision === undefined) return `${how}, the default precision.`
   if (precision !== 'auto') return `${how}, as requested.`
   if (split) return `${how}, since the product is large.`
   return `${how}: ${fits ? 'the product is small, or a device has no tensor cores' : 'there is not enough memory for the parts'}.`

@@ -24,12 +24,18 @@ export interface MatmulModel {
   readonly commandSeconds: number
 }
 
-/** The predicted time of a product on each number of devices, and the number that is used. */
+/**
+ * The predicted time of a product on each number of devices, the recommended number, and the number that is
+ * used.
+ */
 export interface MatmulPrediction {
   readonly model: MatmulModel
   /** Predicted seconds with 1, 2, ... devices. */
   readonly seconds: readonly number[]
-  /** The number in use if it is within 2 % of the fastest; otherwise the smallest number that is. */
+  /**
+   * The recommended number: `chosen` if its time is within 2 % of the shortest, otherwise the smallest number
+   * for which that holds.
+   */
   readonly best: number
   readonly chosen: number
   /** One sentence with the values. */

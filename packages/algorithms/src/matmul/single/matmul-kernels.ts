@@ -41,7 +41,10 @@ export interface MatmulBlocking {
 export interface MatmulKernels {
   readonly type: MatmulType
   readonly blocking: MatmulBlocking
-  /** For views whose rows start at multiples of four elements and, for B and C, have a multiple of four columns. */
+  /**
+   * For views whose rows start at multiples of four elements and, for B and C, have a multiple of four
+   * columns.
+   */
   readonly vector: Kernel
   /** For any view. */
   readonly scalar: Kernel
@@ -71,7 +74,10 @@ interface Tile {
   readonly columnBlocks: number
   /** Speed on a full GPU as a fraction of the fastest tile's, measured on an H200. */
   readonly efficiency: number
-  /** The fraction of that speed with 1, 2, … warps on each of a multiprocessor's four schedulers, measured on an H200; 1 for more warps. */
+  /**
+   * The fraction of that speed with 1, 2, … warps on each of a multiprocessor's four schedulers, measured on
+   * an H200; 1 for more warps.
+   */
   readonly sparse: readonly number[]
 }
 
@@ -122,8 +128,11 @@ const blockingOf = (tile: Tile, parts: number): MatmulBlocking => ({
   parts,
 })
 
-/** The number of multiprocessors that the choice of blocks assumes. It is fixed, so that the same shape gives the same bits on every GPU. */
-const assumedProcessors = 132
+/**
+ * The number of multiprocessors that the choice of blocks assumes. It is fixed, so that the same shape gives
+ * the same bits on every GPU.
+ */
+export const assumedProcessors = 132
 
 /** Assumptions for the choice of tiles. */
 export interface CandidateOptions {
@@ -187,8 +196,9 @@ export function matmulCandidates(
 }
 
 /**
- * Estimated clock cycles: the warps of whole blocks on the fullest multiprocessor take turns on its four schedulers, each at 0.82
- * multiply-adds per lane and cycle (measured). Adding the parts and transposing A cost extra.
+ * Estimated clock cycles: the warps of whole blocks on the fullest multiprocessor take turns on its four
+ * schedulers, each at 0.82 multiply-adds per lane and cycle (measured). Adding the parts and transposing A
+ * cost extra.
  */
 function tileCost(tile: Tile, rows: number, { n, k }: MatmulShape, parts: number): number {
   const blocks = Math.ceil(rows / rowsOf(tile)) * Math.ceil(n / columnsOf(tile)) * parts
@@ -270,7 +280,9 @@ export async function compileMatmul(
   }
   const [product, transpose] = await Promise.allSettled([
     compileTerminating(group, sources),
-    blocking.body === 'transposed' ? compileTranspose(group, type, undefined, false, false) : undefined,
+    blocking.body === 'transposed'
+      ? compileTranspose(group, { type, scatter: false, persistent: false })
+      : undefined,
   ])
   const compiled = [product, transpose].flatMap((result) =>
     result.status === 'fulfilled' && result.value ? [result.value] : [],

@@ -45,7 +45,7 @@ const algorithms: Record<string, (group: DeviceGroup) => Promise<{ bits: unknown
     const output = await allocateSharded(group, 'i32', columns, rows)
     const source = Int32Array.from({ length: rows * columns }, (_, i) => i * 7)
     await writeSharded(group, input, source)
-    const kernel = await compileTranspose(group, 'i32', 'square')
+    const kernel = await compileTranspose(group, { type: 'i32', kernel: 'square' })
     const program = group.record((recorder) => {
       const options = { kernel, input, output, transport: 'copy', messageParts: 3 } as const
       recordTranspose(recorder, group, options)

@@ -3,7 +3,10 @@
  * kernel, or another of its fragments, uses one of the names in `provides`.
  */
 export interface Fragment {
-  /** The identifiers that pull the fragment in. No user name can equal one: those end in `_` or `_` and digits. */
+  /**
+   * The identifiers that pull the fragment in. No user name can equal one: those end in `_` or `_` and
+   * digits.
+   */
   readonly provides: readonly string[]
   /**
    * Identifiers of other fragments that it uses without their names appearing in its text: vector operators.

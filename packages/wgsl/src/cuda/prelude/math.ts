@@ -1,6 +1,8 @@
 import { type Fragment, forEachSize, lift } from './fragment.ts'
 
-/** f32 functions of one argument: WGSL name and body. f16 goes through f32, whose error is far below f16's. */
+/**
+ * f32 functions of one argument: WGSL name and body. f16 goes through f32, whose error is far below f16's.
+ */
 const unary: readonly (readonly [string, string])[] = [
   ['ceil', 'ceilf(a)'],
   ['floor', 'floorf(a)'],
@@ -73,7 +75,8 @@ function family(count: 1 | 2 | 3, table: readonly (readonly [string, string])[])
  */
 export const mathFragments: readonly Fragment[] = [
   {
-    // __sinf and __cosf are exact to 2^-21 in [-pi, pi] only. Two steps keep the error small up to about 10^5.
+    // __sinf and __cosf are exact to 2^-21 in [-pi, pi] only. Two steps keep the error small up to about
+    // 10^5.
     provides: ['reduce_angle'],
     source: `WGSL_FN float reduce_angle(float a) {
   const float turns = rintf(a * 0.15915494309189535f);

@@ -30,7 +30,10 @@ const unaryOperator = (symbol: string, call: string): string =>
       `template <class T> WGSL_FN auto operator${symbol}(vec<T, ${n}> a) { return make_vec(${parts((c) => `${call}(a.${c})`)}); }`,
   )
 
-/** Vectors: values and memory share one layout, which is WGSL's (a vec3 has 12 bytes; `slot` adds the padding in arrays). */
+/**
+ * Vectors: values and memory share one layout, which is WGSL's (a vec3 has 12 bytes; `slot` adds the padding
+ * in arrays).
+ */
 export const vectorFragments: readonly Fragment[] = [
   {
     provides: ['WGSL_CTOR'],

@@ -82,26 +82,23 @@ it.skipIf(!hasProgram('g++'))(
   },
 )
 
-it.skipIf(!hasProgram('g++'))(
-  'stops a kernel whose C++ divides by zero (needs g++)',
-  async () => {
-    const source = `@group(0) @binding(0) var<storage, read_write> out: array<i32>;
+it.skipIf(!hasProgram('g++'))('stops a kernel whose C++ divides by zero (needs g++)', async () => {
+  const source = `@group(0) @binding(0) var<storage, read_write> out: array<i32>;
 @compute @workgroup_size(1) fn main() { let a = out[0]; let b = out[1]; out[2] = a / b; }`
-    const kernel = emitCuda(lower(parseWgsl(source)), { bounds: 'clamp', lineDirectives: false })
-    const guarded = /div\((\w+), (\w+)\)/g
-    expect(kernel.parts.body.match(guarded)).toHaveLength(1)
-    const wrong = { ...kernel, parts: { ...kernel.parts, body: kernel.parts.body.replace(guarded, '$1 / $2') } }
-    const program = await buildCpuProgram([kernel, wrong])
-    const run = (index: number, a: number, b: number) => ({
-      ...{ kernel: index, grid: [1, 1, 1] as const },
-      parameters: [new Uint8Array(Int32Array.of(a, b, 0, 0, 0).buffer), 20n],
-    })
-    const results = await program.run([run(0, 7, 3), run(0, 5, 0), run(1, 5, 0), run(1, 5, 1)])
-    expect(results.map((r) => ('failure' in r ? r.failure : 'ok'))).toEqual([
-      ...['ok', 'ok', 'failed signal 4', 'ok'],
-    ])
-  },
-)
+  const kernel = emitCuda(lower(parseWgsl(source)), { bounds: 'clamp', lineDirectives: false })
+  const guarded = /div\((\w+), (\w+)\)/g
+  expect(kernel.parts.body.match(guarded)).toHaveLength(1)
+  const wrong = { ...kernel, parts: { ...kernel.parts, body: kernel.parts.body.replace(guarded, '$1 / $2') } }
+  const program = await buildCpuProgram([kernel, wrong])
+  const run = (index: number, a: number, b: number) => ({
+    ...{ kernel: index, grid: [1, 1, 1] as const },
+    parameters: [new Uint8Array(Int32Array.of(a, b, 0, 0, 0).buffer), 20n],
+  })
+  const results = await program.run([run(0, 7, 3), run(0, 5, 0), run(1, 5, 0), run(1, 5, 1)])
+  expect(results.map((r) => ('failure' in r ? r.failure : 'ok'))).toEqual([
+    ...['ok', 'ok', 'failed signal 4', 'ok'],
+  ])
+})
 
 it.skipIf(!hasProgram('g++'))('removes what no test has used for a week (needs g++)', async () => {
   const source = '@compute @workgroup_size(1) fn main() {}'

@@ -1,6 +1,9 @@
 import { Random } from '../../testing/random.ts'
 
-/** The invocations of a kernel that `randomExits` writes, all in one workgroup; it stores one word for each in `out`. */
+/**
+ * The invocations of a kernel that `randomExits` writes, all in one workgroup; it stores one word for each in
+ * `out`.
+ */
 export const exitInvocations = 32
 
 /** The words of the buffer `input`. */

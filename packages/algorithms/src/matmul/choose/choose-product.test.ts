@@ -1,0 +1,42 @@
+import type { DeviceGroup } from '@tandem-gpu/core'
+import { expect, it } from 'vitest'
+import { chooseProduct } from './choose-product.ts'
+
+/** As much of a group of GPUs as decides how a product is computed. */
+function gpus(count: number): DeviceGroup {
+  const limits = {
+    maxWorkgroupInvocations: 1024,
+    maxWorkgroupMemoryByteLength: 49_152,
+    maxBufferByteLength: 2 ** 36,
+    maxStorageBindingByteLength: 2 ** 36,
+  }
+  const devices = Array.from({ length: count }, (_, ordinal) => ({
+    ordinal,
+    info: { id: `gpu-${ordinal}`, name: 'GPU', software: false, memoryByteLength: 2 ** 36 },
+    limits,
+  }))
+  return { software: false, devices, canAccessPeer: () => true } as unknown as DeviceGroup
+}
+
+const cube = (side: number) => ({ m: side, n: side, k: side })
+
+it('gives a reason for each decision, and says whether it was requested', async () => {
+  const { reasons, blocking } = await chooseProduct(gpus(4), cube(3000), 'f32')
+  expect(blocking).toMatchObject({ tileRows: 128, tileColumns: 128, body: 'transposed', parts: 2 })
+  expect(reasons).toEqual([
+    expect.stringMatching(/^4 of 4 devices compute, all of the group\. 4 devices of 4 should be fastest/),
+    'The matrices stay on the devices, which have enough memory.',
+    'Products are formed in f32, the default precision.',
+    'The kernel of 128 × 128 (transposed) is expected to be the fastest of 4.',
+    'The sum over k is divided into 2 parts, which should fill 132 multiprocessors better than whole sums.',
+    'Each device gathers B in one panel, since it is small.',
+  ])
+  const requested = { precision: 'ieee', devices: 1, mode: 'resident' } as const
+  expect((await chooseProduct(gpus(1), cube(64), 'f32', requested)).reasons).toEqual([
+    expect.stringMatching(/^1 of 1 devices compute, as requested\./),
+    'The matrices stay on the devices, as requested.',
+    'Products are formed in f32, as requested.',
+    expect.stringMatching(/^The kernel of/),
+    'The sum over k is not divided into parts.',
+  ])
+})
