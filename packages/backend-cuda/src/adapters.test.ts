@@ -60,7 +60,7 @@ describe('adapters', () => {
     expect(readings.map(({ computeUtilization }) => computeUtilization)).toEqual([0.1, 0.2, 0.3])
   })
 
-  it('leaves out what a device does not report, and grows the list of processes', async () => {
+  it('omits readings that a device does not report, and grows the list of processes', async () => {
     const { adapters } = await findAdapters(addon, libraries)
     const reading = await adapters[0]!.telemetry!()
     expect(reading).toMatchObject({
@@ -117,7 +117,7 @@ describe('absence', () => {
     expect(absence?.reason).toMatch(/supports CUDA 11\.4, but this package needs CUDA 12\.0/)
   })
 
-  it('tells a machine without devices from one without a driver', async () => {
+  it('distinguishes a machine without devices from one without a driver', async () => {
     configureFake({ FAKE_CUDA_DEVICES: 0 })
     const { absence } = await findAdapters(addon, fresh('empty'))
     expect(absence?.code).toBe('no-device')

@@ -59,7 +59,7 @@ function pathWithout(hidden: readonly string[]): string {
   return folder
 }
 
-it('builds the addon once the tools are there, whatever nx remembers', () => {
+it('builds the addon once the tools are installed, whatever nx has cached', () => {
   const folder = workspace()
   const build = (path: string, skip?: 'skip') => {
     const { TANDEM_ADDON: _, ...inherited } = process.env
@@ -107,7 +107,7 @@ it('builds the addon once the tools are there, whatever nx remembers', () => {
   expect(existsSync(join(folder, notBuilt))).toBe(true)
 })
 
-it('nx builds the addon again where a tool comes, goes or changes, or TANDEM_ADDON does', () => {
+it('nx builds the addon again if a tool or TANDEM_ADDON is added, removed or changed', () => {
   const { inputs } = JSON.parse(readFileSync(join(root, 'nx.json'), 'utf8')).targetDefaults.addon
   expect(inputs).toContainEqual({ runtime: 'node tools/build-addon.mjs' })
   expect(inputs).toContainEqual({ env: 'TANDEM_ADDON' })

@@ -4,7 +4,7 @@ import { addonAbsence } from './native-addon.ts'
 
 const notFound = new Error('No native build was found for platform=x arch=y')
 
-it('an addon that does not load is an absence where the package has none for the machine', () => {
+it('an addon that does not load is an absence if the package has none for the machine', () => {
   expect(addonAbsence(notFound, 'darwin-arm64')).toEqual({
     code: 'unsupported',
     reason: expect.stringMatching(
@@ -14,7 +14,7 @@ it('an addon that does not load is an absence where the package has none for the
   })
 })
 
-it('an addon that does not load is an error where the package has one: CUDA is not skipped', async () => {
+it('an addon that does not load is an error if the package has one: CUDA is not skipped', async () => {
   expect(() => addonAbsence(notFound, 'linux-arm64')).toThrow(GpuError)
   expect(() => addonAbsence(notFound, 'linux-x64')).toThrow(
     /No native build was found .* `npm run build` builds it .* remove cuda\(\) from the list of backends\.$/,

@@ -147,7 +147,7 @@ describe(`on ${real ? 'CUDA' : 'the CPU build of the CUDA text'}`, () => {
   it.each([
     ['clamp', 5],
     ['trap', 12],
-  ] as const)('no kernel bounded by %s reaches what is not its own', async (bounds, every) => {
+  ] as const)('no kernel bounded by %s accesses memory outside its views', async (bounds, every) => {
     const group = await open()
     const wrong: string[] = []
     const waiting = [...sample(every)]

@@ -99,7 +99,7 @@ it('a write longer than all staging memory arrives whole', async () => {
   await queue.close()
 })
 
-it('more launches than a stream takes hold up neither other devices nor JavaScript, and all run', async () => {
+it('more launches than fit into a stream block neither other devices nor JavaScript, and all run', async () => {
   const { group, queue } = await opened(2)
   const other = open(group, 1)
   await queue.compile(1, kernelSource(increment), 'direct')
@@ -144,7 +144,7 @@ it('those who wait among many submits hear in their order, each once its own wor
   await queue.close()
 })
 
-it('what is destroyed with commands in flight stays until they are complete', async () => {
+it('objects that are destroyed with commands in flight remain until these are complete', async () => {
   const { group, queue } = await opened()
   const x = await group.devices[0]!.allocate('u32', 16_384)
   queue.adopt(1, x)
@@ -173,7 +173,7 @@ it('what is destroyed with commands in flight stays until they are complete', as
   x.destroy()
 })
 
-it('a buffer is zero, whoever had its memory before', async () => {
+it('a buffer is zeroed, whatever used its memory before', async () => {
   const { queue } = await opened()
   const data = new Uint8Array(4096).fill(7)
   for (let buffer = 1; buffer < 20; buffer++) {
@@ -262,7 +262,7 @@ it('more workgroups than any kernel could run, read from a buffer, end with the 
   await Promise.all([queue.close(), other.close()])
 })
 
-describe('a kernel that does not end costs its own queue alone', () => {
+describe('a kernel that does not end only affects its own queue', () => {
   const endless = `
 @group(0) @binding(0) var<storage, read_write> x: array<atomic<u32>>;
 @compute @workgroup_size(1) fn main() { while (atomicLoad(&x[0]) == 0) { atomicMax(&x[0], 0u); } }`
@@ -291,14 +291,14 @@ describe('a kernel that does not end costs its own queue alone', () => {
     return { kept, close }
   }
 
-  it('where others have submitted behind it', async () => {
+  it('if others have submitted after it', async () => {
     const { kept, close } = await withEndless([2, 2])
     submit(kept, [dispatch, 1, 1, 1, 1, 1, 0, 4])
     expect([...(await bytesOf(kept, 1, 4))]).toEqual([1, 0, 0, 0])
     await close()
   })
 
-  it('where others compile, for which the driver waits', async () => {
+  it('if others compile, for which the driver waits', async () => {
     const { kept, close } = await withEndless([0.3, 30])
     await kept.compile(2, kernelSource(increment.replace('1u', '5u')), 'direct')
     submit(kept, [dispatch, 2, 1, 1, 1, 1, 0, 4])
@@ -306,7 +306,7 @@ describe('a kernel that does not end costs its own queue alone', () => {
     await close()
   })
 
-  it('where others close, for which the driver waits', async () => {
+  it('if others close, for which the driver waits', async () => {
     const { kept, close } = await withEndless([0.3, 30])
     await kept.close()
     await close()

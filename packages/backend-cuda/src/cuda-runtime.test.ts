@@ -106,7 +106,7 @@ describe('memory', () => {
     }
   })
 
-  it('says what was asked and what is free when memory runs out', async () => {
+  it('says what was requested and what is free when memory runs out', async () => {
     configureFake({ FAKE_CUDA_MEMORY: 1_000_000 })
     const runtime = await open([0])
     const error = await runtime.allocate(0, 3_000_000, { label: 'huge', zero: true }).catch((e: unknown) => e)
@@ -325,7 +325,7 @@ describe('programs', () => {
     expect((await readU32(runtime, a))[0]).toBe(done! + 2)
   })
 
-  it('looks the more seldom whether a run has ended the longer it takes', async () => {
+  it('checks less and less often whether a run has ended', async () => {
     configureFake({ FAKE_CUDA_BUSY_MS: 400 })
     const runtime = await open([0])
     const { executable } = await accumulator(runtime, 1)
@@ -344,7 +344,7 @@ describe('programs', () => {
     expect(looks).toBeLessThan(6000)
   })
 
-  it('gives one span for each command of the last repetition, on one clock', async () => {
+  it('has one span per command of the last repetition, on one clock', async () => {
     const runtime = await open([0, 1])
     const a = await runtime.allocate(0, 64, { label: 'a', zero: true })
     const b = await runtime.allocate(1, 64, { label: 'b', zero: true })

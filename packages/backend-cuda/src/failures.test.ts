@@ -159,7 +159,7 @@ it('ends the graphs of the other GPUs when one cannot be launched, and counts la
   }
 })
 
-it('names in the report of a destroyed group what the driver refuses to take back', async () => {
+it('names in the report of a destroyed group the resources that the driver refuses to free', async () => {
   const backend = cudaBackend({ libraries: fakeLibraries(), kernelCache: false }, translateTestKernel)
   const group = await openGroup({ backends: [backend], devices: 2 })
   const buffer = await group.devices[1]!.allocate('u32', 4, { label: 'kept' })
@@ -196,7 +196,7 @@ it('unloads a kernel from every GPU with the last object and program that use it
   expect(await group.destroy()).toEqual({ leaks: [] })
 })
 
-it('carries out what is queued before it closes', async () => {
+it('executes everything that is queued before it closes', async () => {
   const addon = nativeAddon()
   if (addon instanceof Error) throw addon
   configureFake({ FAKE_CUDA_BUSY_MS: 5 })

@@ -187,7 +187,7 @@ describe.skipIf(absence !== undefined)(`real CUDA devices${reason}`, () => {
     }
   })
 
-  it('says what was asked and what is free when memory runs out', async () => {
+  it('says what was requested and what is free when memory runs out', async () => {
     const group = await open(1)
     const error = await group.devices[0]!.allocate('f32', 2 ** 37, { zero: false }).catch((e: unknown) => e)
     expect(isGpuError(error, 'out-of-memory') || isGpuError(error, 'too-large')).toBe(true)

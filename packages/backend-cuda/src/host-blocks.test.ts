@@ -40,7 +40,7 @@ async function taken(group: NativeGroup, byteLength: number) {
   return mapping
 }
 
-it('gives a block that was given back to the next of its size class, locked and full of zeros', async () => {
+it('reuses a returned block for the next allocation of its size class, locked and zeroed', async () => {
   const { group, calls } = await traced()
   const sizes = [1, 4096, 5000, 1_000_000, 1_040_000]
   const classes = [4096, 4096, 8192, 1_048_576, 1_048_576]
@@ -64,7 +64,7 @@ it('gives a block that was given back to the next of its size class, locked and 
   expect(calls('cuMemHostUnregister')).toBe(3)
 })
 
-it('gives blocks that are in use to nobody, nor those whose pages another ArrayBuffer may have', async () => {
+it('does not reuse blocks that are in use, or whose pages another ArrayBuffer may have', async () => {
   const { group, calls } = await traced()
   const [a, b] = [await taken(group, 8192), await taken(group, 8192)]
   expect(a.address).not.toBe(b.address)
@@ -80,7 +80,7 @@ it('gives blocks that are in use to nobody, nor those whose pages another ArrayB
   expect(await group.close()).toEqual([])
 })
 
-it('keeps 256 MiB in blocks of 64 MiB at most, and gives all back where the driver lacks memory', async () => {
+it('keeps 256 MiB in blocks of at most 64 MiB, and returns everything if the driver lacks memory', async () => {
   const { group, calls } = await traced()
   const mebibyte = 2 ** 20
   const blocks = []
@@ -95,7 +95,7 @@ it('keeps 256 MiB in blocks of 64 MiB at most, and gives all back where the driv
   expect(await group.close()).toEqual([])
 })
 
-it('memory of the host and kernels come and go beside the kernel of another group without waiting for it', async () => {
+it('host memory and kernels are created and freed without waiting for the kernel of another group', async () => {
   const libraries = fakeLibraries()
   const backend = cudaBackend({ libraries, kernelCache: false }, translateTestKernel)
   const [busy, quick] = await Promise.all(

@@ -24,7 +24,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
 const bytes = (length: number, value: number) => new Uint8Array(length).fill(value)
 
-it('names entries by everything they depend on, whatever the parts hold', () => {
+it('names entries by everything that they depend on, whatever the parts contain', () => {
   expect(KernelCache.key(['ab', 'c'])).not.toBe(KernelCache.key(['a', 'bc']))
   expect(KernelCache.key(['ab', 'c'])).toMatch(/^[0-9a-f]{64}$/)
 })
@@ -36,7 +36,7 @@ it('returns what was stored, also to another process', async () => {
   expect(readdirSync(directory)).toEqual(['k.cubin'])
 })
 
-it('keeps nothing where no folder can be made', async () => {
+it('keeps nothing if no folder can be created', async () => {
   writeFileSync(join(directory, 'file'), '')
   for (const folder of [join(directory, 'file', 'kernels'), '/proc/tandem/kernels']) {
     const cache = new KernelCache({ directory: folder })
@@ -45,7 +45,7 @@ it('keeps nothing where no folder can be made', async () => {
   }
 })
 
-it('takes a damaged or truncated entry for a miss and removes it', async () => {
+it('treats a damaged or truncated entry as a miss and removes it', async () => {
   const cache = new KernelCache({ directory })
   for (const contents of [Buffer.alloc(0), Buffer.alloc(200, 1)]) {
     writeFileSync(join(directory, 'k.cubin'), contents)
@@ -66,7 +66,7 @@ it('removes the least recently used entries beyond its size', async () => {
   expect(readdirSync(directory).sort()).toEqual(['a.cubin', 'd.cubin'])
 })
 
-it('looks through its folder once, not at every entry', async () => {
+it('scans its folder once, not for every entry', async () => {
   await new KernelCache({ directory }).set('first', bytes(100, 1))
   const cache = new KernelCache({ directory, maxByteLength: 10 * 132 })
   await cache.set('second', bytes(100, 2))
@@ -86,7 +86,7 @@ it('keeps to its size where many entries come at once', async () => {
   expect(readdirSync(directory).length).toBeLessThanOrEqual(10)
 })
 
-it('makes its folder for the user alone, and uses none that others may write to', async () => {
+it('creates its folder for the user alone, and does not use one that others may write to', async () => {
   const own = join(directory, 'made', 'kernels')
   await new KernelCache({ directory: own }).set('k', bytes(10, 1))
   for (const folder of [own, join(directory, 'made')]) expect(statSync(folder).mode & 0o777).toBe(0o700)
@@ -106,7 +106,7 @@ it.skipIf(process.getuid?.() !== 0)(
   },
 )
 
-it('takes a FIFO, a device or a folder under the name of an entry for none, and replaces what can be replaced', async () => {
+it('ignores a FIFO, a device or a folder with the name of an entry, and replaces it if that is possible', async () => {
   const file = join(directory, 'k.cubin')
   for (const make of [() => execFileSync('mkfifo', [file]), () => symlinkSync('/dev/zero', file)]) {
     make()
@@ -120,14 +120,14 @@ it('takes a FIFO, a device or a folder under the name of an entry for none, and 
   expect(await new KernelCache({ directory }).get('k')).toBeUndefined()
 })
 
-it('stands concurrent writers of one entry', async () => {
+it('allows concurrent writers of one entry', async () => {
   const cache = new KernelCache({ directory })
   await Promise.all(Array.from({ length: 20 }, () => cache.set('k', bytes(10_000, 3))))
   expect(await cache.get('k')).toEqual(bytes(10_000, 3))
   expect(readdirSync(directory)).toEqual(['k.cubin'])
 })
 
-it('does without a disk that it cannot write', async () => {
+it('works without a writable disk', async () => {
   writeFileSync(join(directory, 'file'), '')
   const cache = new KernelCache({ directory: join(directory, 'file', 'kernels') })
   await cache.set('k', bytes(10, 1))

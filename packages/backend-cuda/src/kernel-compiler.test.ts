@@ -43,13 +43,13 @@ describe('kernels', () => {
     expect(String(error)).toMatch(/'broken' failed to compile at line 5.*missing/)
   })
 
-  it('leaves no file in the temporary folder where the fake NVRTC compiles and the fake driver loads it', async () => {
+  it('leaves no file in the temporary folder in which the fake NVRTC compiles and from which the fake driver loads', async () => {
     const runtime = await open([0, 1])
     await runtime.compile(testKernelSource('add'))
     expect(readdirSync('/tmp').filter((name) => name.startsWith(`tandem-fake-${process.pid}-`))).toEqual([])
   })
 
-  it('compiles a kernel whatever it is called', async () => {
+  it('compiles a kernel with any name', async () => {
     const addon = nativeAddon()
     if (addon instanceof Error) throw addon
     const compiler = new KernelCompiler({
@@ -90,7 +90,7 @@ describe('kernels', () => {
     await queue.close()
   })
 
-  it('leaves out declarations that kernels do not use where NVRTC knows how', async () => {
+  it('omits declarations that kernels do not use if NVRTC supports that', async () => {
     const addon = nativeAddon()
     if (addon instanceof Error) throw addon
     const optionsOf = async (version: [number, number]) => {
@@ -128,7 +128,7 @@ describe('kernels', () => {
       expect(await optionsOf([...version])).toContain('--no-cache')
   })
 
-  it('takes a kernel from the disk cache where NVRTC would be slow', async () => {
+  it('loads a kernel from the disk cache if NVRTC would be slow', async () => {
     const runtime = await open([0])
     runtime.releaseKernel(await runtime.compile(testKernelSource('add')))
     const addon = nativeAddon()
@@ -175,7 +175,7 @@ describe('kernels', () => {
     expect(String(refused)).toMatch(/'add' is shipped compiled with fused a·b\+c.*NVRTC.*cannot be loaded/)
   })
 
-  it('takes what was shipped for asynchronous copies where the GPU has them', () => {
+  it('uses the kernels shipped for asynchronous copies if the GPU has them', () => {
     const both = (key: string) => (key.endsWith('@80') ? 'new' : 'old')
     const oldOnly = (key: string) => (key.endsWith('@80') ? undefined : 'old')
     const of = (kernels: ShippedKernels | undefined, architecture: string) =>

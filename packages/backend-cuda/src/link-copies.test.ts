@@ -61,7 +61,7 @@ describe('sendLinkCopies', () => {
     expect(commands.map((c) => c.after)).toEqual([[], [], [0], [], [2], []])
     expect(commands.map((c) => c.afterPrevious)).toEqual([[4], [], [], [], [], []])
   })
-  it('leaves short copies, and copies inside a GPU or without access, alone', () => {
+  it('does not change short copies, or copies inside a GPU or without access', () => {
     const short = copies([
       [1, 0, 1000],
       [2, 0, 1000],

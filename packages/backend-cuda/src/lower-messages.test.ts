@@ -49,7 +49,7 @@ function shown({ plan }: PlanOfExchanges): string[] {
 }
 
 describe('exchanges', () => {
-  it('unite messages in a row whose predecessors come before all of them, and follow one another', () => {
+  it('combine consecutive messages whose predecessors precede all of them, and follow one another', () => {
     const { plan, recorded } = lower([
       { kind: 'fill' },
       { kind: 'send', region: dense(0), after: [0], afterPrevious: [2] },
@@ -81,7 +81,7 @@ describe('exchanges', () => {
     ])
   })
 
-  it('end before a kernel, so that no kernel runs beside an exchange that waits for what other ranks send behind theirs', () => {
+  it('end before a kernel, so that no kernel runs during an exchange that waits for messages that other ranks send after theirs', () => {
     // The pattern of residuals that are distributed after a sweep, with halos exchanged after each sweep.
     const { plan, recorded } = lower([
       { kind: 'send', region: dense(2) },
@@ -136,7 +136,7 @@ describe('exchanges', () => {
     expect(lowered.recorded).toEqual([[0], [1], [1, 2, 3], [2], [4]])
   })
 
-  it('begin as soon as what they send is dense: copies for later exchanges wait for those for earlier ones', () => {
+  it('begin as soon as their messages are dense: copies for later exchanges wait for those for earlier ones', () => {
     const lowered = lower([
       { kind: 'send', region: withGaps(0) },
       { kind: 'receive', region: dense(1) },
@@ -272,7 +272,7 @@ function withoutEdges(kind: CudaCommand['kind'], key: 'after' | 'afterPrevious')
 }
 
 describe(`${seeds} random programs over ${rankCount} ranks, in any order that the edges allow`, () => {
-  it('end, with what the recorded order gives', async () => {
+  it('end with the results of the recorded order', async () => {
     expect(await outcomes((lowered) => lowered)).toEqual({ right: seeds })
   })
 
@@ -281,11 +281,11 @@ describe(`${seeds} random programs over ${rankCount} ranks, in any order that th
     ['exchanges', 'exchange', 'afterPrevious'],
     ['copies', 'copy', 'after'],
     ['copies', 'copy', 'afterPrevious'],
-  ] as const)('are wrong where the %s lack their edges (%s, %s)', async (_, kind, key) => {
+  ] as const)('are wrong if the %s lack their edges (%s, %s)', async (_, kind, key) => {
     expect((await outcomes(withoutEdges(kind, key))).wrong).toBeGreaterThan(0)
   })
 
-  it('are stuck where messages share an exchange across what one of them waits for', async () => {
+  it('are stuck if messages share an exchange across a command for which one of them waits', async () => {
     const counts = { stuck: 0 }
     for (let seed = 1; seed <= seeds; seed++)
       if ((await outcome(seed, uniteTwo)) === 'stuck') counts.stuck += 1

@@ -113,7 +113,7 @@ describe('one graph for each GPU', () => {
     expect(lags.slice(1).every((bits) => bits === 0)).toBe(true)
   })
 
-  it('raises every flag once a launch, on the GPU that waits for it, and waits for no other', () => {
+  it('raises every flag once per launch, on the GPU that waits for it, and waits for no other', () => {
     const program = stencil()
     const graphs = lowerPerGpu(program, 5, memoryOf(program), sync)
     const raised = graphs.flatMap(({ nodes }) =>
@@ -177,7 +177,7 @@ describe('one graph for each GPU', () => {
     expect([waitAfter(false), waitAfter(true)]).toEqual([['command'], ['begin']])
   })
 
-  it("lets the copy engine raise the flags behind a large copy, with copies of its GPU's epoch, unless the host copies too", () => {
+  it("lets the copy engine raise the flags after a large copy, with copies of its GPU's epoch, unless the host copies too", () => {
     const part = (index: number) => region(index, 0, 64)
     const host = { arrayBuffer: new ArrayBuffer(64), locked: Promise.resolve(), mapped: false, address: 0 }
     const commands = [
@@ -427,7 +427,7 @@ describe('copies', () => {
 })
 
 describe('launches', () => {
-  it('divide the repetitions evenly where that is possible', () => {
+  it('divide the repetitions evenly if possible', () => {
     expect(launchSteps(20, 1000)).toEqual([{ repetitions: 10, launches: 100 }])
     expect(launchSteps(1, 257)).toEqual([
       { repetitions: 256, launches: 1 },

@@ -196,7 +196,7 @@ describe('a rank that waits for another one', () => {
 })
 
 describe('messages between GPUs are refused on all ranks', () => {
-  it('where two ranks have one GPU, or one rank several', async () => {
+  it('if two ranks have the same GPU, or one rank has several', async () => {
     expect(await reasons([[0], [0]])).toEqual(
       Array(2).fill(
         expect.stringMatching(
@@ -209,7 +209,7 @@ describe('messages between GPUs are refused on all ranks', () => {
     )
   })
 
-  it('where NCCL is missing on one', async () => {
+  it('if NCCL is missing on one', async () => {
     const libraries = { ...fakeLibraries(), nccl: ['libnccl.so.2', '/nowhere/libnccl.so.2'] }
     const absent = { ...libraries, nccl: ['/nowhere/libnccl.so.2'] }
     const [first, second] = await reasons([[0], [1]], (rank) => (rank === 1 ? { libraries: absent } : {}))
@@ -219,7 +219,7 @@ describe('messages between GPUs are refused on all ranks', () => {
     expect(second).toMatch(/^unsupported: .*NCCL cannot be loaded/)
   })
 
-  it('where NCCL is too old', async () => {
+  it('if NCCL is too old', async () => {
     configureFake({ FAKE_CUDA_DEVICES: 3, FAKE_NCCL_VERSION: 21602 })
     // Separate lists make it load again.
     const libraries = { ...fakeLibraries(), nccl: ['/none/old', ...fakeLibraries().nccl] }
@@ -229,7 +229,7 @@ describe('messages between GPUs are refused on all ranks', () => {
     expect(await reasons([[0], [1]], () => ({ libraries }))).toEqual([refusal, refusal])
   })
 
-  it('where one cannot connect, for which the others do not wait', async () => {
+  it('if one cannot connect, for which the others do not wait', async () => {
     configureFake({ FAKE_CUDA_DEVICES: 3, FAKE_FAIL: 'ncclCommInitRankConfig:2:1' })
     const found = await reasons([[0], [1], [2]])
     const failed = found.findIndex((text) => !text.startsWith('driver: Rank '))

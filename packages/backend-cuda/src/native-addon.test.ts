@@ -46,7 +46,7 @@ describe('the addon', () => {
     expect(existsSync(prebuilt)).toBe(true)
   })
 
-  it('starts the clock of a run behind the graphs that it launches first', async () => {
+  it('starts the clock of a run after the graphs that it launches first', async () => {
     const addon = nativeAddon()
     if (addon instanceof Error) throw addon
     configureFake({ FAKE_CUDA_BUSY_MS: 50 })
@@ -112,7 +112,7 @@ describe('the addon', () => {
       expect(status).toBe(0)
     })
 
-  it('lets a process exit with an open group that nobody closed', () => {
+  it('lets a process exit with an open group', () => {
     const { stdout, status } = runScript(`
       addon.openGroup(libraries, [0, 1]).then(async (group) => {
         await group.allocate(0, 1024, true)
@@ -121,7 +121,7 @@ describe('the addon', () => {
     expect({ stdout, status }).toEqual({ stdout: 'exits\n', status: 0 })
   })
 
-  it('burns no CPU while a group is open and idle', () => {
+  it('uses no CPU while a group is open and idle', () => {
     const { stdout } = runScript(`
       addon.openGroup(libraries, [0]).then(async (group) => {
         // The minimum of up to sixty intervals: a garbage collector may run in one of them, but busy waiting
@@ -139,7 +139,7 @@ describe('the addon', () => {
     expect(Number(stdout)).toBeLessThan(0.02)
   })
 
-  it('touches nothing of a thread that is terminated, however long a launch of its run takes', () => {
+  it('does not access memory of a terminated thread, however long a launch of its run takes', () => {
     // The word has its own page, so that a later read crashes.
     const running = `
       const addon = require(${JSON.stringify(prebuilt)})
@@ -184,7 +184,7 @@ describe('the addon', () => {
     expect({ stdout, signal }, stderr).toEqual({ stdout: 'goes on\n', signal: null })
   })
 
-  it('ends at process.exit right behind 20,000 frees', () => {
+  it('ends at process.exit right after 20,000 frees', () => {
     const ends = [1, 2, 3].map(() =>
       runScript(`
         addon.openGroup(libraries, [0, 1]).then(async (group) => {
@@ -216,7 +216,7 @@ describe('the addon', () => {
       "process.on('SIGTERM', () => { console.log('handled'); process.exit() }); await compiling;",
       { signal: null, stdout: 'handled\n' },
     ],
-  ])('ends by SIGTERM %s: NVRTC gives signals back without their flags', (_, before, ending) => {
+  ])('ends by SIGTERM %s: NVRTC restores signal handlers without their flags', (_, before, ending) => {
     const { signal, stdout, stderr } = runScript(`
       const source = 'extern "C" __global__ void f() {}'
       const compiling = Promise.all([1, 2, 3].map(() => addon.nvrtcCompile(libraries, { source, name: 'f', options: [] })))
@@ -231,7 +231,7 @@ describe('the addon', () => {
     expect({ signal, stdout }, stderr).toEqual(ending)
   })
 
-  it('closes a library that is of no use, and keeps one that is', () => {
+  it('closes a library that is not usable, and keeps one that is', () => {
     const { stdout, stderr } = runScript(`
       const { copyFileSync, mkdtempSync, readFileSync, rmSync } = require('node:fs')
       const folder = mkdtempSync(require('node:os').tmpdir() + '/tandem-libraries-')
@@ -289,7 +289,7 @@ describe('the addon', () => {
     expect(stdout, stderr).toBe(`${'validation\n'.repeat(6)}true\n`)
   })
 
-  it('works beside another copy of itself, as where an installer or a bundler duplicates it', () => {
+  it('works together with another copy of itself, as when an installer or a bundler duplicates it', () => {
     const { stdout, stderr } = runScript(`
       const { copyFileSync, mkdtempSync, rmSync } = require('node:fs')
       const folder = mkdtempSync(require('node:os').tmpdir() + '/tandem-copies-')

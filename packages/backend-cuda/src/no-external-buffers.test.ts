@@ -12,7 +12,7 @@ import { fakeLibraries } from './testing/fake-driver.ts'
 
 const packageFolder = fileURLToPath(new URL('..', import.meta.url))
 
-it('page-locks an ordinary ArrayBuffer where the runtime allows no external ones', () => {
+it('page-locks an ordinary ArrayBuffer if the runtime does not allow external ones', () => {
   const folder = mkdtempSync(join(tmpdir(), 'tandem-no-external-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const refusal = join(folder, 'refusal.so')

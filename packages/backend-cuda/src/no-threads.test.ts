@@ -24,7 +24,7 @@ function printedWithoutThreads(script: string): string {
   return stdout || JSON.stringify(stderr)
 }
 
-it('rejects with a typed error where the operating system starts no thread, and works once it does', () => {
+it('rejects with a typed error if the operating system cannot start a thread, and works once it can', () => {
   const script = `
     import { openGroup } from '@tandem-gpu/core'
     import { cudaBackend } from './src/cuda.ts'
@@ -67,7 +67,7 @@ it('rejects with a typed error where the operating system starts no thread, and 
   ])
 })
 
-it('closes GPUs that exchange messages, one of them after another rank has gone, where the operating system starts no thread for it', () => {
+it('closes GPUs that exchange messages, one of them after another rank has gone, if the operating system cannot start a thread for it', () => {
   const script = `
     import { openConnectedRuntimes } from './src/testing/connected-runtimes.ts'
     process.env.FAKE_CUDA_DEVICES = '2'

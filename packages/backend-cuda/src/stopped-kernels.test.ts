@@ -108,7 +108,7 @@ it('GPUs that wait for one with an endless kernel end with it, and compute on', 
   work.destroy()
 })
 
-it('a signal acts inside kernels where that is asked for', async () => {
+it('a signal acts inside kernels if that is requested', async () => {
   const group = await open()
   const work = await endless(group)
   const controller = new AbortController()
@@ -132,7 +132,7 @@ it('a signal without it lets the kernels that run end by themselves', async () =
   work.destroy()
 })
 
-it('of a run in parts, one that takes too long ends those behind it', async () => {
+it('in a run with several parts, one that takes too long ends those after it', async () => {
   const group = await open()
   const work = await endless(group)
   const before = performance.now()
@@ -177,7 +177,7 @@ it('a kernel that is said to terminate looks where it begins alone: a time limit
   for (const one of [program, kernel, looking, x]) one.destroy()
 })
 
-it('stopKernels is refused where kernels of the program cannot be ended', async () => {
+it('stopKernels is refused if kernels of the program cannot be ended', async () => {
   configureFake({ FAKE_CUDA_DEVICES: 1 })
   const translate = (source: Parameters<typeof translateForCpu>[0]) => ({
     ...translateForCpu(source),

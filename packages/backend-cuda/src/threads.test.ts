@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { fakeLibraries } from './testing/fake-driver.ts'
 
-it('worker threads may be terminated while they compute, beside others that go on', () => {
+it('worker threads may be terminated while they compute, and others continue', () => {
   const program = fileURLToPath(new URL('./testing/threads.ts', import.meta.url))
   const { status, signal, stdout, stderr } = spawnSync(
     process.execPath,

@@ -37,13 +37,13 @@ it('deals the GPUs of a host to its ranks, in shares as equal as they can be', (
   expect(deal([four])).toEqual([four])
 })
 
-it('leaves ranks without a GPU where there are too few, or lets them share with virtual: true', () => {
+it('leaves ranks without a GPU if there are too few, or lets them share with virtual: true', () => {
   const two = ['a', 'b']
   expect(deal([two, two, two, two])).toEqual([['a'], ['b'], [], []])
   expect(deal([two, two, two, two], true)).toEqual([['a'], ['a'], ['b'], ['b']])
 })
 
-it('keeps what a launcher binds to each rank, and gives a GPU that several see to the lowest', () => {
+it('keeps the GPUs that a launcher binds to each rank, and gives a GPU that several ranks see to the lowest', () => {
   expect(deal([['a'], ['b']])).toEqual([['a'], ['b']])
   expect(deal([['a', 'b'], ['b']])).toEqual([['a', 'b'], []])
 })
@@ -52,7 +52,7 @@ it('gives every rank its software adapter', () => {
   expect(deal([['software'], ['software']])).toEqual([['software'], ['software']])
 })
 
-it('says so where a process is bound to fewer cores than it has threads, on machines that have more', () => {
+it('says so if a process is bound to fewer cores than it has threads, on machines with more cores', () => {
   expect(bindingNote(1, 32)).toMatch(/^The process is bound to 1 of 32 CPU cores\. /)
   expect(bindingNote(3, 32)).toBeUndefined()
   expect(bindingNote(2, 2)).toBeUndefined()

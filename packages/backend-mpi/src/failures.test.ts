@@ -83,19 +83,19 @@ describe.each([openMpi, mpich])('$name', (mpi) => {
       expect((await runBundledJob(mpi, job)).exitCode).toBe(7)
     })
 
-    it('ends with exit code 0 where a rank exits with a call pending that another never makes', async () => {
+    it('ends with exit code 0 if a rank exits with a pending call that another never makes', async () => {
       const job = { ranks: 2, program: 'early-end.ts', arguments: ['call'] }
       const { exitCode, stderr } = await runBundledJob(mpi, job)
       expect(exitCode, stderr).toBe(0)
     })
 
-    it('ends where every rank exits in the middle of a run, and a line says so', async () => {
+    it('ends if every rank exits in the middle of a run, and a line says so', async () => {
       const job = { ranks: 2, program: 'early-end.ts', arguments: ['run'] }
       const { stderr } = await runBundledJob(mpi, job)
       expect(stderr).toMatch(/^tandem: rank \d .* ended before its work was finished\. /m)
     })
 
-    it('ends with exit code 0 where the only rank exits in the middle of a run', async () => {
+    it('ends with exit code 0 if the only rank exits in the middle of a run', async () => {
       const job = { ranks: 1, program: 'early-end.ts', arguments: ['run'] }
       const { exitCode, stderr } = await runBundledJob(mpi, job)
       expect(exitCode, stderr).toBe(0)
@@ -170,7 +170,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
   })
 
   it.each(['ipc', 'nccl'])(
-    'gives memory back that a late rank still maps, and lives on where one rank cannot make a graph, transport %s',
+    'returns memory that a late rank still maps, and can still be used after one rank failed to make a graph, transport %s',
     async (transport) => {
       const { exitCode, stdout, stderr } = await runBundledJob(openMpi, {
         ...{ ranks: 3, program: 'memory.ts', arguments: [transport] },
@@ -228,7 +228,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     },
   )
 
-  it('rejects what is pending and what comes when the thread for messages has no memory left, and the process ends', async () => {
+  it('rejects pending and later calls when the thread for messages is out of memory, and the process ends', async () => {
     const { exitCode, stdout, stderr } = await runBundledJob(undefined, {
       ...{ ranks: 1, program: 'misfortunes.ts', arguments: ['memory'] },
       environment: { LD_PRELOAD: preloadedLibrary('native/test/no_memory.c') },
@@ -260,13 +260,13 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
       /^unsupported: .* does not allow this process to have threads/,
     ],
     ['an MPI that allows them', {}, /^rank 0 of 1$/],
-  ])('takes %s for what it is', async (_, environment, said) => {
+  ])('recognizes %s', async (_, environment, said) => {
     const job = { ranks: 1, program: 'start.ts', arguments: [fakeGpuAwareMpi('Open MPI')], environment }
     const { stdout, stderr } = await runBundledJob(undefined, job)
     expect(stdout.trim(), stderr).toMatch(said)
   })
 
-  it('passes over a library that is no MPI', async () => {
+  it('skips a library that is not an MPI', async () => {
     const job = { ranks: 1, program: 'start.ts', arguments: ['libm.so.6'] }
     const { exitCode, stdout, stderr } = await runBundledJob(undefined, job)
     expect({ exitCode, stdout }, stderr).toEqual({ exitCode: 0, stdout: 'rank 0 of 1\n' })
@@ -307,7 +307,7 @@ describe.skipIf(!mpich.installed)(whereInstalled(mpich), () => {
   )
 
   it(
-    'gives every survivor a typed error that names the rank, where the launcher leaves them alive',
+    'gives every survivor a typed error that names the rank, if the launcher does not kill them',
     launcherMayKill,
     async () => {
       const { stdout } = await disturbed(

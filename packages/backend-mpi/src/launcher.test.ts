@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { detectLaunch } from './launcher.ts'
 
-it('knows the launchers by what they set, and a process without one', () => {
+it('recognizes launchers by the variables that they set, and a process without a launcher', () => {
   expect(detectLaunch({})).toBeUndefined()
   expect(detectLaunch({ OMPI_COMM_WORLD_SIZE: '4', OMPI_COMM_WORLD_RANK: '2' })).toEqual({
     startedBy: 'mpirun of Open MPI',
@@ -12,7 +12,7 @@ it('knows the launchers by what they set, and a process without one', () => {
   expect(detectLaunch({ PMI_SIZE: '3', PMI_RANK: '0' })).toMatchObject({ family: 'MPICH', size: 3, rank: 0 })
 })
 
-it('takes mpirun for the launcher inside a task of Slurm, and srun where it is alone', () => {
+it('recognizes mpirun inside a Slurm task, and srun without mpirun', () => {
   const slurm = { SLURM_STEP_NUM_TASKS: '2', SLURM_PROCID: '1' }
   expect(detectLaunch({ ...slurm, OMPI_COMM_WORLD_SIZE: '4', OMPI_COMM_WORLD_RANK: '2' })?.family).toBe(
     'Open MPI',
@@ -34,6 +34,6 @@ it.each([
   expect(() => detectLaunch(environment)).toThrow(expect.objectContaining({ code: 'validation' }))
 })
 
-it("takes a rank of Slurm's outside of a step for no launcher", () => {
+it('finds no launcher for a Slurm rank outside a step', () => {
   expect(detectLaunch({ SLURM_PROCID: '0' })).toBeUndefined()
 })

@@ -97,7 +97,7 @@ it('sends device memory through host memory that the next repetition reuses only
   expect(staging).toEqual([64])
 })
 
-it('posts a receive before what its target waits for, and uploads afterwards', async () => {
+it('posts a receive before the commands for which its target waits, and uploads afterwards', async () => {
   const { nodes, after, afterPrevious } = await lower([
     { kind: 'fill', buffer: 1 },
     { kind: 'receive', buffer: 2, after: [0] },
@@ -120,7 +120,7 @@ it('keeps the chain of the serial schedule', async () => {
   expect(after).toEqual([[2], [3], [], [0]])
 })
 
-it('takes messages of host memory as they are, and gives the inner backend its own ordinals', async () => {
+it('passes on messages of host memory unchanged, and gives the inner backend its own ordinals', async () => {
   const { nodes, messages, segments, staging } = await lower([
     { kind: 'send', buffer: 0 },
     { kind: 'fill', buffer: 1 },
@@ -133,7 +133,7 @@ it('takes messages of host memory as they are, and gives the inner backend its o
   expect(segments[0]!.originalIndex).toEqual([1])
 })
 
-it('issues what a message waits for before what may run beside it', async () => {
+it('issues the commands for which a message waits before those that may run at the same time', async () => {
   const { nodes, after } = await lower([
     { kind: 'fill', buffer: 1 },
     { kind: 'fill', buffer: 2 },
@@ -165,7 +165,7 @@ it('sends a long message in pieces, of which one is downloaded while another tra
   expect(afterPrevious).toEqual([[8], [9], [7], [], [], [9], [], [], [], []])
 })
 
-it('leaves messages of device memory as they are where MPI takes them: what follows waits for the message itself', async () => {
+it('passes on messages of device memory unchanged if MPI accepts them: later commands wait for the message itself', async () => {
   const { nodes, messages, after, afterPrevious, staging } = await lower(
     [
       { kind: 'fill', buffer: 1, afterPrevious: [1] },
@@ -183,7 +183,7 @@ it('leaves messages of device memory as they are where MPI takes them: what foll
   expect(staging).toEqual([])
 })
 
-it('copies rows with gaps through device memory without gaps where MPI takes that', async () => {
+it('copies rows with gaps through dense device memory if MPI accepts that', async () => {
   const rows = { buffer: 1, byteOffset: 4, rowByteLength: 8, rows: 3, rowByteStride: 16 }
   const { nodes, messages, segments, staging } = await lower(
     [{ kind: 'send', buffer: 1, region: rows }],

@@ -66,7 +66,7 @@ describe.each([openMpi, mpich])('$name', (mpi) => {
         expect({ skipped, failed }).toEqual({ skipped: inner === 'webgpu' ? 12 : 11, failed: 0 })
       })
 
-      it('runs programs of groups at once, whatever order they come to the ranks in, and however many groups there were', () => {
+      it('runs programs of several groups at the same time, in whatever order the ranks start them, after any number of groups', () => {
         expect(job.stdout, job.stderr).toMatch(/^3: two groups at once are right$/m)
       })
 
@@ -260,7 +260,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     )
 
     if (callsInOrder !== undefined)
-      it('carries what was written before a run, and leaves what is still being read', () => {
+      it('sends data written before a run, and does not overwrite data that is still being read', () => {
         expect(saidIn(steps.length + nativeLaunches.length), job.stderr).toEqual(['48 of 48 reads are right'])
       })
 

@@ -31,7 +31,7 @@ it('finds two ranks that each wait for a call of the other, once both have waite
   })
 })
 
-it('leaves ranks alone of which one has yet to wait as long, or will come', async () => {
+it('reports nothing while one of the ranks has not waited long enough, or may still arrive', async () => {
   const { here, there, pass } = twoRanks()
   there.call(2, 0, 'opens a group', never)
   pass(5000)
@@ -46,7 +46,7 @@ it('leaves ranks alone of which one has yet to wait as long, or will come', asyn
   expect(here.conflict(there.report()!)).toBeUndefined()
 })
 
-it('leaves a rank alone that works in a run, however long, whatever else waits', async () => {
+it('reports nothing about a rank that works in a run, however long, whatever else waits', async () => {
   const { here, there, pass } = twoRanks()
   let end = () => {}
   const run = new Promise<void>((resolve) => {

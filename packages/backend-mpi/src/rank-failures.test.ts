@@ -61,7 +61,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
   )
 
   it.each(transports)(
-    'every rank is told where the memory of one is exhausted, over %s',
+    'every rank gets an error if the memory of one is exhausted, over %s',
     async (transport) => {
       const result = await run({ transport, role: 'exhaust' })
       expect(result.text.match(/^rank \d+ is refused memory: (Rank 1: )?Allocating .*$/gm)).toHaveLength(
@@ -119,7 +119,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     },
   )
 
-  it('takes no line for the name of a rank in which it speaks itself', () => {
+  it('does not take a line that a rank itself has written for one that names it', () => {
     const own =
       'rank 1 is process 7\nrank 1 is in the middle of a run\nrank 1: all results are right\nrank 11 is lost'
     expect(lineNaming(1, own)).toBeUndefined()

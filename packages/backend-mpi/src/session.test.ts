@@ -24,7 +24,7 @@ it('refuses ranks that run different versions of Tandem, and names both', () => 
   )
 })
 
-it('lists what it tried where no library loads', () => {
+it('lists the libraries that it tried if none loads', () => {
   const addon = nativeAddon()
   if (addon instanceof Error) throw addon
   const candidates = ['libabsent.so.9', '/nowhere/libmpi.so.40']
@@ -45,7 +45,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     expect([exitCode, stdout]).toEqual([0, 'rank 0 of 1\n'])
   })
 
-  it('says what a launcher that MPI does not know of leads to: jobs of one rank', async () => {
+  it('says that a launcher that MPI does not recognize leads to jobs of one rank', async () => {
     const environment = { SLURM_STEP_NUM_TASKS: '4', SLURM_PROCID: '3' }
     const { exitCode, stdout } = await runBundledJob(undefined, {
       ranks: 1,

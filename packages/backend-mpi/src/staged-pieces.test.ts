@@ -3,7 +3,7 @@ import { stagedPieces } from './staged-pieces.ts'
 
 const MiB = 2 ** 20
 
-it('leaves a message that travels at once whole, as it lies', () => {
+it('does not divide a message that can be sent in one piece', () => {
   const region = { buffer: 3, byteOffset: 40, rowByteLength: 12, rows: 5, rowByteStride: 20 }
   expect(stagedPieces(region, 'host')).toEqual({
     byteLength: 60,

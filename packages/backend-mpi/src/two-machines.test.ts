@@ -165,7 +165,7 @@ describe.skipIf(!openMpi.installed || !allowed)(
 
     // A heartbeat goes out every second, and may be on its way unacknowledged for 10 s; 2 s more are the
     // launcher's, to report it first.
-    it('gives the survivors a typed error within 15 s of the cut, where the launcher does not notice it', async ({
+    it('gives the survivors a typed error within 15 s of the cut, if the launcher does not notice it', async ({
       annotate,
     }) => {
       let ended = 0

@@ -35,7 +35,7 @@ describe('the choice among adapters', () => {
     expect(chooseSources(found, 'never')).toBe(found.hardware)
   })
 
-  test('a software adapter is one even where the browser does not say so', async () => {
+  test('a software adapter is recognized even if the browser does not mark it', async () => {
     const found = await findSources(fakeGpu({ high: fakeAdapter('llvmpipe (LLVM 19, 256 bits)', false) }))
     expect([found.hardware.length, found.software.length]).toEqual([0, 1])
     expect(chooseSources(found, 'allow')).toBe(found.software)
@@ -86,7 +86,7 @@ describe('software adapter in Node', () => {
     ],
     [{ device: '0x2335', description: 'NVIDIA H200' }, { name: 'NVIDIA H200' }],
     [{ device: '', description: '' }, { name: 'nvidia hopper' }],
-  ])('an adapter that tells %j is named %j', async (told, expected) => {
+  ])('an adapter with the information %j is named %j', async (told, expected) => {
     const info = { vendor: 'nvidia', architecture: 'hopper', isFallbackAdapter: false, ...told }
     const adapter = { info, limits: {}, features: new Set() } as unknown as GPUAdapter
     const { adapters } = await webgpuInBrowser({ gpu: fakeGpu({ high: adapter }) }).adapters()

@@ -40,7 +40,7 @@ test("the caller's own device works and outlives the runtime", async () => {
   device.destroy()
 })
 
-test('a lost device rejects what is pending and what comes after, and says so', async () => {
+test('a lost device rejects pending and later calls, and says so', async () => {
   const device = await ownDevice()
   const runtime = await openOn(device)
   const x = await runtime.allocate(0, 64, { label: 'x', zero: true })

@@ -227,7 +227,7 @@ test('what WebGPU can copy or clear by itself uses no kernel', () => {
   ])
 })
 
-test('a GPU copies long rows by a kernel, with what is left of a word beside them', () => {
+test('a GPU copies long rows by a kernel, including partial words at the ends', () => {
   const extent = (byteOffset: number, rowByteLength: number): Extent => ({
     ...{ byteOffset, rowByteLength, rows: 1, rowByteStride: rowByteLength },
     bufferByteLength: 2 ** 22,
@@ -254,7 +254,7 @@ test('software adapters copy long rows by commands and short ones by a kernel', 
   expect(lowerCopy(whole(8, 1000), whole(8, 1000), cpu).map(({ kind }) => kind)).toEqual(['copy-kernel'])
 })
 
-test('kernels bind no more than the device takes', () => {
+test('kernels bind no more than the device allows', () => {
   const small = { ...gpu, maxBindingByteLength: 4096 }
   const steps = [
     ...lowerCopy(whole(1000, 100), whole(1000, 100), small),

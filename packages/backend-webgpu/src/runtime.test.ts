@@ -47,7 +47,7 @@ describe.each([true, false])('virtual devices with peerAccess %s', (peerAccess) 
     expect((await runtime.lost).reason).toBe('destroyed')
   })
 
-  test('peers are reached as the option says', () => {
+  test('peers are accessible as the option says', () => {
     expect(runtime.canAccessPeer(0, 0)).toBe(true)
     expect(runtime.canAccessPeer(0, 1)).toBe(peerAccess)
   })
@@ -128,7 +128,7 @@ describe.each([true, false])('virtual devices with peerAccess %s', (peerAccess) 
     runtime.free(y)
   })
 
-  test('a copy within one buffer goes through scratch, also where it overlaps', async () => {
+  test('a copy within one buffer goes through scratch memory, even if it overlaps', async () => {
     const x = await allocateWith(runtime, 0, words(1, 2, 3, 4, 5))
     const plan = new PlanBuilder()
     const bx = plan.device(x)

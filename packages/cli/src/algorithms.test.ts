@@ -41,7 +41,7 @@ describe('transpose', () => {
     [5, 3, 4],
     [1, 1, 2],
     [0, 7, 2],
-  ])('takes %i × %i on %i devices', async (rows, cols, devices) => {
+  ])('accepts %i × %i on %i devices', async (rows, cols, devices) => {
     const report = await tandemJson(`transpose --rows ${rows} --cols ${cols} --devices ${devices}`)
     expect(report).toMatchObject({ verified: true, devices, shape: { rows, columns: cols } })
   })
@@ -97,7 +97,7 @@ describe('matmul', () => {
     expect(streamed.stream.width).toBeLessThanOrEqual(64)
   })
 
-  it('takes the columns of B for the other sides where they are not given', async () => {
+  it('uses the columns of B for the other sides if they are not given', async () => {
     for (const command of ['matmul', 'ring'])
       expect((await tandemJson(`${command} --n 24 --k 16 --devices 2`)).shape).toEqual({
         m: 24,
@@ -121,7 +121,7 @@ describe('matmul', () => {
     expect(stdout).toMatch(/f16, result f16[\s\S]*reason .*redicted[\s\S]*reason +Products are formed /)
   })
 
-  it('says how many bytes are needed where the limit is too small', async () => {
+  it('says how many bytes are needed if the limit is too small', async () => {
     const line = `matmul --m 300 --k 257 --n 129 --memory-limit 1000 --backend ${testBackend}`
     const { exit, stderr } = await tandem(line)
     expect(exit).toBe(2)
@@ -199,7 +199,7 @@ describe('jacobi --scaling', () => {
     expect([exit, stdout]).toEqual([0, expect.stringMatching(/^ +2 {2}2d {5}1 × 2 \* /m)])
   })
 
-  it('takes no files', async () => {
+  it('accepts no files', async () => {
     const { exit, stderr } = await tandem('jacobi --scaling --output u.npy')
     expect([exit, stderr]).toEqual([2, expect.stringContaining('--output is for a single run')])
   })
@@ -235,7 +235,7 @@ describe('ring', () => {
     expect(stdout).toMatch(/^ +2 {2}direct /m)
   })
 
-  it('takes no files with --compare', async () => {
+  it('accepts no files with --compare', async () => {
     const { exit, stderr } = await tandem(
       `ring --compare --output c.npy --devices 2 --backend ${testBackend}`,
     )
@@ -263,7 +263,7 @@ describe('outputs', () => {
     )
   })
 
-  it('are not written where the input has a wrong type or is truncated', async () => {
+  it('are not written if the input has a wrong type or is truncated', async () => {
     const folder = await temporaryFolder()
     const whole = npyOfZeros('(8, 8)', 64)
     await writeFile(join(folder, 'cut.npy'), whole.subarray(0, whole.length - 1))

@@ -13,7 +13,7 @@ const present: Backend<Runtime> = {
   topology,
 }
 
-it('names the package to install where a backend is not installed', async () => {
+it('names the package to install if a backend is not installed', async () => {
   const missing = Object.assign(
     new Error("Cannot find package '@tandem-gpu/backend-x' imported from /app/cli.js"),
     {
@@ -32,7 +32,7 @@ it('names the package to install where a backend is not installed', async () => 
   })
 })
 
-it('names the package to install where mpirun starts several processes without it', async () => {
+it('names the package to install if mpirun starts several processes without it', async () => {
   const missing = Object.assign(
     new Error("Cannot find package '@tandem-gpu/backend-mpi' imported from /app/cli.js"),
     { code: 'ERR_MODULE_NOT_FOUND' },
@@ -46,7 +46,7 @@ it('names the package to install where mpirun starts several processes without i
   await expect(openJob({ PMI_SIZE: '3' }, () => Promise.reject(broken))).rejects.toBe(broken)
 })
 
-it('doctor names the package for programs over several processes where it is not installed', async () => {
+it('doctor names the package for programs over several processes if it is not installed', async () => {
   const missing = Object.assign(new Error("Cannot find package '@tandem-gpu/backend-mpi'"), {
     code: 'ERR_MODULE_NOT_FOUND',
   })
@@ -85,7 +85,7 @@ it('is the installed backend, loaded once, with its topology', async () => {
   expect(backend.topology).toBe(topology)
 })
 
-it('knows the backends by name', () => {
+it('finds the backends by name', () => {
   expect(backendsNamed('auto').map(({ name }) => name)).toEqual(['cuda', 'webgpu'])
   expect(backendsNamed('webgpu').map(({ name }) => name)).toEqual(['webgpu'])
 })

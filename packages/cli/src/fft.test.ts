@@ -16,7 +16,7 @@ describe('tandem fft', () => {
     expect(stdout).toMatch(/verified.*all 240 numbers against a transform in f64/)
   })
 
-  it('draws the magnitudes of its result, beside the file of it', async () => {
+  it("draws the magnitudes of its result, in addition to the result's file", async () => {
     const folder = await temporaryFolder()
     const files = `--output ${folder}/b.npy --image ${folder}`
     expect((await tandem(`fft --shape 24x10 --devices 2 ${files}/b.png`)).exit).toBe(0)
@@ -92,7 +92,7 @@ print(b.dtype, b.shape == e.shape, np.linalg.norm((b - e).ravel()) / np.linalg.n
       expect(await compared(folder, `${options} --devices 3`, expected)).toBe(`${type} True True`)
     })
 
-    it('on the files that fft does not take, and what to do with them', async () => {
+    it('on files that fft does not accept, and what to do with them', async () => {
       const folder = await temporaryFolder()
       const refused = async (array: string, line: string) => {
         save(folder, array)

@@ -18,7 +18,7 @@ function figure(
   return { width, height, at }
 }
 
-it('enlarges a small field to about a thousand pixels, with a colour bar beside it', () => {
+it('enlarges a small field to about a thousand pixels, with a colour bar next to it', () => {
   const { width, height, at } = figure([0, 1, 0, 1], 2, 2)
   expect([width, height]).toEqual([24 + 1024 + 28 + 32 + 12 + 190, 1024 + 48])
   expect(at(24, 24)).toEqual(dark)
@@ -29,7 +29,7 @@ it('enlarges a small field to about a thousand pixels, with a colour bar beside 
   expect(at(24 + 1024 + 28 + 16, 24 + 1023)).toEqual(dark)
 })
 
-it('writes numbers beside the bar', () => {
+it('writes numbers next to the bar', () => {
   const { at, width } = figure([-1, 1], 1, 2)
   const ink = (top: number) => {
     let dots = 0
@@ -41,13 +41,13 @@ it('writes numbers beside the bar', () => {
   expect([ink(24), ink(24 + 512 - 28)]).toEqual([10 * 16, 15 * 16])
 })
 
-it('draws a light line where the parts of devices meet', () => {
+it("draws a light line between the devices' parts", () => {
   const { at } = figure([0, 0, 0, 0], 2, 2, { xs: [1], ys: [] })
   expect(at(24 + 512, 300)).not.toEqual(at(24 + 500, 300))
   expect(at(24 + 512, 300)[0]!).toBeGreaterThan(150)
 })
 
-it('leaves what is not finite white, and accepts a field of one value and an empty one', () => {
+it('leaves values that are not finite white, and accepts a field of one value and an empty one', () => {
   const { at } = figure([Number.NaN, 1, 1, 1], 1, 4)
   expect(at(24, 30)).toEqual([255, 255, 255])
   expect(() => figure([], 0, 0)).not.toThrow()

@@ -12,7 +12,7 @@ it('draws a bar for each bin, in proportion', () => {
   expect(svg).toMatch(/>100<.*>0<.*>-1<.*>2</s)
 })
 
-it('draws no more bars than there are pixels, and none of no counts', () => {
+it('draws no more bars than there are pixels, and none if there are no counts', () => {
   const counts = new Uint32Array(100_000)
   counts[99_999] = 7
   const drawn = heights(

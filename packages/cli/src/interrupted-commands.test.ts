@@ -90,18 +90,15 @@ describe('Ctrl-C', () => {
     expect(await readdir(folder)).toEqual(['scale.wgsl'])
   })
 
-  it.each(['devices', 'select', 'topology'])(
-    '%s, which looks for devices alone, says so',
-    async (command) => {
-      const terminal = interruptedTerminal(() => true)
-      const exit = await main([command, '--backend', testBackend], terminal)
-      expect([exit, terminal.stdout, terminal.stderr]).toEqual([
-        130,
-        '',
-        'tandem: Interrupted while looking for devices; nothing was written.\n',
-      ])
-    },
-  )
+  it.each(['devices', 'select', 'topology'])('%s, which only looks for devices, says so', async (command) => {
+    const terminal = interruptedTerminal(() => true)
+    const exit = await main([command, '--backend', testBackend], terminal)
+    expect([exit, terminal.stdout, terminal.stderr]).toEqual([
+      130,
+      '',
+      'tandem: Interrupted while looking for devices; nothing was written.\n',
+    ])
+  })
 
   it('is one document with --json', async () => {
     const terminal = interruptedTerminal(({ whereabouts }) => whereabouts.startsWith(' after'))
@@ -111,7 +108,7 @@ describe('Ctrl-C', () => {
     })
   })
 
-  it('that comes when the results are handed over comes too late', async () => {
+  it('comes too late when the results are being handed over', async () => {
     const controller = new AbortController()
     const terminal = recordedTerminal(controller.signal)
     const { progress } = terminal

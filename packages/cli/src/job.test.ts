@@ -55,7 +55,7 @@ describe.skipIf(!installed)(
       ],
       [['fft', '--shape', '9x14', '--order', 'transposed'], ['--output']],
       [['histogram', '--elements', '9001', '--type', 'f32', '--bins', '17'], []],
-    ])('%j gives what one process with as many devices gives', async (command, files) => {
+    ])('%j has the result of one process with as many devices', async (command, files) => {
       const folder = await temporaryFolder()
       const found = await Promise.all(
         ['job', 'alone'].map(async (name) => {
@@ -75,7 +75,7 @@ describe.skipIf(!installed)(
       expect(found[0]).toEqual(found[1])
     })
 
-    it('doctor says once which MPI starts it: version, interface, processes, and whether it takes GPU memory', async () => {
+    it('doctor prints once which MPI has started it: version, interface, processes, and whether it accepts GPU memory', async () => {
       const shell = `exec ${launcher} -n 2 "$@"`
       const json = await startTandem(['doctor', '--json'], { env, shell }).ended
       const { mpi } = JSON.parse(json.stdout)
@@ -105,7 +105,7 @@ describe.skipIf(!installed)(
       )
     })
 
-    it('says what is missing and where, when a file is on one host alone', async () => {
+    it('says what is missing and where if a file is on only one host', async () => {
       const folder = await temporaryFolder()
       for (const rank of [0, 1]) await mkdir(join(folder, `${rank}`))
       const made = await startTandem([...transposing, '--output', join(folder, 'in.npy')]).ended
@@ -172,7 +172,7 @@ describe.skipIf(!installed)(
 describe.skipIf(!mpichInstalled)(
   `tandem under mpiexec of MPICH${mpichInstalled ? '' : ' (skipped: mpirun.mpich is not installed)'}`,
   () => {
-    it('rank 0 alone says what Ctrl-C interrupts', async () => {
+    it('only rank 0 says what Ctrl-C interrupts', async () => {
       const folder = await temporaryFolder()
       const sweeping = ['jacobi', '--rows', '65', '--cols', '65', '--iterations', '100000000']
       const job = startTandem([...sweeping, '--output', 'a.npy'], {

@@ -25,7 +25,7 @@ describe.skipIf(pythonWithNumpy === undefined)(
       ).toBe('True')
     })
 
-    it('on sums, minima and maxima, of 64-bit files too', async () => {
+    it('on sums, minima and maxima, also of 64-bit files', async () => {
       const folder = await temporaryFolder()
       numpy(
         folder,
@@ -188,7 +188,7 @@ print(*[np.load(f).dtype for f in ['c.npy', 's.npy']], *[bool((np.load(f) == c.a
       ).toBe('float16 float32 True True True')
     })
 
-    it('on Jacobi sweeps from a boundary of its own', async () => {
+    it('on Jacobi sweeps with a given boundary', async () => {
       const folder = await temporaryFolder()
       numpy(
         folder,

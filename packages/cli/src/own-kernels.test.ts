@@ -55,7 +55,7 @@ describe('tandem run', () => {
     expect(stdout).toContain('16 workgroups')
   })
 
-  it('takes bytes from files, four to a word, and writes them; 13 of them end within a word', async () => {
+  it('reads bytes from files, four per word, and writes them; 13 of them end within a word', async () => {
     const folder = await temporaryFolder()
     await writeFile(
       join(folder, 'invert.wgsl'),
@@ -175,7 +175,7 @@ describe('tandem run of a file with two entry points', () => {
 })
 
 describe('tandem translate', () => {
-  it('shows what the source warns of', async () => {
+  it('shows the warnings of the source', async () => {
     const folder = await temporaryFolder()
     const kernel = join(folder, 'k.wgsl')
     await writeFile(kernel, 'diagnostic(off, riddle); @compute @workgroup_size(1) fn main() {}')
@@ -185,7 +185,7 @@ describe('tandem translate', () => {
     })
   })
 
-  it('takes a file that begins with a byte-order mark', async () => {
+  it('accepts a file that starts with a byte-order mark', async () => {
     const folder = await folderWithKernel()
     const kernel = join(folder, 'scale.wgsl')
     const { stdout } = await tandem(`translate ${kernel}`)
@@ -193,7 +193,7 @@ describe('tandem translate', () => {
     expect(await tandem(`translate ${kernel}`)).toMatchObject({ exit: 0, stdout })
   })
 
-  it('prints CUDA C++, and with --json what the kernel binds', async () => {
+  it("prints CUDA C++, and with --json the kernel's bindings", async () => {
     const folder = await folderWithKernel()
     const { exit, stdout } = await tandem(`translate ${folder}/scale.wgsl`)
     expect([exit, stdout]).toEqual([0, expect.stringContaining('__global__')])
@@ -202,7 +202,7 @@ describe('tandem translate', () => {
     expect(json.reflection.bindings[0]).toMatchObject({ name: 'x', access: 'read_write' })
   })
 
-  it('gives overrides their values, and shows where WGSL is wrong', async () => {
+  it('sets overrides, and shows the place of an error in WGSL', async () => {
     const folder = await temporaryFolder()
     const kernel = join(folder, 'k.wgsl')
     await writeFile(kernel, 'override n: u32; @compute @workgroup_size(n) fn main() {}')
@@ -216,7 +216,7 @@ describe('tandem translate', () => {
 })
 
 describe('tandem cache', () => {
-  it('shows and clears what is kept', async () => {
+  it('shows and clears the caches', async () => {
     const folder = await temporaryFolder()
     const run = async (...argv: string[]) => {
       const terminal = recordedTerminal()
@@ -266,7 +266,7 @@ describe('options of every command', () => {
     }
   })
 
-  it('--device takes an id that select prints, and refuses another', async () => {
+  it('--device accepts an id that select prints, and refuses others', async () => {
     const { chosen } = JSON.parse((await tandem('select --backend webgpu --json')).stdout)
     const { exit } = await tandem(`reduce --elements 1e3 --device ${chosen[0].id} --backend webgpu -q`)
     expect(exit).toBe(0)
@@ -324,7 +324,7 @@ describe('options of every command', () => {
       /--transport is for a single run and cannot be used with --scaling/,
     ],
     ['jacobi --scaling --compare-schedules', /--compare-schedules is for a single run/],
-  ])('tandem %s is refused: it would do nothing', async (line, sentence) => {
+  ])('tandem %s is refused: an option would have no effect', async (line, sentence) => {
     const { exit, stderr } = await tandem(line)
     expect(exit).toBe(2)
     expect(stderr).toMatch(sentence)

@@ -58,7 +58,7 @@ describe('an output', () => {
   })
 
   it.each([true, false])(
-    'replaces what a symbolic link leads to, not the link (target exists: %s)',
+    'replaces the target of a symbolic link, not the link (target exists: %s)',
     async (exists) => {
       const folder = await temporaryFolder()
       await mkdir(join(folder, 'data'))
@@ -81,13 +81,13 @@ describe('an output', () => {
     expect([exit, stderr]).toEqual([2, expect.stringContaining('its symbolic links form a circle')])
   })
 
-  it('goes into a device, which stays one', async () => {
+  it('goes into a device, which remains one', async () => {
     const { exit } = await startTandem([...small, '--output', '/dev/null', '--trace', '/dev/null']).ended
     expect(exit).toBe(0)
     expect((await stat('/dev/null')).isCharacterDevice()).toBe(true)
   })
 
-  it('goes into a file that standard output is, behind what stands there, and the report to standard error', async () => {
+  it('is appended to a file that is standard output, and the report goes to standard error', async () => {
     const path = join(await temporaryFolder(), 'a.npy')
     const result = await startTandem([...small, '--output', '/dev/stdout'], {
       shell: `printf before > '${path}'; exec "$@" >> '${path}'`,
@@ -102,7 +102,7 @@ describe('an output', () => {
     expect([quiet.exit, quiet.stderr, (await stat(path)).size]).toEqual([0, '', 128 + 30 * 20 * 4])
   })
 
-  it('goes into a FIFO, which stays one, also where its reader comes late', async () => {
+  it('goes into a FIFO, which remains one, even if its reader is late', async () => {
     const folder = await temporaryFolder()
     const [fifo, file] = [join(folder, 'fifo'), join(folder, 'a.npy')]
     makeFifo(fifo)
@@ -206,7 +206,7 @@ it('head gets its line, and nothing complains', async () => {
 })
 
 describe('an input', () => {
-  it('that is a FIFO without a writer is rejected at once', async () => {
+  it('that is a FIFO without a writer is rejected immediately', async () => {
     const fifo = join(await temporaryFolder(), 'fifo')
     makeFifo(fifo)
     const { exit, stderr } = await startTandem(['reduce', '--input', fifo]).ended
@@ -214,7 +214,7 @@ describe('an input', () => {
   })
 
   it.each(['run', 'translate'])(
-    'of WGSL that is a FIFO or a device is rejected at once: %s',
+    'of WGSL that is a FIFO or a device is rejected immediately: %s',
     async (command) => {
       const fifo = join(await temporaryFolder(), 'fifo')
       makeFifo(fifo)
@@ -225,7 +225,7 @@ describe('an input', () => {
     },
   )
 
-  it('of other libraries that is a FIFO is rejected at once', async () => {
+  it('of other libraries that is a FIFO is rejected immediately', async () => {
     const fifo = join(await temporaryFolder(), 'fifo')
     makeFifo(fifo)
     const { exit, stderr } = await startTandem(['bench', '--peers', fifo]).ended
@@ -240,7 +240,7 @@ describe('an input', () => {
     expect([exit, stderr]).toEqual([2, expect.stringContaining('long.wgsl has more than 67108864 bytes.')])
   })
 
-  it('with control characters in its name does not reach the terminal raw', async () => {
+  it('with control characters in its name is escaped on the terminal', async () => {
     const name = 'a\u001b[31mred\u0007\n\u202eb.npy'
     for (const args of [['reduce', '--input', name], [name], ['reduce', `--${name}`]]) {
       const { exit, stderr } = await startTandem(args).ended
@@ -333,7 +333,7 @@ console.log('ready')`,
     expect(stderr).toMatch(why)
   })
 
-  it('that comes second ends the process at once', async () => {
+  it('that comes second ends the process immediately', async () => {
     const run = stuck("console.log('stuck'); for (;;);")
     await run.says('ready')
     run.kill('SIGINT')

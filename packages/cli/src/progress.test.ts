@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Progress, silentProgress } from './progress.ts'
 import { lineProgress, progressText, terminalProgress } from './progress-display.ts'
 
-describe('what is shown of work', () => {
+describe('the progress that is shown', () => {
   const work = { label: 'Sweeping', total: 20_000, unit: 'sweeps', startedAt: 0 }
 
   it.each([
@@ -18,7 +18,7 @@ describe('what is shown of work', () => {
   })
 })
 
-describe('what an interruption stops', () => {
+describe('the work that an interruption stops', () => {
   it.each<[string, (progress: Progress) => void, string]>([
     ['nothing before the work begins', () => {}, ''],
     [
@@ -70,7 +70,7 @@ describe('lines', () => {
     expect(text()).toBe('')
   })
 
-  it('to a pipe are none where the work ends before', () => {
+  it('to a pipe are not printed if the work ends before', () => {
     const { progress, text } = printed(terminalProgress, false)
     progress.start('Sweeping')
     vi.advanceTimersByTime(3000)
@@ -93,7 +93,7 @@ describe('lines', () => {
     expect(text().split('\n')).toHaveLength(4)
   })
 
-  it('a terminal gets a bar at once, which is gone at the end', () => {
+  it('a terminal gets a bar immediately, which is gone at the end', () => {
     const stream = Object.assign(new PassThrough(), {
       isTTY: true,
       columns: 80,

@@ -31,7 +31,7 @@ it.each(
   expect($schema).toBe(`https://unpkg.com/@tandem-gpu/cli/schemas/1.json#/$defs/${kind}`)
 })
 
-it('a document that lacks a field, has another, or a value of another type is against its schema', async () => {
+it('a document with a missing field, an extra one, or a value of a wrong type violates its schema', async () => {
   const document = await tandemJson('reduce --elements 10 --type i32')
   expect(schemaErrors(document)).toEqual([])
   const { valueBits: _, ...short } = document
@@ -42,7 +42,7 @@ it('a document that lacks a field, has another, or a value of another type is ag
   expect(schemaErrors({ ...document, $schema: 'transpose' })).toEqual(['$schema is transpose'])
 })
 
-it('topology and monitor, which need a GPU with sensors and links, print what the types say', () => {
+it('topology and monitor, which need a GPU with sensors and links, print documents of their types', () => {
   const telemetry: Required<Telemetry> = {
     computeUtilization: 0.5,
     memoryUtilization: 0.25,

@@ -7,7 +7,7 @@ const heights = (svg: string) =>
     Number(height),
   )
 
-it('draws the magnitudes of one axis as bars, of pieces in any order', () => {
+it('draws the magnitudes of one axis as bars, with pieces in any order', () => {
   const picture = new SpectrumPicture([4], true)
   picture.add(4, [0, -5, Number.NaN, 1])
   picture.add(0, [6, 8, 0, 0])

@@ -109,7 +109,7 @@ it('bandwidth measures every pair of devices', async () => {
   expect(stdout).toMatch(/One way, GB\/s \(copies of 64\.0 KiB\)\nfrom +to 0 +to 1\n0 +[\d.]+ +[\d.]+\n1 +/)
 })
 
-it('bench times what it is asked for, and writes a page that needs no other file', async () => {
+it('bench times the requested work, and writes a page that needs no other file', async () => {
   const folder = await temporaryFolder()
   const line =
     'bench --works transpose,reduce --devices 1,2 --schedules serial,overlapped --sizes small --samples 1'

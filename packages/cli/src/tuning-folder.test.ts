@@ -22,7 +22,7 @@ it('keeps choices for the next process, and leaves nothing else behind', async (
   )
 })
 
-it('takes a FIFO, a device or a folder under the name of a choice for none, and replaces what can be replaced', async () => {
+it('ignores a FIFO, a device or a folder with the name of a choice, and replaces it if that is possible', async () => {
   const path = join(await temporaryFolder(), 'tuning')
   for (const make of [
     (file: string) => execFileSync('mkfifo', [file]),
@@ -39,7 +39,7 @@ it('takes a FIFO, a device or a folder under the name of a choice for none, and 
   }
 })
 
-it('keeps choices for this process where no folder can be made', async () => {
+it('keeps choices for this process if no folder can be created', async () => {
   const file = join(await temporaryFolder(), 'file')
   writeFileSync(file, '')
   for (const path of [join(file, 'tuning'), '/proc/tandem/tuning']) {
@@ -96,7 +96,7 @@ it.each([
   expect(new TuningFolder(path).get('key')).toBe('value')
 })
 
-it('works where nothing can be written', async () => {
+it('works if nothing can be written', async () => {
   const file = join(await temporaryFolder(), 'file')
   writeFileSync(file, '')
   const folder = new TuningFolder(join(file, 'tuning'))

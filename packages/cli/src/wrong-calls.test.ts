@@ -52,7 +52,7 @@ async function optionsOf(command: string): Promise<string[]> {
   return [...stdout.matchAll(/^ {2}(--[\w-]+) <[^>]+>/gm)].map((match) => match[1]!)
 }
 
-it('no argument of the command ends in anything but a sentence', async () => {
+it('every wrong argument of a command ends in a sentence', async () => {
   const table: ((typeof commands)[number] & { readonly options: readonly string[] })[] = []
   for (const command of commands)
     table.push({ ...command, options: [...(await optionsOf(command.name)), '--surprise'] })
@@ -102,7 +102,7 @@ const wrong = [
   new Date(0),
 ]
 
-it('no option of a backend ends in anything but a sentence', async () => {
+it('every wrong option of a backend ends in a sentence', async () => {
   const inner = webgpu()
   const makers: readonly (readonly [readonly string[], (options: never, value: never) => unknown])[] = [
     [['device', 'gpu', 'software', 'peerAccess', 'toggles', 'surprise'], (options) => webgpu(options)],

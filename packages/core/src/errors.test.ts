@@ -4,7 +4,7 @@ import { GpuError, isGpuError } from './errors.ts'
 import { openGroup } from './group/group.ts'
 import { referenceBackend } from './testing/reference-backend.ts'
 
-test('a module that is loaded twice knows the errors of its other copy, and refuses its objects with a sentence', async () => {
+test('a module that is loaded twice recognizes the errors of its other copy, and refuses its objects with a sentence', async () => {
   vi.resetModules()
   const copy = await import('./index.ts')
   expect(copy.GpuError).not.toBe(GpuError)
@@ -25,7 +25,7 @@ test('a module that is loaded twice knows the errors of its other copy, and refu
   for (const group of [one!, other!]) expect(await group.destroy()).toEqual({ leaks: [] })
 })
 
-test('an error that nobody catches shows a line and a column only where it has them', () => {
+test('an uncaught error shows a line and a column only if it has them', () => {
   expect(inspect(new GpuError('no-device', 'No usable device was found.'))).not.toContain('undefined')
   expect(inspect(new GpuError('compilation', 'It is wrong.', { line: 3, column: 7 }))).toMatch(
     /line: 3,\s+column: 7/,

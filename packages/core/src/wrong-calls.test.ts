@@ -366,7 +366,7 @@ it.each([
     'Device 2 is not in the group, which has 2 devices.',
   ],
   [
-    'blocks of something that is no view',
+    'blocks of something that is not a view',
     () => recordBlocks(blocked(untyped(Promise.resolve(x)), 4)),
     'Argument x of dispatch "k" is not a view of a device buffer; it is a Promise: await it.',
   ],
@@ -400,7 +400,7 @@ it('does not name a group twice that has the name of another', async () => {
   await other.destroy()
 })
 
-it('a recording that is asynchronous and fails, or destroys what it uses, ends nothing but itself', async () => {
+it('a recording that is asynchronous and fails, or destroys objects that it uses, ends only itself', async () => {
   expect(() => group.record((async () => Promise.reject(new Error('late'))) as () => void)).toThrow(
     'asynchronous',
   )

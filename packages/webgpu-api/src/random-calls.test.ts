@@ -10,7 +10,7 @@ const opened = openedGpu({ devices: 2 })
 const long = onReference ? 60_000 : 1200
 const sequences = process.env.TANDEM_LONG === '1' ? long : 12
 
-it('random calls on three GPUDevices of two devices give what their model says', async () => {
+it('random calls on three GPUDevices of two devices behave as their model', async () => {
   let done = 0
   for (; done < sequences; done++)
     await new RandomCalls(done, (ordinal) => opened.device(undefined, ordinal)).run(250, 3)

@@ -119,7 +119,7 @@ describe('lowering', () => {
     expect(lower(parseWgsl(source), { constants: { n: 4 } }).overrides[1]!.value).toBe(8)
   })
 
-  it('leaves textures and render stages alone where the entry point does not use them', () => {
+  it('ignores textures and render stages that the entry point does not use', () => {
     const compute = '@compute @workgroup_size(1) fn main() { }'
     const texture = '@group(0) @binding(0) var t: texture_2d<f32>;'
     const helper = 'fn size() -> vec2u { return textureDimensions(t); }'
@@ -170,7 +170,7 @@ describe('lowering', () => {
 })
 
 describe('reflection', () => {
-  it('tells declared access from what reachable code does', () => {
+  it('distinguishes declared access from the accesses of reachable code', () => {
     const source = `
       struct P { n: u32, @align(16) v: vec3f, m: mat3x3f }
       struct S { count: atomic<u32>, items: array<vec3f> }
@@ -227,7 +227,7 @@ describe('errors', () => {
     }
   })
 
-  it('hold for what the specification refuses and Dawn lets pass', () => {
+  it('reject what the specification forbids and Dawn accepts', () => {
     const main = '@compute @workgroup_size(32) fn main() { }'
     const refused = (source: string) => () => lower(parseWgsl(source))
     expect(refused(`enable subgroup_size_control; ${main}`)).toThrow("needs 'enable subgroups;'")
@@ -245,7 +245,7 @@ describe('errors', () => {
 })
 
 describe('reflect of buffers', () => {
-  it('asks for the bytes of their views, and shows words', () => {
+  it('requires the bytes of their views, and shows words', () => {
     const { bindings } = reflect(
       ir(
         'out[0] = *bufferView<u32>(&b, 20) + bufferView<array<vec4u>>(&b, id.x)[1].y;',

@@ -40,7 +40,7 @@ it.each([
   ['subgroupMatrixLoad', halves, 'let x = subgroupMatrixLoad<M, row_major>(&v, 0, 16);', ['load']],
   ['subgroupMatrixStore', halves, 'subgroupMatrixStore<row_major>(&v, 0, M(), 16);', ['store']],
   ['a function of the source', '', 'change(&local);', ['address']],
-])('%s is told as what it does', (_, declaration, statement, expected) => {
+])('%s is reported with its effect', (_, declaration, statement, expected) => {
   expect(uses(declaration, statement)).toEqual(expected)
 })
 

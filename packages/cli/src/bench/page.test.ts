@@ -49,7 +49,7 @@ it('draws ours, the peers and the limit together, a plot for each number of devi
   )
 })
 
-it('takes copies between devices for the limit of a transpose where they are slower', async () => {
+it('uses copies between devices as the limit of a transpose if they are slower', async () => {
   const link: BenchResult = { ...copy, work: 'peer-copy', devices: 2, rate: 1e9 }
   const page = await benchPage({ ...document, limits: [copy, link] })
   // 2 · 2² / (2 − 1) times the rate of the link.
@@ -64,7 +64,7 @@ it('draws no limit that is far beyond all figures, and says which share of it is
   expect(page).toContain('<summary>The measurement</summary>')
 })
 
-it('says what was measured in a sentence, without markup of the document in it', async () => {
+it('says in a sentence what was measured, and escapes markup of the document', async () => {
   const adapters = [
     { name: 'H200', driver: '580' },
     { name: 'H200', driver: '580' },
@@ -78,7 +78,7 @@ it('says what was measured in a sentence, without markup of the document in it',
   expect(page).not.toMatch(/https?:\/\/(?!www\.w3\.org)|src=|href=/)
 })
 
-it('gives every series a colour of its own, and draws peers dashed', async () => {
+it('draws every series in a different colour, and peers with dashes', async () => {
   const ours = Array.from({ length: 12 }, (_, i) => result(1, 1024, (i + 1) * 1e9, `tandem ${i}`))
   const peers = [result(1, 1024, 1.062e13, 'A peer with quite a long name')]
   const page = await benchPage({ ...document, ours, peers })

@@ -177,7 +177,7 @@ describe('files', () => {
     await expect(NpyReader.open(path, anyType)).rejects.toThrow(/ends within its header/)
   })
 
-  it('of other types are rejected, and the sentence recommends astype, and --cast where it works', async () => {
+  it('of other types are rejected, and the sentence recommends astype, or --cast if it works', async () => {
     const path = join(await temporaryFolder(), 'a.npy')
     const refuse = async (descr: string, options = anyType) => {
       await writeFile(path, npyBytes(`{'descr': ${descr}, 'fortran_order': False, 'shape': (0,)}`))
@@ -206,7 +206,7 @@ describe('files', () => {
     expect(await refuse("'<f8'", { accepted: ['f32'], cast: true })).toBe('accepted')
   })
 
-  it('of one dimension are not a matrix', async () => {
+  it('of one dimension are refused as a matrix', async () => {
     const path = join(await temporaryFolder(), 'a.npy')
     await writeNpy(path, 'f32', [4], elementArray('f32', 4))
     const reader = await NpyReader.open(path, anyType)

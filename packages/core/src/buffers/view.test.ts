@@ -25,7 +25,7 @@ const code = (action: () => unknown) => {
 const size = fc.integer({ min: 0, max: 12 })
 
 describe('regions', () => {
-  test('a block holds the elements at its rows and columns, or is refused', () => {
+  test('a block has the elements at its rows and columns, or is refused', () => {
     fc.assert(
       fc.property(size, size, size, size, size, size, (rows, columns, row, column, height, width) => {
         const matrix = shapeRegion([rows, columns], 'a matrix')
@@ -66,7 +66,7 @@ describe('regions', () => {
     )
   })
 
-  test('what is not contiguous takes no slice and no reshape', () => {
+  test('a view that is not contiguous has no slice and no reshape', () => {
     const block = blockRegion(shapeRegion([4, 4], 'm'), 0, 0, 2, 2, 'm')
     expect(code(() => sliceRegion(block, 0, 2, 'b'))).toBe('validation')
     expect(code(() => reshapeRegion(block, 1, 2, undefined, 'b'))).toBe('validation')

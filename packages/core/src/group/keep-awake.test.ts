@@ -59,12 +59,12 @@ describe('keepAwake', () => {
     expect(turned()).toBe(1)
   })
 
-  it('has one callback a turn for many promises', () => {
+  it('has one callback per turn for many promises', () => {
     for (let call = 0; call < 1000; call++) keepAwake(never(), 50, 4, yieldCore)
     expect(turned()).toBe(1)
   })
 
-  it('does nothing where the process has few cores', () => {
+  it('does nothing if the process has few cores', () => {
     expect(keepAwake(never(), 50, 3.9, yieldCore)).toBe(false)
     expect(turns).toEqual([])
   })

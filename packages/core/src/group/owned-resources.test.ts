@@ -4,7 +4,7 @@ import { referenceBackend } from '../testing/reference-backend.ts'
 import { openGroup } from './group.ts'
 import { OwnedResources } from './owned-resources.ts'
 
-it('destroys what it keeps once, the newest first', () => {
+it('destroys its objects once, the newest first', () => {
   const order: string[] = []
   const owned = new OwnedResources()
   for (const name of ['a', 'b', 'c']) owned.keep({ destroy: () => order.push(name) })
@@ -13,7 +13,7 @@ it('destroys what it keeps once, the newest first', () => {
   expect(order).toEqual(['c', 'b', 'a'])
 })
 
-it('keeps what succeeds beside a failure', async () => {
+it('keeps the objects that succeed when another one fails', async () => {
   const destroyed: number[] = []
   const owned = new OwnedResources()
   const make = async (value: number) => {
@@ -25,7 +25,7 @@ it('keeps what succeeds beside a failure', async () => {
   expect(destroyed).toEqual([3, 1])
 })
 
-it('compiles by name, leaves out what is undefined, and leaves nothing behind where one fails', async () => {
+it('compiles by name, skips undefined values, and leaves nothing behind if one fails', async () => {
   const group = await openGroup({ backends: [referenceBackend()] })
   const good = { wgsl: '@compute @workgroup_size(1) fn main() {}' }
   const { kernels, destroy } = await compileAll(group, { good, none: undefined })

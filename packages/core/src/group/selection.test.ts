@@ -80,7 +80,7 @@ describe('selection of the backend', () => {
     )
   })
 
-  test('takes software where there is no hardware: one device, or as many virtual ones as asked for', async () => {
+  test('uses software if there is no hardware: one device, or as many virtual ones as requested', async () => {
     const one = await selectAdapters({ backends: [none, software] })
     expect(names(one.chosen)).toBe('SwiftShader')
     const four = await selectAdapters({ backends: [none, software], devices: 4 })
@@ -90,7 +90,7 @@ describe('selection of the backend', () => {
     )
   })
 
-  test('leaves out software adapters beside hardware', async () => {
+  test('omits software adapters if there is hardware', async () => {
     const mixed = backend('webgpu', [adapter('S', undefined, true), adapter('H')])
     expect(names((await selectAdapters({ backends: [mixed] })).chosen)).toBe('H')
   })
@@ -105,7 +105,7 @@ describe('selection of the backend', () => {
     await expect(selectAdapters({ backends: [] })).rejects.toMatchObject({ code: 'no-device' })
   })
 
-  test('never makes up the count with software or unasked virtual devices', async () => {
+  test('never reaches the count with software devices, or with virtual ones that were not requested', async () => {
     const failure = selectAdapters({ backends: [gpus, software], devices: 5 })
     await expect(failure).rejects.toMatchObject({ code: 'no-device' })
     await expect(failure).rejects.toThrow('5 devices requested, but cuda has 4 devices (A, B, C, D).')
@@ -125,12 +125,15 @@ describe('ranking', () => {
     ['power', 'DABC'],
     ['temperature', 'BADC'],
     ['score', 'DBAC'],
-  ] as const)('by %s puts the least loaded first and what has no reading last', async (by, order) => {
-    const { ranked, chosen } = await selectAdapters({ backends: [gpus], by, devices: 2 })
-    expect(names(ranked.map((entry) => entry.adapter))).toBe(order)
-    expect(ranked.map(({ rank }) => rank)).toEqual([0, 1, 2, 3])
-    expect(names(chosen)).toBe(order.slice(0, 2))
-  })
+  ] as const)(
+    'by %s puts the least loaded devices first and those without a reading last',
+    async (by, order) => {
+      const { ranked, chosen } = await selectAdapters({ backends: [gpus], by, devices: 2 })
+      expect(names(ranked.map((entry) => entry.adapter))).toBe(order)
+      expect(ranked.map(({ rank }) => rank)).toEqual([0, 1, 2, 3])
+      expect(names(chosen)).toBe(order.slice(0, 2))
+    },
+  )
 
   test('gives reasons with the values', async () => {
     const reasons = async (by: 'memory' | 'utilization' | 'score') =>

@@ -27,7 +27,7 @@ test('a constant of -0 does not get the kernel of 0', async () => {
   await group.destroy()
 })
 
-test('workgroups that are to share a multiprocessor are a whole number, and make a kernel of its own', async () => {
+test('the number of workgroups per multiprocessor is a whole number, and distinguishes kernels', async () => {
   const group = await openGroup({ backends: [referenceBackend()] })
   const wgsl = '@compute @workgroup_size(1) fn main() {}'
   for (const workgroupsPerMultiprocessor of [0, 1.5, 33])

@@ -24,7 +24,7 @@ const scale: CompileOptions<ScaleArguments> = {
 }
 
 // The compiler checks this file: if one of the marked lines were correct, `tsc -b` would fail.
-it('TypeScript checks the arguments of a typed kernel, and leaves those of a string alone', async () => {
+it('TypeScript checks the arguments of a typed kernel, but not those of a string', async () => {
   const group = await openGroup({ backends: [referenceBackend()] })
   const typed = await group.compile(scale)
   const untyped = await group.compile({ wgsl: scale.wgsl })

@@ -85,7 +85,7 @@ describe('a uniform value', () => {
     out.destroy()
   })
 
-  it('is no parameter of another type', async () => {
+  it('cannot be a parameter of another type', async () => {
     const out = await group.devices[0]!.allocate('f32', 8)
     const record = (type: ParameterType, initial: ParameterValue) => () =>
       group.record((r) => {

@@ -11,7 +11,7 @@ const holder = { name: '@tandem-gpu/core', moduleUrl: new URL('..', import.meta.
 const notFound = new Error('No native build was found for platform=x arch=y\n    loaded from: /app')
 
 describe('an addon that does not load', () => {
-  it('is none of platforms that have none', () => {
+  it('is an absence on platforms without one', () => {
     expect(addonFailure(holder, notFound, 'darwin-arm64')).toEqual({
       reason:
         'The addon of @tandem-gpu/core cannot be loaded on darwin-arm64: No native build was found for platform=x arch=y.',
@@ -24,7 +24,7 @@ describe('an addon that does not load', () => {
     "/lib/x86_64-linux-gnu/libc.so.6: version `GLIBC_2.34' not found (required by /app/addon.node)",
     'Error loading shared library ld-linux-x86-64.so.2: No such file or directory (needed by /app/addon.node)',
     'Error relocating /app/addon.node: __memcpy_chk: symbol not found',
-  ])('is none where the C library is older or another one: %s', (message) => {
+  ])('is an absence if the C library is too old or a different one: %s', (message) => {
     expect(addonFailure(holder, new Error(message), 'linux-x64')).toMatchObject({
       remedy: expect.stringMatching(/glibc 2\.34/),
       kind: 'foreign',
@@ -54,7 +54,7 @@ describe('an addon that does not load', () => {
     })
   })
 
-  it('names the permissions that Deno asks for', () => {
+  it('names the permissions that Deno needs', () => {
     const refused = Object.assign(new Error('Requires ffi access to "/app/addon.node"'), {
       name: 'NotCapable',
     })
@@ -69,7 +69,7 @@ describe('an addon that does not load', () => {
   })
 
   it.each(['esm', 'cjs'] as const)(
-    'is to be kept external where a bundler (%s) takes the package in',
+    'is to be kept external if a bundler (%s) includes the package',
     async (format) => {
       const folder = mkdtempSync(join(tmpdir(), 'tandem-bundled-'))
       onTestFinished(() => rmSync(folder, { recursive: true, force: true }))

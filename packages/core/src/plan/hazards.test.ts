@@ -62,7 +62,7 @@ describe('regions', () => {
     )
   })
 
-  test('cover only what their set of bytes holds', () => {
+  test('cover only their set of bytes', () => {
     fc.assert(
       fc.property(region(1), region(1), (a, b) => !regionCovers(a, b) || holdsAll(bytesOf(a), bytesOf(b))),
       { numRuns: 3000 },
@@ -80,7 +80,7 @@ describe('regions', () => {
     ).toBe(false)
   })
 
-  test('of more rows than are compared one by one count as overlapping where their outer ranges do', () => {
+  test('of more rows than are compared one by one count as overlapping if their outer ranges overlap', () => {
     const even = { byteOffset: 0, rowByteLength: 4, rows: 5000, rowByteStride: 16 }
     expect(regionsOverlap(even, { byteOffset: 8, rowByteLength: 4, rows: 2500, rowByteStride: 32 })).toBe(
       true,
@@ -127,7 +127,7 @@ function conflictsByBytes(list: readonly CommandAccesses[], repetitions: number)
 }
 
 describe('hazards', () => {
-  test('order exactly what shares a byte that one side writes, within and across repetitions', () => {
+  test('order exactly the commands that share a byte that one of them writes, within and across repetitions', () => {
     fc.assert(
       fc.property(commands(12), (list) => {
         const derived = deriveHazards(list, 2)

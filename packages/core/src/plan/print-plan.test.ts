@@ -4,7 +4,7 @@ import { scale } from '../testing/conformance/kernels.ts'
 import { referenceBackend } from '../testing/reference-backend.ts'
 import { printPlan } from './print-plan.ts'
 
-test('a plan prints as stable text, one line a command', async () => {
+test('a plan prints as stable text, one line per command', async () => {
   const group = await openGroup({ backends: [referenceBackend()], devices: 2 })
   const kernel = await group.compile({ wgsl: scale, label: 'scale' })
   const a = await group.devices[0]!.allocate('f32', [4, 6], { label: 'a' })

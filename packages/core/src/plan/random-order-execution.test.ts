@@ -4,7 +4,7 @@ import { RandomProgram } from '../testing/conformance/random-program.ts'
 import { removableEdges, withoutEdge } from '../testing/plan-edges.ts'
 import { referenceBackend } from '../testing/reference-backend.ts'
 
-test('random programs give the recorded meaning in random orders, repetitions overlapping', async () => {
+test('random programs have the recorded results in random orders, with overlapping repetitions', async () => {
   const backend = referenceBackend()
   const group = await openGroup({ backends: [backend], devices: 2 })
   let edges = 0

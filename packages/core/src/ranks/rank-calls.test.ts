@@ -165,7 +165,7 @@ describe('ranks that make different calls get an error on every rank that names 
 })
 
 describe('a failure on one rank is an error on every rank', () => {
-  test('out of memory, after which the group goes on', () =>
+  test('out of memory, after which the group can still be used', () =>
     withRanks(
       async (ranks) => {
         const body = (group: DeviceGroup) => group.devices[1]!.allocate('u32', 1000, { label: 'big' })
@@ -219,7 +219,7 @@ describe('a failure on one rank is an error on every rank', () => {
       for (const result of results) expect(result).toMatchObject({ reason: { line: expect.any(Number) } })
     }))
 
-  test('an access outside its view, where no messages are under way: the group goes on', () =>
+  test('an access outside its view without messages in flight: the group can still be used', () =>
     withRanks(async (ranks) => {
       const wgsl = `@group(0) @binding(0) var<storage, read_write> x: array<u32>;
         @compute @workgroup_size(8) fn main(@builtin(local_invocation_index) i: u32) { x[i] = i; }`
@@ -243,7 +243,7 @@ describe('a failure on one rank is an error on every rank', () => {
       })
     }))
 
-  test('an access outside its view, where other ranks wait for messages: the group ends', () =>
+  test('an access outside its view while other ranks wait for messages: the group ends', () =>
     withRanks(async (ranks) => {
       const wgsl = `@group(0) @binding(0) var<storage, read_write> x: array<u32>;
         @compute @workgroup_size(8) fn main(@builtin(local_invocation_index) i: u32) { x[i] = i; }`
@@ -281,7 +281,7 @@ describe('a failure on one rank is an error on every rank', () => {
       expect(results[2]).toMatchObject({ reason: { message: 'a mistake of the caller' } })
     }))
 
-  test('an exception while recording on one rank alone: the others learn at the next call', () =>
+  test('an exception while recording on only one rank: the others learn of it at the next call', () =>
     withRanks(async (ranks) => {
       const body = async (group: DeviceGroup) => {
         const buffer = await group.devices[1]!.allocate('u32', 4)
@@ -383,7 +383,7 @@ describe('a failure on one rank is an error on every rank', () => {
     }))
 })
 
-test('a run takes as long on every rank as on the slowest, and agrees also where a rank has nothing to do', () =>
+test('a run takes as long on every rank as on the slowest, even if a rank has nothing to do', () =>
   withRanks(async (ranks) => {
     const results = await ranks.each(async (group) => {
       const buffer = await group.devices[0]!.allocate('u32', 1000)
@@ -397,7 +397,7 @@ test('a run takes as long on every rank as on the slowest, and agrees also where
     expect(results[0]!.seconds).toBeGreaterThan(0)
   }))
 
-test('the first devices in rank order are taken, and ranks without one take part in calls and hold nothing', async () => {
+test('the first devices in rank order are used, and ranks without one take part in calls and have no memory', async () => {
   const ranks = await openRanks({ ranks: 3, adapters: [2, 1, 1] }, { devices: 2 })
   const live = await ranks.each(async (group) => {
     expect(group.devices.map(({ rank, local }) => ({ rank, local }))).toEqual([

@@ -158,7 +158,7 @@ async function stream(ranks: OpenRanks, times: number): Promise<Case> {
 describe('the rotation of three copies over three ranks', () => {
   for (const messages of ['eager', 'rendezvous', 'mixed'] as const)
     for (const order of ['random', 'adversarial'] as const)
-      test(`gives what was recorded, with ${messages} messages in ${order} order`, async () => {
+      test(`has the recorded results, with ${messages} messages in ${order} order`, async () => {
         const ranks = await openRanks({ ranks: 3, messages, order })
         for (const times of [1, 5]) {
           const rotated = await rotation(ranks, times)
@@ -170,7 +170,7 @@ describe('the rotation of three copies over three ranks', () => {
         await ranks.destroy()
       })
 
-  test('orders on each rank what the whole program would leave to other ranks', async () => {
+  test('orders parts on each rank that the whole program would leave to other ranks', async () => {
     const ranks = await openRanks({ ranks: 3 })
     const { programs } = await rotation(ranks, 1)
     const lines = programs.map(({ plan }) => printPlan(plan).split('\n').slice(2))

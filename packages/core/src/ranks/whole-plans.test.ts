@@ -49,7 +49,7 @@ describe('ranks that share memory', () => {
     expect(texts[0]).not.toMatch(/send|receive/)
   })
 
-  test('copy host memory by devices of its own rank, and what is on the host of two ranks through a device of the sender', async () => {
+  test('copy host memory by devices of its own rank, and between the hosts of two ranks through a device of the sender', async () => {
     const texts = await recordedBy(async (group) => {
       const [x] = await buffers(group)
       const all = group.allocateHost('u32', 8, { label: 'all' })
@@ -81,7 +81,7 @@ describe('ranks that share memory', () => {
     ])
   })
 
-  test('start a run when all before it is complete, and what comes after it when it has ended', async () => {
+  test('start a run when all earlier work is complete, and later work when the run has ended', async () => {
     const backend = imaginedRanks(0, 1, true)
     const events: string[] = []
     const group = await openGroup({

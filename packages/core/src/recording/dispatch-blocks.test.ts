@@ -14,7 +14,7 @@ import {
 const limited = (limits: object) => ({ limits: { ...portableLimits, ...limits } })
 
 describe('foldWorkgroups', () => {
-  it('keeps one dimension as long as it holds the count', () => {
+  it('keeps one dimension if it has room for the count', () => {
     expect(foldWorkgroups(65_535, limited({}))).toEqual([65_535, 1])
     expect(foldWorkgroups(0, limited({}))).toEqual([0, 1])
   })
@@ -44,7 +44,7 @@ it('a view of the bindable length fits a binding wherever it begins', () => {
   expect(bindableByteLength(limited({ maxStorageBindingByteLength: 2 ** 40 }))).toBe(2 ** 33 - 256)
 })
 
-it('rows that a binding holds are counted by their leading dimension and element type, and are at least one', async () => {
+it('the rows that fit into a binding depend on leading dimension and element type, and are at least one', async () => {
   const group = await openGroup({ backends: [referenceBackend()] })
   const device = limited({ maxStorageBindingByteLength: 4096 })
   const matrix = await group.devices[0]!.allocate('f32', [10, 100])
@@ -106,7 +106,7 @@ describe('dispatchBlocks', () => {
     expect(await group.destroy()).toEqual({ leaks: [] })
   })
 
-  it('refuses blocks that no binding holds, and records nothing for no blocks', async () => {
+  it('refuses blocks that do not fit into a binding, and records nothing if there are no blocks', async () => {
     const backend = referenceBackend({ limits: { maxStorageBindingByteLength: 1024 } })
     const group = await openGroup({ backends: [backend] })
     const kernel = await group.compile({ wgsl })

@@ -62,7 +62,7 @@ function plan(options: Partial<DispatchOptions> & Pick<DispatchOptions, 'args'>,
   return program.plan
 }
 
-test('bindings start at multiples of 256 bytes and end with the view; uniforms tell the kernel where it is', () => {
+test('bindings start at multiples of 256 bytes and end with the view; uniforms tell the kernel its place', () => {
   const { commands, uniformBlock } = plan({
     args: { x: x.block(3, 5, 7, 11), y: y.block(2, 8, 6, 12), ...values },
   })
@@ -138,14 +138,14 @@ test('vec4 views begin, and step from row to row, by whole vectors', () => {
   expect(() => plan({ args: { x, y: y.slice(0, 3), ...values } })).toThrow('needs at least 16')
 })
 
-test('a kernel that is not told where a view begins needs it at a multiple of 256 bytes', () => {
+test('without a uniform for its start, a view must begin at a multiple of 256 bytes', () => {
   expect(() => plan({ args: { a: words.slice(1, 8), b: words.slice(64, 8) } }, pair)).toThrow(
     'no uniform member a_base',
   )
   expect(plan({ args: { a: words.slice(128, 8), b: words.slice(64, 8) } }, pair).commands).toHaveLength(1)
 })
 
-test('a buffer is bound read_write twice only where the bound ranges are disjoint', () => {
+test('a buffer may be bound read_write twice only if the bound ranges are disjoint', () => {
   expect(() => plan({ args: { a: words.slice(0, 65), b: words.slice(64, 8) } }, pair)).toThrow(
     '[0, 260) and [256, 288) overlap',
   )

@@ -13,7 +13,7 @@ function turnsOf() {
   return { group, turns: new Turns(group) }
 }
 
-it('calls without a promise happen at once where no call waits, and in their turn otherwise', async () => {
+it('calls without a promise happen immediately if no call waits, and otherwise in their turn', async () => {
   const { turns } = turnsOf()
   const calls: string[] = []
   turns.pass([], () => calls.push('at once'))
@@ -37,7 +37,7 @@ it('calls without a promise happen at once where no call waits, and in their tur
   expect(turns.free).toBe(true)
 })
 
-it('requests are made at once where no call waits, are pending until they settle, and keep the order', async () => {
+it('requests are made immediately if no call waits, are pending until they settle, and keep their order', async () => {
   const { turns } = turnsOf()
   const calls: string[] = []
   let settle = () => {}
@@ -61,7 +61,7 @@ it('requests are made at once where no call waits, are pending until they settle
   expect(calls).toEqual(['first', 'behind', 'waiting', 'last'])
 })
 
-it('a request comes behind what was put off, also where that waits', async () => {
+it('a request follows deferred calls, even if these wait', async () => {
   const { turns } = turnsOf()
   const calls: string[] = []
   let puts = true
@@ -101,7 +101,7 @@ it('a group of several processes has no command queues', async () => {
   await ranks.destroy()
 })
 
-it('what is no device of a group is refused', async () => {
+it('anything but a device of a group is refused', async () => {
   const group = await openGroup({ backends: [referenceBackend()] })
   const copy = { ...group.devices[0]! } as (typeof group.devices)[number]
   expect(() => openDeviceCommands(copy, options)).toThrow(expect.objectContaining({ code: 'validation' }))

@@ -61,7 +61,7 @@ it('says between which repetitions it is aborted, and starts no further part', a
   })
 })
 
-it('rejects with what onProgress throws', async () => {
+it('rejects with the error that onProgress throws', async () => {
   const running = group.queue.run(program, 40, {
     onProgress() {
       throw new RangeError('no')
@@ -70,7 +70,7 @@ it('rejects with what onProgress throws', async () => {
   await expect(running).rejects.toThrow('no')
 })
 
-it('holds nothing up where onProgress waits for the queue, or destroys the group', async () => {
+it('does not block if onProgress waits for the queue, or destroys the group', async () => {
   const own = await openGroup({ backends: [referenceBackend()] })
   const buffer = await own.devices[0]!.allocate('u32', 1)
   const filling = own.record((r) => r.fill(buffer, 5))

@@ -28,7 +28,7 @@ async function program() {
   return { backend, recorded, run, group }
 }
 
-it('passes where every edge matters, and leaves the backend as it was', async () => {
+it('passes if every edge matters, and leaves the backend as it was', async () => {
   const { backend, recorded, run, group } = await program()
   await expectEveryEdgeToMatter(backend, recorded, run)
   expect(backend.seed).toBe(1)
@@ -44,7 +44,7 @@ it('names the edges that a check does not notice', async () => {
   await group.destroy()
 })
 
-it('fails where the program lacks an edge that it needs', async () => {
+it('fails if the program lacks an edge that it needs', async () => {
   const { backend, recorded, run, group } = await program()
   const broken = async () => {
     backend.transformPlan = (plan) => withoutEdge(plan, 0, 1)

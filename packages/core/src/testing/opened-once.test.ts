@@ -41,7 +41,7 @@ it('groups of different numbers of devices, with and without peer access, share 
   expect(opened[0]!.live().allocations).toBe(0)
 })
 
-it('says what a runtime still holds of a group that has ended', async () => {
+it('lists the objects that a runtime still has after its group has ended', async () => {
   const { backend } = observed()
   const once = openedOnce(backend)
   const runtime = await once.open((await once.adapters()).adapters)
@@ -51,7 +51,7 @@ it('says what a runtime still holds of a group that has ended', async () => {
   expect(await runtime.dispose()).toEqual([])
 })
 
-it('opens another runtime where the first is lost or does not open', async () => {
+it('opens another runtime if the first is lost or does not open', async () => {
   const { backend, opened } = observed()
   let refused = true
   const open: typeof backend.open = (...args) =>

@@ -71,7 +71,7 @@ test('independent repetitions overlap', () => {
   ).toBe(true)
 })
 
-test('a ring of copies gives one result in every order, and a wrong one without any edge', async () => {
+test('a ring of copies has the same result in every order, and a wrong one without any one edge', async () => {
   const reference = referenceBackend({ devices: 2 })
   const group = await openGroup({ backends: [reference], devices: 2 })
   const [a, b, c] = await Promise.all([

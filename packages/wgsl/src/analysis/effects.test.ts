@@ -39,7 +39,7 @@ it('atomics and collective calls are effects', () => {
   expect(effectsOf('workgroupUniformLoad(&tile[0])')).toEqual(['writes', 'reads', 'barrier'])
 })
 
-it('a call has the effects of its function, but for what the function stores in its own variables', () => {
+it("a call has the effects of its function, except for stores to the function's own variables", () => {
   expect(effectsOf('f(i)', 'fn f(x: u32) -> u32 { var y = x; y += 1u; return y; }')).toEqual([])
   expect(effectsOf('f(i)', 'fn f(x: u32) -> u32 { state += x; return x; }')).toEqual(['writes', 'reads'])
   const pointed = (body: string) => effectsOf('f(&v)', `fn f(p: ptr<function, u32>) -> u32 { ${body} }`)

@@ -40,7 +40,7 @@ describe('the trips of a loop and the values of its counter', () => {
     expect(counted('var k = 3; k <= 11; k += 4')).toBe('3, 3 to 11')
     expect(counted('var k = 5u; k < 5u; k++')).toBe('0')
   })
-  it('are known in part where an end is one of several values', () => {
+  it('are partly known if an end is one of several values', () => {
     expect(counted('var k = i; k < 256u; k += 64u')).toBe('4, 0 to 255')
     expect(counted('var k = i; k < 250u; k += 64u')).toBe('≤ 4, 0 to 249')
     expect(counted('var k = 0u; k < min(n, 9u); k++')).toBe('≤ 9, 0 to 8')
@@ -56,7 +56,7 @@ describe('the trips of a loop and the values of its counter', () => {
     expect(counted('var k = 64u; k > 0u; k /= 1u')).toBe('?')
     expect(counted('var k = 64; k > -1; k /= 2')).toBe('?')
   })
-  it('are unknown where the counter may wrap around', () => {
+  it('are unknown if the counter may wrap around', () => {
     expect(counted('var k = 5; k < signed; k += 1073741824')).toBe('?')
     expect(counted('var k = 0u; k < n; k += 2u')).toBe('?')
     expect(counted('var k = 0u; k <= n; k++')).toBe('?')
@@ -98,7 +98,7 @@ describe('the trips of a loop and the values of its counter', () => {
     for (const operator of ['-', '*', '%', '&', '|', '^', '<<', '>>'])
       expect(counted(`var k = 1u; k < 9u; k ${operator}= 2u`), operator).toBe('?')
   })
-  it('are unknown where something else changes the counter', () => {
+  it('are unknown if something else changes the counter', () => {
     expect(counted('var k = 0u; k < 9u; k++', '', 'k += n;')).toBe('?')
     const bump = 'fn bump(p: ptr<function, i32>) -> i32 { *p += 1; return 5; }'
     expect(counted('var k = 0; k < (bump(&k) & 0) + 10; k++', bump)).toBe('?')
@@ -117,7 +117,7 @@ describe('a loop ends', () => {
     expect(most('for (var k = signed; k > 0; k--) { out[k] = 1u; }')).toBe(2147483647)
     expect(most('for (var k = signed; k >= -2147483646; k -= 2) { out[k] = 1u; }')).toBe(2147483647)
   })
-  it('when its counter is declared before it, or stands in a sum or a multiple', () => {
+  it('when its counter is declared before it, or is in a sum or a multiple', () => {
     expect(most('var k = i; for (; k < n; k++) { out[k] = 1u; }')).toBe(4294967295)
     expect(most('var k = i; let m = min(n, 4096u); for (; k + 16u <= m; k += 8u) { out[k] = 1u; }')).toBe(513)
     expect(most('let m = min(n, 4096u); for (var k = i; k * 4u < m; k += 64u) { out[k] = 1u; }')).toBe(16)
@@ -196,7 +196,7 @@ describe('a loop ends', () => {
     expect(most('for (var k = 0.0; k < 1e9; k += 1.0) { }')).toBe(undefined)
     expect(most('var m = 1e9; for (var k = 0.0; k < m; k += 1.0) { }')).toBe(undefined)
   })
-  it('not when the bound moves, the counter turns away or stays, or it is no `for` loop', () => {
+  it('not when the bound moves, the counter moves away or stays, or it is not a `for` loop', () => {
     expect(most('for (var k = 0u; k < out[0]; k += 2u) { out[k] = 1u; }')).toBe(undefined)
     expect(most('var m = 9u; for (var k = 0u; k < m; k += 2u) { m++; }')).toBe(undefined)
     expect(most('for (var k = 0u; k < 99u; k -= 16u) { out[k] = 1u; }')).toBe(undefined)
@@ -221,7 +221,7 @@ describe('the sides of a condition come nearer by a known step in every round', 
     expect(step('var k = i; var m = n; for (; k * 4u + m <= n - 7u; k += 3u) { out[k] = m; }')).toBe(12)
     expect(step('for (var k = signed; 5 < k - 2; k -= 4) { }')).toBe(4)
   })
-  it('not where an assignment in the body changes one of them, or the counter is in an operation that is no sum', () => {
+  it('not if an assignment in the body changes one of them, or the counter is in an operation other than a sum', () => {
     expect(step('var m = 9u; for (var k = 0u; k < m; k += 2u) { m = 9u - (k & 1u); }')).toBe(undefined)
     expect(step('var m = 0u; for (var k = 0u; k + m < 9u; k += 2u) { m = k & 1u; }')).toBe(undefined)
     expect(step('for (var k = 0u; k < 9u - k / 4u; k += 2u) { }')).toBe(undefined)

@@ -117,7 +117,7 @@ describe('the range of an integer', () => {
     expect(rangeOf(body, 'v19')).toEqual(all)
     expect(rangeOf(body, 'v0')).toEqual(all)
   })
-  it('is everything where it could wrap around', () => {
+  it('is everything if it could wrap around', () => {
     expect(rangeOf('PROBE', 'i - 1u')).toEqual(all)
     expect(rangeOf('PROBE', 'n + 1u')).toEqual(all)
     expect(rangeOf('PROBE', 'global.x * global.x')).toEqual(all)

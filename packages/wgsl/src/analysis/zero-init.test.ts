@@ -171,12 +171,12 @@ describe('workgroup memory is zeroed', () => {
     ).toEqual(['t'])
     expect(zeroed(one, 'if (i < 32u) { t[i] = 1.0; } workgroupBarrier(); out[i] = t[i];')).toEqual(['t'])
   })
-  it('when what is read lies in the gaps that indices leave', () => {
+  it('when reads are in the gaps that indices leave', () => {
     expect(
       zeroed('var<workgroup> t: array<f32, 128>;', 't[i * 2u] = 1.0; workgroupBarrier(); out[i] = t[i];'),
     ).toEqual(['t'])
   })
-  it('when indices leave gaps, or a condition stands around the stores', () => {
+  it('when indices leave gaps, or the stores are conditional', () => {
     expect(
       zeroed(
         'var<workgroup> t: array<f32, 128>;',

@@ -91,7 +91,7 @@ describe('a kernel with two tiles', () => {
     expect(inMain).toMatchObject({ asynchronous: new Set(['even', 'odd']), plain: new Set(), waits: 3 })
   })
 
-  it('does not where the loads and the barrier stand in functions, which also read the tile before the barrier', () => {
+  it('does not if the loads and the barrier are in functions that also read the tile before the barrier', () => {
     const plain = { asynchronous: new Set(), plain: new Set(['even', 'odd']), waits: 0 }
     expect(inFunctions).toMatchObject(plain)
     expect(readBack).toMatchObject(plain)
@@ -103,7 +103,7 @@ describe('a kernel with two tiles', () => {
   })
 
   it.skipIf(!hasProgram('g++'))(
-    'gives on the CPU what the reference executor gives (needs g++)',
+    'has the results of the reference executor on the CPU (needs g++)',
     async () => {
       const all = [inMain, inFunctions, inAdded!, readBack]
       const program = await buildCpuProgram(all.map(({ kernel }) => kernel))

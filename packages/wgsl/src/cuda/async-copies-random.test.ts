@@ -121,7 +121,7 @@ out[${length}] = sum;
 }
 
 describe.skipIf(!hasProgram('g++'))('random kernels with copies on the CPU (needs g++)', () => {
-  it('give what the reference executor gives, however late the copies are', {
+  it('have the results of the reference executor, however late the copies are', {
     timeout: 600_000,
   }, async () => {
     const seeds = Array.from({ length: 240 }, (_, i) => i + 1)

@@ -105,7 +105,7 @@ describe('asynchronous copies', () => {
     }`
   const third = 'var<workgroup> third: array<vec4f, 256>;'
 
-  it('stay under way across a barrier where nothing touches the variable until the next one', () => {
+  it('stay pending across a barrier if nothing accesses the variable until the next one', () => {
     expect(found(threeStages('k + t'), third)).toEqual({
       copies: [1, 2, 5, 9, 12],
       waits: [3, 7, 11, 14],
@@ -121,7 +121,7 @@ describe('asynchronous copies', () => {
     expect(text.match(/ {2}async_wait_before<1u>\(\);/g)).toHaveLength(3)
   })
 
-  it('are waited for where another invocation may read, and copies may write, before the next barrier', () => {
+  it('are waited for if another invocation may read, and copies may write, before the next barrier', () => {
     const waits = (statements: string) => {
       const module = lower(parseWgsl(source(statements, third)))
       const result = findAsyncCopies(module, analyse(module))
@@ -146,7 +146,7 @@ describe('asynchronous copies', () => {
     ).toEqual([[1, 1], true])
   })
 
-  it('into several elements of a variable are found where these differ', () => {
+  it('into several elements of a variable are found if these differ', () => {
     expect(copies('tile[t] = a[t];\ntile[t + 32u] = a[t];\ntile[(t + 1u) * 1u + 63u] = a[t];')).toEqual([
       1, 2, 3,
     ])
@@ -219,7 +219,7 @@ describe('asynchronous copies', () => {
     expect(copies(nested(1300))).toEqual([])
   })
 
-  it('are not found where the index depends on variables, or on two counters', () => {
+  it('are not found if the index depends on variables, or on two counters', () => {
     expect(copies('var s = t;\ntile[s] = a[t];')).toEqual([])
     expect(copies('for (var k = 0u; k < 4u; k++) {\nlet s = t + k * 32u;\ntile[s] = a[s];\n}')).toEqual([])
     expect(copies('var s = t;\nlet p = s + 1u;\ntile[p] = a[t];')).toEqual([2 + 1])
@@ -233,7 +233,7 @@ describe('asynchronous copies', () => {
     ).toEqual([])
   })
 
-  it('are not found where two may meet in one element', () => {
+  it('are not found if two may write the same element', () => {
     expect(copies('tile[t] = a[t];\ntile[t] = a[n];')).toEqual([])
     expect(copies('tile[t] = a[t];\ntile[31u - t] = a[t];')).toEqual([])
     expect(copies('tile[t] = a[t];\ntile[words[t]] = a[t];')).toEqual([])
@@ -258,19 +258,19 @@ describe('asynchronous copies', () => {
     expect(copies(fill('if (v > 3u) { workgroupBarrier(); }'))).toEqual([])
   })
 
-  it('are not found where the condition of a counted loop copies too, once more than the body', () => {
+  it('are not found if the condition of a counted loop also copies, once more than the body', () => {
     const fetch = 'fn fetch(k: u32) -> u32 { tile[k] = a[k]; return n; }'
     const loop = 'for (var k = 0u; min(fetch(k), 4u) > k; k++) {}'
     expect(copies(`tile[4] = a[9];\n${loop}`, fetch)).toEqual([])
     expect(copies(`${loop}\ntile[4] = a[9];`, fetch)).toEqual([])
   })
 
-  it('are not found where the counter of the loop around one may wrap around to the other', () => {
+  it('are not found if the counter of a surrounding loop may wrap around from one to the other', () => {
     const loop = 'for (var k = 4u; k != 0u; k += 1u) { if (k == 8u) { break; } tile[k] = a[k]; }'
     expect(copies(`${loop}\ntile[4] = a[9];`)).toEqual([])
   })
 
-  it('tell elements apart only while what their indices name keeps its value', () => {
+  it('distinguish elements only while the variables in their indices keep their values', () => {
     expect(copies('let s = words[t];\ntile[s] = a[t];\ntile[s + 1u] = a[t];')).toEqual([2, 3])
     expect(
       copies('for (var k = 0u; k < n; k++) {\nlet s = words[k];\ntile[s] = a[t];\nworkgroupBarrier();\n}'),
@@ -297,7 +297,7 @@ describe('asynchronous copies', () => {
     ).toEqual([])
   })
 
-  it('are not found where the thread accesses the variable before the barrier', () => {
+  it('are not found if the thread accesses the variable before the barrier', () => {
     expect(copies('tile[t] = a[t];\nout[t] = tile[0];\nworkgroupBarrier();')).toEqual([])
     expect(copies('tile[t] = a[t];\ntile[t + 32u] = vec4f();\nworkgroupBarrier();')).toEqual([])
     expect(copies('tile[t] = a[t];\ntile[t].x = 1.0;\nworkgroupBarrier();')).toEqual([])
@@ -322,7 +322,7 @@ describe('asynchronous copies', () => {
     ).toEqual([])
   })
 
-  it('are not found where the thread accesses the variable after the barrier before', () => {
+  it('are not found if the thread accesses the variable after the previous barrier', () => {
     expect(
       copies(
         'workgroupBarrier(); let x = tile[t];\ntile[t] = a[t];\nworkgroupBarrier(); out[t] = x + tile[0];',
@@ -354,7 +354,7 @@ describe('asynchronous copies', () => {
     expect(copies(loop('out[t] = tile[t];', ''))).toEqual([4])
   })
 
-  it('are followed around a while, which is a for with a condition alone', () => {
+  it('are followed around a while, which is a for with only a condition', () => {
     const loop = (head: string) => `var k = 0u;
     ${head} {
       workgroupBarrier();
@@ -425,7 +425,7 @@ describe('asynchronous copies', () => {
     expect(copies('tile[t] = a[t];\nfetch(t + 32u, t);\nworkgroupBarrier();', helpers)).toEqual([])
   })
 
-  it('are not found where a let of the index is declared anew between them', () => {
+  it('are not found if a let in the index is declared again between them', () => {
     const loop = (index: string) => `for (var k = 0u; k < n; k++) {
       let s = words[k];
       tile[${index} + 1u] = a[k];
@@ -437,7 +437,7 @@ describe('asynchronous copies', () => {
     expect(copies(loop('t'))).toEqual([3, 5])
   })
 
-  it('are not found where two turns of a loop give the same index modulo 2³²', () => {
+  it('are not found if two iterations of a loop have the same index modulo 2³²', () => {
     expect(copies('for (var k = 0u; k < 2u; k++) {\ntile[t + k * 2147483648u] = a[k];\n}')).toEqual([2])
     expect(copies('for (var k = 0u; k < 3u; k++) {\ntile[t + k * 2147483648u] = a[k];\n}')).toEqual([])
   })

@@ -54,7 +54,7 @@ describe('names', () => {
     expect(text).toContain('const unsigned n_SIZE_T_1 = n_SIZE_T_;')
   })
 
-  it('are one for each binding and all that is derived from it, and none of the prelude', () => {
+  it('are one per binding and everything derived from it, and none is a name of the prelude', () => {
     const variables = ['x', 'x_row', 'trap', 'y'].map(
       (name, i) => `@group(0) @binding(${i}) var<storage, read_write> ${name}: array<u32>;`,
     )
@@ -127,7 +127,7 @@ describe('the parameters of a kernel', () => {
     ])
   })
 
-  it('are not restrict where threads share storage over a barrier', () => {
+  it('are not restrict if threads share storage across a barrier', () => {
     const shared = `${io} @compute @workgroup_size(8) fn main(@builtin(local_invocation_index) i: u32) {
       out[i] = a[i] + n; storageBarrier(); out[i + 8u] = out[7u - i]; }`
     expect(emit(shared).parameters.find((p) => p.name === 'out_')!.type).toBe('unsigned*')
@@ -156,7 +156,7 @@ describe('bounds checks', () => {
     @compute @workgroup_size(32) fn main(@builtin(local_invocation_index) i: u32, @builtin(global_invocation_id) id: vec3u) {
       ${statements} }`
 
-  it('are left out where the index is known to be inside', () => {
+  it('are omitted if the index is known to be in bounds', () => {
     const text = body(
       kernel(
         `tile[i] = 1u; tile[i + 32u] = 2u; workgroupBarrier();
@@ -182,7 +182,7 @@ describe('bounds checks', () => {
     expect(text).toContain('tile_[n_] = 3u')
   })
 
-  it('stay where a length is compared, and after an early return', () => {
+  it('stay if a length is compared, and after an early return', () => {
     const text = body(
       kernel('if (id.x < arrayLength(&out)) { out[id.x] = 1u; } if (n >= 64u) { return; } tile[n] = 2u;'),
     )
@@ -190,13 +190,13 @@ describe('bounds checks', () => {
     expect(text).toContain('tile_[min(n_, 63u)] = 2u')
   })
 
-  it('stay where an index could be outside', () => {
+  it('stay if an index could be out of bounds', () => {
     const text = body(kernel('var k = n; if (k < 64u) { k += 1u; tile[k] = a[k]; } out[k] = tile[i + 33u];'))
     expect(text).toContain('tile_[min(k_, 63u)] = a_[min(k_, a_length - 1u)]')
     expect(text).toContain('if (k_ < out_length) out_[k_] = tile_[min(i_ + 33u, 63u)]')
   })
 
-  it('stay where the counter of a loop may wrap around', () => {
+  it('stay if the counter of a loop may wrap around', () => {
     const text = body(
       kernel(
         'var sum = 0u; for (var k = 5; k < i32(n); k += 1073741824) { sum += tile[min(k, 7)]; } out[i] = sum;',
@@ -297,7 +297,7 @@ describe('generated code', () => {
     expect(lines.slice(0, at).findLast((l) => l.startsWith('#line'))).toBe('#line 9 "test.wgsl"')
   })
 
-  it('includes nothing, and of the prelude only what it uses', () => {
+  it('has no #include, and only the parts of the prelude that it uses', () => {
     const kernel = emit(
       '@group(0) @binding(0) var<storage, read_write> o: array<f32, 4>; @compute @workgroup_size(4) fn main(@builtin(local_invocation_index) i: u32) { o[i] = f32(i) * 2.0; }',
     )
@@ -325,7 +325,7 @@ describe('generated code', () => {
     ])
   })
 
-  it('stays short where lets are used several times', () => {
+  it('stays short if lets are used several times', () => {
     const steps = Array.from({ length: 60 }, (_, k) => `let x${k + 1} = x${k} ^ (x${k} << 13u);`).join('\n')
     const text = body(`${io} @compute @workgroup_size(8) fn main(@builtin(local_invocation_index) i: u32) {
       let x0 = i; ${steps} if (x60 < 8u) { out[x60] = a[x60 & 7u]; }

@@ -61,7 +61,7 @@ describe.skipIf(!hasCompiler)('translated kernels on the CPU (needs g++)', () =>
     return results
   }
 
-  it('give what the reference executor gives', { timeout: 600_000 }, async () => {
+  it('have the results of the reference executor', { timeout: 600_000 }, async () => {
     const bad: string[] = []
     let compared = 0
     for (const [i, result] of (await clamped()).entries()) {
@@ -73,7 +73,7 @@ describe.skipIf(!hasCompiler)('translated kernels on the CPU (needs g++)', () =>
     expect(compared).toBeGreaterThan(780)
   })
 
-  it('give the same where their loops look whether they are to stop', { timeout: 600_000 }, async () => {
+  it('have the same results if their loops check the stop word', { timeout: 600_000 }, async () => {
     const bad: string[] = []
     for (const [i, result] of (await runOnCpu('clamp', stoppableCases, translateStoppable)).entries()) {
       const kernelCase = stoppableCases[i]!
@@ -83,7 +83,7 @@ describe.skipIf(!hasCompiler)('translated kernels on the CPU (needs g++)', () =>
     expect(stoppableCases.length).toBeGreaterThan(50)
   })
 
-  it('give the same where one block runs all workgroups', { timeout: 600_000 }, async () => {
+  it('have the same results if one block runs all workgroups', { timeout: 600_000 }, async () => {
     const bad: string[] = []
     for (const [i, result] of (await runOnCpu('clamp', indirectCases, translateIndirect)).entries()) {
       const kernelCase = indirectCases[i]!

@@ -37,7 +37,7 @@ describe('translations to CUDA C++', () => {
   })
 })
 
-it('the emitter records every name of the prelude that the text holds, and no other', () => {
+it('the emitter records exactly the names of the prelude that the text contains', () => {
   const wrong: string[] = []
   for (const kernelCase of loadKernelCases('cuda', 'accepted', 'generated')) {
     for (const bounds of ['clamp', 'trap'] as const) {

@@ -13,7 +13,7 @@ const all = '0xffffffffu'
 const off = '@diagnostic(off, subgroup_uniformity)'
 
 describe('the mask of a subgroup operation', () => {
-  it('names all lanes where no filter stands: the module was accepted, so all are there', () => {
+  it('names all lanes without a filter: the module was accepted, so all are active', () => {
     expect(masks('if (sid == 0) { o[0] = subgroupAdd(1u); }')).toEqual([all])
     expect(masks('var s = 0u; for (var k = 0u; k < 64; k += num.x) { s += subgroupAdd(1u); }')).toEqual([all])
     expect(
@@ -23,11 +23,11 @@ describe('the mask of a subgroup operation', () => {
     ).toEqual([all])
   })
 
-  it('names all lanes where a filter stands, but the analysis proves that all are there', () => {
+  it('names all lanes with a filter if the analysis proves that all are active', () => {
     expect(masks(`${off} if (wid.x == 0) { o[0] = subgroupAdd(1u); }`)).toEqual([all])
   })
 
-  it('names the active lanes where a filter lets a part of a subgroup make the call', () => {
+  it('names the active lanes if a filter allows only a part of a subgroup to make the call', () => {
     const counter = `var s = 0u; ${off} for (var k = 0u; k < 64; k += lane + 1) { s += subgroupAdd(1u); }`
     expect(masks(counter)).toEqual(['active_lanes(0)'])
     const target = `${off} fn f(x: u32) -> u32 { return subgroupAdd(x); } ### if (lane < 5) { o[f(1)] = 1; }`

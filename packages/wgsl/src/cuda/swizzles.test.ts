@@ -41,7 +41,7 @@ describe('swizzled workgroup arrays', () => {
     expect(found(copy + load('2u') + load('2u', '16u'))).toEqual({ tile: 2 })
   })
 
-  it('are not those whose rows are padded, differ or are not known, or whose length is no multiple of eight', () => {
+  it('do not include arrays whose rows are padded, different or unknown, or whose length is not a multiple of eight', () => {
     expect(found(copy + load('5u'))).toEqual({})
     expect(found(copy + load('4u') + load('2u'))).toEqual({})
     expect(found(copy + load('n'))).toEqual({})
@@ -92,7 +92,7 @@ describe('swizzled workgroup arrays', () => {
   })
 
   it.skipIf(!hasProgram('g++'))(
-    'hold on the CPU what the reference executor has (needs g++)',
+    'have the contents of the reference executor on the CPU (needs g++)',
     async () => {
       const kernelCase = loadKernelCases('accepted').find(({ name }) =>
         name.includes('subgroup-matrix-swizzled'),

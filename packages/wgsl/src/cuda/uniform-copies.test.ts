@@ -22,7 +22,7 @@ it('copies the chunks that are used at constant offsets', () => {
   expect(copies(params, 'let all = params; out[i] = all.b;')).toEqual({ params: 0b111111 })
 })
 
-it('leaves what is indexed at run time, large, or no whole number of words', () => {
+it('skips variables that are indexed at run time, large, or not a whole number of words', () => {
   expect(copies(params, 'out[i] = params.a.x + params.d[i % 2u].x;')).toEqual({})
   expect(copies('@group(0) @binding(1) var<uniform> big: array<vec4f, 17>;', 'out[i] = big[16].x;')).toEqual(
     {},

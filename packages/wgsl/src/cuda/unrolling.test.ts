@@ -16,7 +16,7 @@ function unrolled(statements: string): number {
 }
 
 describe('a loop is unrolled', () => {
-  it('of up to 32 iterations, whose number is known', () => {
+  it('of up to 32 iterations if the number is known', () => {
     const turns = (bound: string) => unrolled(`for (var i = 0u; i < ${bound}; i++) { x += i; }`)
     expect(['0u', '1u', '32u', '33u', 'x'].map(turns)).toEqual([1, 1, 1, 0, 0])
   })

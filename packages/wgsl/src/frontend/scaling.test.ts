@@ -83,7 +83,7 @@ describe('eight times the source takes less than ten times the steps', () => {
     )
     expect(large! / small!).toBeLessThan(mostGrowth)
   })
-  it('of which most families are accepted', () => {
+  it('and most families are accepted', () => {
     expect(families.length).toBeGreaterThanOrEqual(60)
     expect(emitted.length).toBeGreaterThanOrEqual(50)
   })
@@ -97,7 +97,7 @@ describe('a huge source ends in a result or a WgslError', () => {
 })
 
 describe('a length of 2^29', () => {
-  it('takes no memory in a zero value', () => {
+  it('uses no memory for a zero value', () => {
     const source = '@compute @workgroup_size(1) fn main() { let x = array<i32, 536870911>()[3]; }'
     expect(runPublicFunctions(source).accepted).toBe(true)
   })

@@ -76,7 +76,7 @@ describe('modules with subgroup matrices', () => {
     ])
   })
 
-  it('may reach past an array by overrides only where the pipeline does not', () => {
+  it('may exceed an array by overrides, unless the overrides of the pipeline do so', () => {
     const source = sourceOf('override o: u32 = 16; ### let x = subgroupMatrixLoad<L, row_major>(&w16, 0, o);')
     expect(errorOf(() => lowered(source))).toBeUndefined()
     expect(errorOf(() => lowered(source, { o: 160 }))?.text).toBe(
@@ -103,7 +103,7 @@ describe('translation to CUDA', () => {
     ).toBe('matrices of type subgroup_matrix_result<u32, 16, 16> are not supported')
   })
 
-  it('shows the line of what it refuses, whatever ends the lines of the source', () => {
+  it('shows the line of an error, with any line endings in the source', () => {
     const source = sourceOf('\nvar x: subgroup_matrix_left<f32, 16, 16>;\n')
     for (const end of ['\n', '\r\n', '\u2028']) {
       const error = errorOf(() => translate(source.replaceAll('\n', end)))

@@ -16,7 +16,7 @@ struct Params { x_base: u32, y_length: u32, alpha: f32 }
 }
 `
 
-it('types every argument, and leaves out what Tandem fills in', () => {
+it('types every argument, and omits those that Tandem fills in', () => {
   const text = kernelModule(axpy, 'axpy.wgsl')
   expect(text.split('\n')[0]).toBe(
     '// Written by tandem-wgsl from axpy.wgsl: change that file, not this one.',
@@ -94,7 +94,7 @@ async function folderOf(files: Readonly<Record<string, string>>): Promise<string
   return folder
 }
 
-it('--check passes only where every module matches its file', async () => {
+it('--check passes only if every module matches its file', async () => {
   const folder = await folderOf({
     'src/axpy.wgsl': axpy,
     'src/tail.part.wgsl': 'no module',
@@ -120,7 +120,7 @@ it('--check passes only where every module matches its file', async () => {
   })
 })
 
-it('names what does not compile, and wrong arguments', async () => {
+it('reports sources that do not compile, and wrong arguments', async () => {
   const folder = await folderOf({
     'src/bad.wgsl': '@compute @workgroup_size(1) fn f() { let x: u32 = 1.5; }',
     'src/none.wgsl': '',

@@ -91,7 +91,7 @@ describe('the reference executor', () => {
     expect(evaluate('p[0] = replace(); out[i] = p[0] * 10 + p[1];', 'i32', declarations)[0]).toBe(18)
     expect(evaluate('p[1] += replace(); out[i] = p[0] * 10 + p[1];', 'i32', declarations)[0]).toBe(71)
   })
-  it('reads a vector before a call beside it changes the vector', () => {
+  it("reads a vector before a later operand's call changes it", () => {
     const declarations = `var<private> p = vec2i(1, 2);
       fn change() -> vec2i { p.x = 50; return p; }`
     const body = `let sum = p + change(); let least = min(p, change()); p.x = 3; p -= change();

@@ -12,7 +12,7 @@ function removeForms(missing: Set<string>, seeds: readonly number[]): void {
   }
 }
 
-it('random kernels have every form of the IR, and every pair of forms, between them', () => {
+it('random kernels together have every form of the IR, and every pair of forms', () => {
   const missing = new Set(expectedForms())
   // These seeds are enough, unless the generator has changed since they were chosen.
   removeForms(missing, seedsOfAllForms)

@@ -69,7 +69,7 @@ describe('comparing buffers', () => {
     expect(compareBuffers(two, bytes(0, Number.NaN), bytes(-0, Number.NaN), exact)).toBeUndefined()
   })
 
-  it('accepts what one of the tolerances allows', () => {
+  it('accepts values within one of the tolerances', () => {
     const next = Math.fround(1 + 2 ** -23)
     expect(compareBuffers(two, bytes(1, next), bytes(1, 1), exact)).toBeDefined()
     expect(compareBuffers(two, bytes(1, next), bytes(1, 1), { ...exact, ulp: 1 })).toBeUndefined()

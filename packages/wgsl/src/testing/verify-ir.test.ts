@@ -34,11 +34,11 @@ function broken(kind: string, change: (node: Record<string, unknown>) => void): 
   return module
 }
 
-it('what lower gives is verified in every test', () => {
+it('the result of lower is verified in every test', () => {
   expect(lower.toString()).toContain('verifyIr')
 })
 
-it('accepts what lower gives', () => {
+it('accepts the result of lower', () => {
   verifyIr(lower(parseWgsl(source)))
 })
 
@@ -89,7 +89,7 @@ it.each<[string, string, (node: Record<string, unknown>) => void, string]>([
     'an argument for each parameter',
   ],
   [
-    'a statement that stands twice',
+    'a statement that occurs twice',
     'block',
     (n) => (n.statements = [...(n.statements as unknown[]), (n.statements as unknown[])[0]]),
     'at one place',

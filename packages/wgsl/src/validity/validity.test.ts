@@ -44,7 +44,7 @@ async function disagreements(sources: Iterable<readonly [name: string, source: s
 }
 
 describe('the rules of uniformity and aliases', () => {
-  it('accept and reject what the table says', () => {
+  it('accept and reject kernels as the table says', () => {
     const wrong = cases.filter(
       ({ text, isValid }) => (errorOf(validitySource(text)) === undefined) !== isValid,
     )
@@ -174,7 +174,7 @@ fn called(i: u32) { if (i == 0) { _ = subgroupElect(); } }
   called(i);
 }`
 
-  it('tell of what a filter makes no error, with the severity that it names', () => {
+  it('report faults that a filter does not make errors, with the severity that it names', () => {
     const elect =
       "2:39 subgroupElect must be called in uniform control flow of the subgroup, but in the call of called in line 5, the if in line 2 depends on the built-in value local_invocation_index in 'i' (line 3)"
     const add =
