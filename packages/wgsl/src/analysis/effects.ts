@@ -51,9 +51,8 @@ export function findEffects(module: IrModule): Effects {
     walk(code, {
       statement: (s) => (addPart(s) ? false : undefined),
       place(place, use) {
-        // An address is that of a function's own variable or parameter, and the effects of a callee on its
-        // memory are in the callee's summary.
-        if (use === 'address') return
+        // An address is that of a function's own variable or parameter; the effects of a callee on that memory
+        // are in the callee's summary.
         const variable = moduleVariableOf(place)
         const loads = use === 'load' || use === 'load-store'
         const stores = use === 'store' || use === 'load-store'

@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { lower, parseWgsl } from '../frontend/lower.ts'
+import type { For, Loop } from '../ir.ts'
 import { openDawnOracle } from '../testing/dawn-oracle.ts'
 import { randomControlFlow } from '../testing/random-control-flow.ts'
 import { testCases } from '../testing/test-cases.ts'
 import { parseValidityCases, validitySource } from '../testing/validity-cases.ts'
+import { walk } from '../walk.ts'
 import { WgslError } from '../wgsl-error.ts'
+import { findUniformLoops } from './uniformity.ts'
 
 const cases = parseValidityCases(
   readFileSync(new URL('../../testdata/validity.txt', import.meta.url), 'utf8'),
@@ -210,4 +213,34 @@ describe('lowering an entry point', () => {
     expect(() => lower(module, { entryPoint: 'good' })).toThrow(/uniform control flow/)
     expect(() => lower(module, { entryPoint: 'bad', constants: { n: 4 } })).toThrow(/uniform control flow/)
   })
+})
+
+it('a message names the built-in value that varies, and its parameter if that has another name', () => {
+  const messageOf = (name: string) =>
+    errorOf(
+      `@compute @workgroup_size(8) fn main(@builtin(local_invocation_index) ${name}: u32) { if (${name} == 0) { workgroupBarrier(); } }`,
+    )?.message
+  expect(messageOf('i')).toContain("depends on the built-in value local_invocation_index in 'i' (line 1)")
+  expect(messageOf('local_invocation_index')).toContain('the built-in value local_invocation_index (line 1)')
+})
+
+it('loops are uniform where the invocations of a subgroup begin each iteration together', () => {
+  const module = lower(
+    parseWgsl(
+      validitySource(`loop { if (wid.x == 1) { break; } o[0] = 1; }
+      loop { if (li == 1) { break; } o[0] = 1; }
+      for (var i = 0u; i < wid.x; i++) { o[0] = 1; }
+      for (var i = 0u; i < li; i++) { o[0] = 1; }
+      if (lane == 2) { loop { if (wid.x == 1) { break; } o[0] = 1; } }`),
+    ),
+    { entryPoint: 'main' },
+  )
+  const loops: (For | Loop)[] = []
+  walk(module.entryPoint, {
+    statement(s) {
+      if (s.kind === 'for' || s.kind === 'loop') loops.push(s)
+    },
+  })
+  const uniform = findUniformLoops(module)
+  expect(loops.map((loop) => uniform.has(loop))).toEqual([true, false, true, false, false])
 })
