@@ -44,6 +44,7 @@ it.each([
   ['{ x[id.x] = 1u; }', ['x[x]']],
   ['for (var k = 0u; k < p.n; k++) { fixed[0] += k; } x[id.x] = 1u;', ['x[x]']],
   ['_ = x[id.x] == 0u || x[id.y] == 0u;', ['x[x]']],
+  ['for (;;) { break; } x[id.x] = 1u;', ['x[x]']],
   ['x[count + id.x] = 1u; x[id.x] = 1u;', ['x[x]']],
   ['x[s.n + id.x] = 1u; x[id.x] = 1u;', ['x[x]']],
 ])('finds what %s reaches', (body, expected) => {
