@@ -16,6 +16,17 @@ it.each([
     [noDriver, software],
     'Ready: a software GPU, which opens as any number of virtual devices. No CUDA: no driver.',
   ],
+  [
+    [
+      {
+        ...noDriver,
+        code: 'unsupported',
+        reason: '@tandem-gpu/backend-cuda was built without its addon: this machine has no C++ compiler.',
+      },
+      software,
+    ],
+    'Ready: a software GPU, which opens as any number of virtual devices. No CUDA: its addon was not built.',
+  ],
   [[{ ...noDriver, works: true, adapters: [h200, h200] }, software], 'Ready: 2 × NVIDIA H200 (cuda).'],
   [
     [

@@ -118,6 +118,7 @@ const displayNames: Readonly<Record<string, string>> = { cuda: 'CUDA', webgpu: '
 
 function shortReason(code: string | undefined, reason: string | undefined): string {
   if (reason?.includes('is not installed')) return 'its package is not installed'
+  if (reason?.includes('was built without its addon')) return 'its addon was not built'
   if (code === 'no-driver') return 'no driver'
   if (code === 'no-device') return 'no device'
   if (code === 'unsupported') return 'not supported here'
