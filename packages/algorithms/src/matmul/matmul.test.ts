@@ -267,7 +267,7 @@ describeOnBackends('matmul', (backend) => {
     )
     const auto = await matmul(group, { m: 16, n: 16, k: 16, devices: 'auto', warmup: 0 })
     expect(auto).toMatchObject({ devices: 1, verified: true, slices: [16] })
-    expect(auto.reasons[0]).toMatch(/^1 of 4 devices compute, by prediction\./)
+    expect(auto.reasons[0]).toMatch(/^1 of 4 devices computes, by prediction\./)
     if (slow) return
     const two = await matmul(group, { m: 16, n: 16, k: 16, devices: 2, warmup: 0, model: 'measure' })
     expect(two).toMatchObject({ devices: 2, verified: true, prediction: { model: { source: 'measured' } } })

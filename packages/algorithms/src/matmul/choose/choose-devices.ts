@@ -59,10 +59,14 @@ export async function chooseDevices(
   const devices = ordered.slice(0, prediction.chosen).sort((x, y) => x.ordinal - y.ordinal)
   const why =
     options.devices === undefined ? 'all of the group' : wanted === 'auto' ? 'by prediction' : 'as requested'
+  const who =
+    ordered.length === 1
+      ? 'The group has one device'
+      : `${devices.length} of ${ordered.length} devices ${devices.length === 1 ? 'computes' : 'compute'}, ${why}`
   return {
     prediction,
     devices,
     ranges: splitRows(shape.m, devices.length),
-    reason: `${devices.length} of ${ordered.length} devices compute, ${why}. ${prediction.reason}`,
+    reason: `${who}. ${prediction.reason}`,
   }
 }

@@ -33,7 +33,7 @@ it('gives a reason for each decision, and says whether it was requested', async 
   ])
   const requested = { precision: 'ieee', devices: 1, mode: 'resident' } as const
   expect((await chooseProduct(gpus(1), cube(64), 'f32', requested)).reasons).toEqual([
-    expect.stringMatching(/^1 of 1 devices compute, as requested\./),
+    expect.stringMatching(/^The group has one device\./),
     'The matrices stay on the devices, as requested.',
     'Products are formed in f32, as requested.',
     expect.stringMatching(/^The kernel of/),
