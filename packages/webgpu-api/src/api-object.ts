@@ -1,5 +1,5 @@
 import type { DeviceState } from './device-state.ts'
-import { requireCreation } from './interfaces.ts'
+import { enumerateMembers, requireCreation } from './interfaces.ts'
 import { toText } from './webidl.ts'
 
 /** The internal state of an API object. */
@@ -34,6 +34,8 @@ export abstract class ApiObject<S extends ObjectState = ObjectState> {
     this.#label = toText(label)
   }
 }
+
+enumerateMembers(ApiObject)
 
 /** Returns the state of an object; throws a TypeError if the argument is not an API object. */
 export function stateOf<S extends ObjectState>(object: ApiObject<S>): S {

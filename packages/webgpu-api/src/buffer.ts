@@ -82,12 +82,13 @@ export class GPUBuffer extends ApiObject<BufferState> {
     const problem = this.#mappingProblem(flags, start, byteLength)
     const aborted = this.#begin()
     const pending = this.#pending
+    const settle = device.expectMapping()
     try {
-      if (device.isLost) throw new DOMException('The device was lost.', 'AbortError')
-      if (problem !== undefined) {
-        device.invalid(problem)
+      if (device.isLost || problem !== undefined) {
+        if (problem !== undefined) device.invalid(problem)
         // An unmap in the same turn of the event loop takes precedence.
         await Promise.race([aborted, new Promise<void>((resolve) => queueMicrotask(resolve))])
+        if (device.isLost) throw new DOMException('The device was lost.', 'AbortError')
         throw new DOMException(problem, 'OperationError')
       }
       const { channel } = device
@@ -102,6 +103,8 @@ export class GPUBuffer extends ApiObject<BufferState> {
         this.#updateState()
       }
       throw error
+    } finally {
+      settle()
     }
     this.#pending = undefined
     const end = start + byteLength

@@ -140,8 +140,9 @@ export class GPUCommandEncoder extends ApiObject<EncoderState> {
     return this.#unavailable('copyTextureToTexture')
   }
 
-  pushDebugGroup(groupLabel: unknown): undefined {
-    toText(groupLabel)
+  pushDebugGroup(...given: [groupLabel: unknown]): undefined {
+    requireArguments(given.length, 1, 'pushDebugGroup')
+    toText(given[0])
     const encoder = stateOf(this)
     if (encoder.isOpen('pushDebugGroup')) encoder.debugGroups++
     return undefined
@@ -155,8 +156,9 @@ export class GPUCommandEncoder extends ApiObject<EncoderState> {
     return undefined
   }
 
-  insertDebugMarker(markerLabel: unknown): undefined {
-    toText(markerLabel)
+  insertDebugMarker(...given: [markerLabel: unknown]): undefined {
+    requireArguments(given.length, 1, 'insertDebugMarker')
+    toText(given[0])
     stateOf(this).isOpen('insertDebugMarker')
     return undefined
   }

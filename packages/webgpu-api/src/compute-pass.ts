@@ -65,6 +65,8 @@ export class GPUComputePassEncoder extends ApiObject<ComputePassState> {
   }
 
   setBindGroup(index: unknown, bindGroup: unknown, ...dynamicOffsets: unknown[]): undefined {
+    // biome-ignore lint/complexity/noArguments: a rest parameter for all arguments would cost an array a call
+    if (bindGroup === undefined) requireArguments(arguments.length, 2, 'setBindGroup')
     const group = toU32(index, 'index')
     const given =
       bindGroup === null || bindGroup === undefined
@@ -145,8 +147,9 @@ export class GPUComputePassEncoder extends ApiObject<ComputePassState> {
     return undefined
   }
 
-  pushDebugGroup(groupLabel: unknown): undefined {
-    toText(groupLabel)
+  pushDebugGroup(...given: [groupLabel: unknown]): undefined {
+    requireArguments(given.length, 1, 'pushDebugGroup')
+    toText(given[0])
     const state = stateOf(this)
     if (isOpen(state, 'pushDebugGroup')) state.debugGroups++
     return undefined
@@ -160,8 +163,9 @@ export class GPUComputePassEncoder extends ApiObject<ComputePassState> {
     return undefined
   }
 
-  insertDebugMarker(markerLabel: unknown): undefined {
-    toText(markerLabel)
+  insertDebugMarker(...given: [markerLabel: unknown]): undefined {
+    requireArguments(given.length, 1, 'insertDebugMarker')
+    toText(given[0])
     isOpen(stateOf(this), 'insertDebugMarker')
     return undefined
   }
@@ -169,11 +173,13 @@ export class GPUComputePassEncoder extends ApiObject<ComputePassState> {
   end(): undefined {
     const state = stateOf(this)
     const { encoder, device, atEnd } = state
-    if (state.hasEnded || encoder.phase !== 'locked' || encoder.pass !== state) {
-      device.invalid('end: the pass has ended or never began.')
+    if (state.hasEnded || encoder.phase === 'ended') {
+      device.invalid(`end: the ${state.hasEnded ? 'pass has ended' : 'GPUCommandEncoder has finished'}.`)
       return undefined
     }
     state.hasEnded = true
+    // A pass that was begun while another was open has already made the encoder invalid.
+    if (encoder.pass !== state) return undefined
     encoder.phase = 'open'
     encoder.pass = undefined
     if (state.debugGroups > 0) encoder.fail('end: a debug group of the pass is open.')

@@ -17,7 +17,17 @@ import type { KernelEntry } from './kernel-store.ts'
 import { GPUPipelineLayout } from './pipeline-layout.ts'
 import { GPUShaderModule } from './shader-module.ts'
 import type { ShaderKernel } from './shader-source.ts'
-import { labelOf, required, toDictionary, toDouble, toEnum, toRecord, toText, toU32 } from './webidl.ts'
+import {
+  labelOf,
+  requireArguments,
+  required,
+  toDictionary,
+  toDouble,
+  toEnum,
+  toRecord,
+  toText,
+  toUnsignedLong,
+} from './webidl.ts'
 
 /** A buffer binding of the kernel. */
 export interface KernelSlot {
@@ -53,8 +63,9 @@ interface GivenPipeline {
 }
 
 export class GPUComputePipeline extends ApiObject<ComputePipelineState> {
-  getBindGroupLayout(index: number): GPUBindGroupLayout {
-    const group = toU32(index, 'index')
+  getBindGroupLayout(...given: [index: number]): GPUBindGroupLayout {
+    requireArguments(given.length, 1, 'getBindGroupLayout')
+    const group = toUnsignedLong(given[0])
     const { device, valid, program } = stateOf(this)
     const { maxBindGroups } = device.limits
     const problem = !valid

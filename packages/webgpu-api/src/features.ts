@@ -1,5 +1,5 @@
 import type { DeviceFeature } from '@tandem-gpu/core'
-import { nameInterface, requireCreation } from './interfaces.ts'
+import { enumerateMembers, nameInterface, requireCreation } from './interfaces.ts'
 
 /** The feature names of the specification. */
 export const featureNames = [
@@ -97,6 +97,8 @@ abstract class ReadonlySetlike {
     return this.#values.values()
   }
 }
+
+enumerateMembers(ReadonlySetlike)
 
 export class GPUSupportedFeatures extends ReadonlySetlike {}
 export class WGSLLanguageFeatures extends ReadonlySetlike {}

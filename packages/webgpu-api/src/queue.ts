@@ -2,6 +2,7 @@ import { ApiObject, named, type ObjectState, stateOf, unusable } from './api-obj
 import { GPUBuffer } from './buffer.ts'
 import { GPUCommandBuffer } from './command-buffer.ts'
 import { GPUBufferUsage } from './constants.ts'
+import type { DeviceState } from './device-state.ts'
 import type { Recorded } from './encoder-state.ts'
 import { nameInterface, toObject } from './interfaces.ts'
 import { unavailable } from './unavailable.ts'
@@ -30,15 +31,7 @@ export class GPUQueue extends ApiObject<ObjectState> {
 
   async onSubmittedWorkDone(): Promise<undefined> {
     const { device } = stateOf(this)
-    if (device.isLost) return undefined
-    device.channel.flush()
-    try {
-      await device.channel.commands.fence()
-    } catch (error) {
-      // The device is lost, so nothing of the work is left to wait for.
-      if (!device.isLost) await device.whenLost
-      if (!device.isLost) throw error
-    }
+    await device.workDone(fence(device))
     return undefined
   }
 
@@ -117,6 +110,19 @@ export class GPUQueue extends ApiObject<ObjectState> {
   }
 }
 nameInterface(GPUQueue)
+
+/** Resolves when all work so far is done. */
+async function fence(device: DeviceState): Promise<void> {
+  if (device.isLost) return
+  device.channel.flush()
+  try {
+    await device.channel.commands.fence()
+  } catch (error) {
+    // The device is lost, so nothing of the work is left to wait for.
+    if (!device.isLost) await device.whenLost
+    if (!device.isLost) throw error
+  }
+}
 
 function writeProblem(buffer: GPUBuffer, offset: number, byteLength: number): string | undefined {
   const { destroyed, unmapped, usage, size } = stateOf(buffer)

@@ -12,7 +12,8 @@ export interface ShaderModuleState extends ObjectState {
 
 export class GPUShaderModule extends ApiObject<ShaderModuleState> {
   async getCompilationInfo(): Promise<GPUCompilationInfo> {
-    const { messages } = stateOf(this).source
+    const { source, device } = stateOf(this)
+    const messages = device.isLost ? [] : source.messages
     return new GPUCompilationInfo(
       creation,
       messages.map((message) => new GPUCompilationMessage(creation, message)),
@@ -36,7 +37,7 @@ export function createShaderModule(device: DeviceState, given: unknown): GPUShad
   if (descriptor.compilationHints !== undefined) checkHints(descriptor.compilationHints)
   let source = sources.get(code)
   if (source === undefined) {
-    source = new ShaderSource(code, device.channel.commands.frontEndCache)
+    source = new ShaderSource(code, device.channel.frontEndCache)
     sources.set(code, source)
     if (sources.size > mostSources) sources.delete(sources.keys().next().value!)
   }

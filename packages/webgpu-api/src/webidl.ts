@@ -16,6 +16,12 @@ export function toU64(value: unknown, what: string): number {
   return enforceRange(value, Number.MAX_SAFE_INTEGER, what)
 }
 
+/** `unsigned long`: any number, modulo 2^32. */
+export function toUnsignedLong(value: unknown): number {
+  // Unary plus throws for bigints and symbols.
+  return +(value as number) >>> 0
+}
+
 function enforceRange(value: unknown, largest: number, what: string): number {
   // Unary plus is ToNumber: it throws for bigints and symbols.
   const number = typeof value === 'number' ? value : +(value as number)
