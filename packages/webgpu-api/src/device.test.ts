@@ -364,6 +364,19 @@ it('interfaces and namespaces are as Web IDL has them', async () => {
   device.destroy()
 })
 
+it('methods and arguments know the objects of their interface, whatever their prototypes', async () => {
+  const device = await opened.device()
+  const buffer = device.createBuffer({ size: 4, usage: usage.STORAGE })
+  const querySet = device.createQuerySet({ type: 'occlusion', count: 1 })
+  expect(() => Reflect.apply(querySet.destroy, buffer, [])).toThrow(TypeError)
+  expect(() => Reflect.apply(device.queue.submit, buffer, [[]])).toThrow(TypeError)
+  Object.setPrototypeOf(buffer, Object.getPrototypeOf(querySet) as object)
+  const encoder = device.createCommandEncoder()
+  const target = device.createBuffer({ size: 8, usage: usage.QUERY_RESOLVE })
+  expect(() => encoder.resolveQuerySet(buffer as unknown as GPUQuerySet, 0, 1, target, 0)).toThrow(TypeError)
+  device.destroy()
+})
+
 it('install puts the API into the global scope, and takes it away again', () => {
   const before = Object.getOwnPropertyDescriptor(globalThis, 'navigator')
   const uninstall = install(opened.gpu)

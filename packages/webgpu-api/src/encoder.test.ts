@@ -360,6 +360,14 @@ describe('14 and 16 bind groups and dispatches', () => {
       given.setBindGroup(0, whole, offsets, 1, 1)
       given.dispatchWorkgroups(1)
     })
+    // What is checked is what is bound, whatever methods the caller's arrays have.
+    const forged = { length: 1, 0: 0 }
+    const array = Object.assign([2 ** 20], { map: () => forged }) as number[]
+    const typed = Object.assign(Uint32Array.of(2 ** 20), { slice: () => forged }) as unknown as Uint32Array
+    for (const given of [[array], [typed, 0, 1]])
+      await dispatch(/out of/, [whole, [0]], [other, [0]], (pass) =>
+        Reflect.apply(pass.setBindGroup, pass, [0, whole, ...given]),
+      )
     expect(pipeline.label).toBe('')
     device.destroy()
   })

@@ -5,15 +5,6 @@ export function requireCreation(token: unknown): void {
   if (token !== creation) throw new TypeError('Illegal constructor')
 }
 
-/** The class of an API interface, for `instanceof`. */
-export type Interface<O> = abstract new (...args: never[]) => O
-
-/** Converts an argument to an object of an interface. */
-export function toObject<O>(value: unknown, type: Interface<O>, what: string): O {
-  if (!(value instanceof type)) throw new TypeError(`${what} is not a ${type.name}.`)
-  return value
-}
-
 /** A class of the API, or a base of such classes. */
 type ApiClass = { readonly prototype: object; readonly name: string }
 

@@ -94,6 +94,12 @@ describe('8.1 createBindGroupLayout', () => {
       expect(() => device.createBindGroupLayout(descriptor as GPUBindGroupLayoutDescriptor)).toThrow(
         TypeError,
       )
+    // Only its iterator counts of an array.
+    const strange = Object.assign([entry(0), entry(1)], { map: () => [] })
+    const layout = device.createBindGroupLayout({ entries: strange })
+    await expectValidation(device, /has 0 entries; its layout has 2/, () =>
+      device.createBindGroup({ layout, entries: [] }),
+    )
     // Web IDL accepts any iterable as a sequence.
     const entries = new Set([entry(0)])
     await expectValidation(device, undefined, () => device.createBindGroupLayout({ entries, label: 'set' }))

@@ -80,8 +80,12 @@ export function member<T>(
 export function toSequence<T>(value: unknown, convert: (item: unknown) => T, what: string): T[] {
   if (value === null || (typeof value !== 'object' && typeof value !== 'function'))
     throw new TypeError(`${what} is ${String(value)}; it must be iterable.`)
-  if (Array.isArray(value) && value[Symbol.iterator] === Array.prototype[Symbol.iterator])
-    return value.map(convert)
+  if (Array.isArray(value) && value[Symbol.iterator] === Array.prototype[Symbol.iterator]) {
+    // `map` could be the caller's, or make an array of the caller's class.
+    const items: T[] = []
+    for (let i = 0; i < value.length; i++) items.push(convert(value[i]))
+    return items
+  }
   const iterate = (value as Partial<Iterable<unknown>>)[Symbol.iterator]
   if (typeof iterate !== 'function') throw new TypeError(`${what} is not iterable.`)
   return Array.from(value as Iterable<unknown>, (item) => convert(item))
