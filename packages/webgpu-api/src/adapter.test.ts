@@ -114,6 +114,29 @@ describe('4.3 GPUAdapter: requestDevice', () => {
     device.destroy()
   })
 
+  it('features are a set of strings', async () => {
+    const { features } = await adapterOf()
+    const all = [...features]
+    expect([features.size, [...features.keys()], [...features.values()]]).toEqual([all.length, all, all])
+    expect([...features.entries()]).toEqual(all.map((name) => [name, name]))
+    const seen: unknown[] = []
+    features.forEach(function (this: unknown, value, key, set) {
+      seen.push([value, key, set === features, this])
+    }, 'this')
+    expect(seen.map((item) => (item as unknown[]).map(String))).toEqual(
+      all.map((name) => [name, name, 'true', 'this']),
+    )
+    expect([features.keys, features[Symbol.iterator]]).toEqual([features.values, features.values])
+    expect(features.has({ toString: () => 'shader-f16' } as unknown as string)).toBe(true)
+    expect([features.has('unknown-feature'), 'add' in features]).toEqual([false, false])
+    for (const call of [
+      () => (features.has as () => unknown).call(features),
+      () => features.forEach(undefined as never),
+      () => Reflect.apply(features.has, {}, ['shader-f16']),
+    ])
+      expect(call).toThrow(TypeError)
+  })
+
   it('takes labels for the device and its queue', async () => {
     const device = await opened.device({ label: 'one', defaultQueue: { label: 'two' } })
     expect([device.label, device.queue.label]).toEqual(['one', 'two'])
