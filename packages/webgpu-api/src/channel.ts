@@ -1,4 +1,4 @@
-import { type Device, GpuError } from '@tandem-gpu/core'
+import { type Device, type GpuError, isGpuError } from '@tandem-gpu/core'
 import {
   commandWords,
   type DeviceCommands,
@@ -37,7 +37,7 @@ export class Channel {
     try {
       this.#commands = openDeviceCommands(device, { ...options, onMessage, flush: () => this.flush() })
     } catch (error) {
-      if (!(error instanceof GpuError)) throw error
+      if (!isGpuError(error)) throw error
       this.refusal = error
     }
   }
