@@ -110,7 +110,7 @@ describe('22 errors: uncaptured', () => {
     device.destroy()
   })
 
-  it('handlers are event handlers of HTML: false cancels, and objects are kept', async () => {
+  it('handlers that return false cancel the event; objects that cannot be called are kept', async () => {
     const device = await opened.device()
     const events: Event[] = []
     const next = () =>
@@ -324,7 +324,7 @@ it('what is not there is a validation error, and gives an invalid object', async
   device.destroy()
 })
 
-it('interfaces and namespaces are as Web IDL has them', async () => {
+it('interfaces and namespaces follow Web IDL', async () => {
   const device = await opened.device()
   const members = (object: object) => {
     const names: string[] = []
@@ -364,7 +364,7 @@ it('interfaces and namespaces are as Web IDL has them', async () => {
   device.destroy()
 })
 
-it('methods and arguments know the objects of their interface, whatever their prototypes', async () => {
+it('methods and arguments accept only objects of their interface, whatever the prototypes', async () => {
   const device = await opened.device()
   const buffer = device.createBuffer({ size: 4, usage: usage.STORAGE })
   const querySet = device.createQuerySet({ type: 'occlusion', count: 1 })

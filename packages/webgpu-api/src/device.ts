@@ -65,7 +65,7 @@ export class GPUDevice extends EventTarget {
   #handler: UncapturedHandler | null = null
   readonly #listener = (event: Event) => {
     const handler = this.#handler
-    // As the HTML standard has it for event handlers, false cancels the event.
+    // An event handler that returns false cancels the event, as in HTML.
     if (typeof handler === 'function' && Reflect.apply(handler, this, [event]) === false)
       event.preventDefault()
   }

@@ -101,7 +101,7 @@ abstract class ReadonlySetlike {
   }
 }
 
-// As Web IDL has it, one function has three names.
+// Web IDL gives one function three names.
 const { values } = Object.getOwnPropertyDescriptors(ReadonlySetlike.prototype)
 Object.defineProperty(ReadonlySetlike.prototype, 'keys', values)
 Object.defineProperty(ReadonlySetlike.prototype, Symbol.iterator, values)
