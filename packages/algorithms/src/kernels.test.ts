@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { algorithmSources } from './kernel-sources.ts'
+import { algorithmSources } from './algorithms.ts'
 import { hasSplitProducts } from './matmul/tensor/split-kernels.ts'
 import { scanSources } from './scan/scan-kernels.ts'
 import { sortSources } from './sort/sort-kernels.ts'
