@@ -2,8 +2,9 @@
  * One process beside several, on a GPU host: the rows of table.ts in one process with all GPUs and in one
  * process a GPU over each transport, in turn, all in one job.
  *
- *   node tools/gpu-host/table.ts --ways one,ipc,nccl,staged --out ranks.json [--ranks 4] [--rounds 2] [--seconds 180] [--commit ID]
- *        [--rows …] [--mpi-of gpu-aware=/opt/an-mpi] [--nvidia nccl=/tmp/nccl,mpi=/tmp/mpi]
+ *   node tools/gpu-host/table.ts --ways one,ipc,nccl,staged --out ranks.json [--ranks 4] [--rounds 2] \
+ *     [--seconds 180] [--commit ID] \
+ *     [--rows …] [--mpi-of gpu-aware=/opt/an-mpi] [--nvidia nccl=/tmp/nccl,mpi=/tmp/mpi]
  *
  * A round has one job for each way, and every second round runs them in the opposite order. Jobs end, and no
  * more begin, after that many seconds; what was measured is kept. Nothing is verified here (the suites that

@@ -5,7 +5,8 @@
  * work.ts). No result may be wrong, a killed rank ends its job soon and is named, and at the end the GPUs
  * hold what they held at the start.
  *
- *   node tools/gpu-host/soak.ts [SECONDS, default 300] [BACKEND, default cuda] [DEVICES and most ranks, default 2] [TRANSPORTS] [SEED]
+ *   node tools/gpu-host/soak.ts [SECONDS, default 300] [BACKEND, default cuda] \
+ *     [DEVICES and most ranks, default 2] [TRANSPORTS] [SEED]
  *
  * BACKEND is cuda or webgpu, or reference or fake-gpus, which have jobs of ranks alone. TRANSPORTS stand with
  * commas between; `none` has no such jobs, and without the argument those run that work. Nothing begins in

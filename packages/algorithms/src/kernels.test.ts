@@ -26,8 +26,8 @@ describeOnBackends('every kernel', (backend) => {
 })
 
 /**
- * Variables that a loop declares without an initializer. WGSL clears them each time, but Dawn clears them once
- * (so did wgpu, gfx-rs/wgpu#9489): a kernel must write them before it reads them.
+ * Variables that a loop declares without an initializer. WGSL clears them each time, but Dawn clears them
+ * once (so did wgpu, gfx-rs/wgpu#9489): a kernel must write them before it reads them.
  */
 function clearedByLoops(wgsl: string): string[] {
   const found: string[] = []

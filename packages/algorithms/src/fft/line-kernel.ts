@@ -274,7 +274,9 @@ export function lineSource(shape: LineKernelShape): CompileOptions {
   }
 }
 
-/** The largest divisor up to the square root: the number of factors of a butterfly that are read one by one. */
+/**
+ * The largest divisor up to the square root: the number of factors of a butterfly that are read one by one.
+ */
 function splitOf(radix: Radix): number {
   let split = Math.floor(Math.sqrt(radix))
   while (radix % split > 0) split--

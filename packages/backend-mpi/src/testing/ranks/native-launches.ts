@@ -1,6 +1,7 @@
 // Every rank: a program with messages in every repetition, which native code repeats without JavaScript where
 // the inner backend can.
-//   mpirun -n 2 node native-launches.ts [INNER BACKEND, default fake-cuda] [TRANSPORT, default staged] [fail: rank 1's fake driver refuses to launch] [FOLDER, empty]
+//   mpirun -n 2 node native-launches.ts [INNER BACKEND, default fake-cuda] [TRANSPORT, default staged]
+//     [fail: rank 1's fake driver refuses to launch] [FOLDER, empty]
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
