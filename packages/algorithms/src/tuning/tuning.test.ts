@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { generatedElements } from '../element-source.ts'
 import { allocateSharded, gatherSharded, writeSharded } from '../sharded-matrix.ts'
-import { describeOnBackends } from '../testing-groups.ts'
+import { asHardware, describeOnBackends } from '../testing-groups.ts'
 import { recordTranspose } from '../transpose/record-transpose.ts'
 import { transpose } from '../transpose/transpose.ts'
 import { compileTranspose } from '../transpose/transpose-kernels.ts'
@@ -162,14 +162,3 @@ describeOnBackends('tuning', (backend) => {
     expect(store.size).toBe(0)
   })
 })
-
-/** The group, presented as hardware, so that it is tuned. */
-function asHardware<T extends { readonly software: boolean }>(group: T): T {
-  return new Proxy(group, {
-    get(target, key) {
-      if (key === 'software') return false
-      const value: unknown = Reflect.get(target, key, target)
-      return typeof value === 'function' ? value.bind(target) : value
-    },
-  })
-}

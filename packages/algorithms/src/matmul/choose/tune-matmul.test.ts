@@ -2,6 +2,7 @@ import { type DeviceGroup, openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { expect, it, onTestFinished } from 'vitest'
 import { generatedElements } from '../../element-source.ts'
+import { asHardware } from '../../testing-groups.ts'
 import { compileMatmul, type MatmulBlocking } from '../single/matmul-kernels.ts'
 import { recordMatmul } from '../single/record-matmul.ts'
 import { blockingName, tuneMatmul } from './tune-matmul.ts'
@@ -24,13 +25,7 @@ async function hardware(memoryByteLength?: number): Promise<DeviceGroup> {
     const { leaks } = await group.destroy()
     expect(leaks).toEqual([])
   })
-  return new Proxy(group, {
-    get(target, key) {
-      if (key === 'software') return false
-      const value: unknown = Reflect.get(target, key, target)
-      return typeof value === 'function' ? value.bind(target) : value
-    },
-  })
+  return asHardware(group)
 }
 
 it('measures once for a class of shapes, stores the name, and frees everything', async () => {
