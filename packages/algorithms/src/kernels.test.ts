@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { algorithmSources } from './algorithms.ts'
 import { hasSplitProducts } from './matmul/tensor/split-kernels.ts'
 import { scanSources } from './scan/scan-kernels.ts'
 import { sortSources } from './sort/sort-kernels.ts'
+import { algorithmSources } from './testing/algorithms.ts'
 import { describeOnBackends } from './testing-groups.ts'
 
 describeOnBackends('every kernel', (backend) => {

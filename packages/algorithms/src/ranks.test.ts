@@ -1,7 +1,7 @@
 import { type DeviceGroup, type HostBuffer, openGroup } from '@tandem-gpu/core'
 import { referenceBackend, simulateRanks } from '@tandem-gpu/core/testing'
 import { expect, it } from 'vitest'
-import { algorithms } from './algorithms.ts'
+import { algorithms } from './testing/algorithms.ts'
 
 type Options = Readonly<Record<string, unknown>>
 

@@ -2,7 +2,6 @@ import { type DeviceGroup, isGpuError, openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { algorithms } from './algorithms.ts'
 import { generatedElements, readElements } from './element-source.ts'
 import { jacobi } from './jacobi/jacobi.ts'
 import { allocateField, type JacobiField, writeSource, writeState } from './jacobi/jacobi-field.ts'
@@ -20,6 +19,7 @@ import {
   splitRows,
   writeSharded,
 } from './sharded-matrix.ts'
+import { algorithms } from './testing/algorithms.ts'
 import { transpose } from './transpose/transpose.ts'
 
 let group: DeviceGroup
