@@ -60,8 +60,9 @@ export interface LineKernelShape {
 }
 
 /**
- * The sufficient workgroup size in invocations. Smaller for convolutions, whose registers leave room for fewer
- * workgroups, and for values in halves (on an H200 through Vulkan, 1.24 times as fast for lines of 1024).
+ * The sufficient workgroup size in invocations. Smaller for convolutions, whose registers leave room for
+ * fewer workgroups, and for values in halves (on an H200 through Vulkan, 1.24 times as fast for lines of
+ * 1024).
  */
 const enoughInvocations = 256
 const enoughOfFewer = 64

@@ -41,7 +41,10 @@ export async function openFakeRuntime(
   })
 }
 
-/** Opens such runtimes for the tests of a file; after each test, they are closed and must leave nothing behind. */
+/**
+ * Opens such runtimes for the tests of a file; after each test, they are closed and must leave nothing
+ * behind.
+ */
 export function fakeRuntimesOfTests(
   options: Parameters<typeof openFakeRuntime>[1] = {},
 ): typeof openFakeRuntime {
