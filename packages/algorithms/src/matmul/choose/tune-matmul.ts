@@ -47,12 +47,12 @@ export async function tuneMatmul(
     buffers.push(buffer)
     return buffer
   }
-  let matrices: Promise<DeviceBuffer<MatmulType>[]> | undefined
   const allocate = async () => {
     const [a, b, c] = [await scratch(m, k, 'A'), await scratch(k, n, 'B'), await scratch(m, n, 'C')]
     for (const buffer of [a, b]) await fillRandom(group, buffer)
-    return [a, b, c]
+    return [a, b, c] as const
   }
+  let matrices: ReturnType<typeof allocate> | undefined
   try {
     const best = await tune(options.tuning, key, [named[0]!, ...named.slice(1)], async (blocking, limit) => {
       matrices ??= allocate()
@@ -60,7 +60,7 @@ export async function tuneMatmul(
       const kernels = await compileMatmul(group, type, blocking)
       try {
         const program = group.record(
-          (recorder) => recordPaddedMatmul(recorder, kernels, a!, b!, c!, { device }),
+          (recorder) => recordPaddedMatmul(recorder, kernels, a, b, c, { device }),
           { label: 'matmul, tuning' },
         )
         try {
