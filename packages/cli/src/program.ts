@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module'
+import type { RootCommand } from '@bomb.sh/tab'
 import completion from '@bomb.sh/tab/commander'
 import { Command, CommanderError, Option } from 'commander'
 import type { CommandContext } from './command.ts'
 import { loadCommands } from './commands/index.ts'
-import { completionScript } from './completion-script.ts'
 import { type ExitCode, exitCode, failureOf } from './exit-code.ts'
 import { type Job, terminalOf } from './job.ts'
 import { formatJson } from './json.ts'
@@ -141,4 +141,20 @@ function report(
   const message = printableLines(failure.message)
   if (json) terminal.out(formatJson('error', { error: { code: failure.code, message } }))
   terminal.error(`${terminal.colors.red('tandem:')} ${message}\n`)
+}
+
+/**
+ * The completion script of the command for a shell. The library's script for bash declares constants, and a
+ * shell that reads it a second time reports errors; here, they become variables.
+ */
+function completionScript(root: RootCommand, shell: string): string {
+  const printed: unknown[] = []
+  const { log } = console
+  console.log = (text: unknown) => void printed.push(text)
+  try {
+    root.setup('tandem', 'tandem', shell)
+  } finally {
+    console.log = log
+  }
+  return `${printed.join('\n').replace(/^readonly (?=ShellComp)/gm, '')}\n`
 }

@@ -1,4 +1,11 @@
-import { type Backend, counted, type DeviceGroup, openGroup, type Transport } from '@tandem-gpu/core'
+import {
+  type Absence,
+  type Backend,
+  counted,
+  type DeviceGroup,
+  openGroup,
+  type Transport,
+} from '@tandem-gpu/core'
 import { openDeviceCommands } from '@tandem-gpu/core/backend'
 import { type BackendName, backendsNamed } from '../backends.ts'
 import type { CommandModule } from '../command.ts'
@@ -17,6 +24,8 @@ interface Diagnosis {
   readonly code?: string
   readonly reason?: string
   readonly remedy?: string
+  /** The part of the backend that is missing. */
+  readonly missing?: Absence['missing']
   readonly notes: readonly string[]
   /** Under mpirun: how processes exchange data through the backend, and why no faster transport works. */
   readonly transport?: Transport
@@ -93,7 +102,7 @@ export const command: CommandModule = {
  * driver.`
  */
 export function verdictOn(
-  diagnoses: readonly Pick<Diagnosis, 'name' | 'works' | 'adapters' | 'code' | 'reason'>[],
+  diagnoses: readonly Pick<Diagnosis, 'name' | 'works' | 'adapters' | 'code' | 'missing'>[],
 ): string {
   const working = diagnoses.filter(({ works }) => works)
   const hardware = working.flatMap(({ name, adapters }) => {
@@ -110,15 +119,15 @@ export function verdictOn(
         : 'Not ready: no backend works.'
   const missing = diagnoses
     .filter(({ works }) => !works)
-    .map(({ name, code, reason }) => `No ${displayNames[name] ?? name}: ${shortReason(code, reason)}.`)
+    .map(({ name, ...why }) => `No ${displayNames[name] ?? name}: ${shortReason(why)}.`)
   return [ready, ...missing].join(' ')
 }
 
 const displayNames: Readonly<Record<string, string>> = { cuda: 'CUDA', webgpu: 'WebGPU' }
 
-function shortReason(code: string | undefined, reason: string | undefined): string {
-  if (reason?.includes('is not installed')) return 'its package is not installed'
-  if (reason?.includes('was built without its addon')) return 'its addon was not built'
+function shortReason({ code, missing }: Pick<Diagnosis, 'code' | 'missing'>): string {
+  if (missing === 'package') return 'its package is not installed'
+  if (missing === 'addon') return 'its addon was not built'
   if (code === 'no-driver') return 'no driver'
   if (code === 'no-device') return 'no device'
   if (code === 'unsupported') return 'not supported here'
@@ -182,9 +191,9 @@ async function examine(backend: Backend): Promise<Diagnosis> {
     return {
       ...found,
       works: false,
-      code: absence?.code ?? 'no-device',
-      reason: absence?.reason ?? 'It found no device.',
-      ...(absence?.remedy === undefined ? {} : { remedy: absence.remedy }),
+      code: 'no-device',
+      reason: 'It found no device.',
+      ...absence,
     }
   }
   try {

@@ -8,8 +8,8 @@ export interface ConformanceOptions {
 }
 
 /**
- * The suite is written for vitest, an optional peer; the rest of `@tandem-gpu/core/testing` does not need a test
- * runner.
+ * The suite is written for vitest, an optional peer; the rest of `@tandem-gpu/core/testing` does not need a
+ * test runner.
  */
 const suites = await Promise.all([
   import('./conformance/describe-conformance.ts'),
