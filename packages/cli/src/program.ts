@@ -38,7 +38,7 @@ export async function main(argv: readonly string[], processTerminal: Terminal, j
     if (interrupted || progress.finishing) return
     interrupted = true
     const message = `Interrupted${progress.whereabouts}; nothing was written.`
-    progress.stop()
+    progress.finish()
     report({ code: 'aborted', message }, json, shown)
   }
   terminal.signal.addEventListener('abort', interrupt)

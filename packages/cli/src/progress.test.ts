@@ -79,6 +79,16 @@ describe('lines', () => {
     expect(text()).toBe('')
   })
 
+  it('are not printed after the end of the command, even if work begins', () => {
+    const { progress, text } = printed(lineProgress, true)
+    progress.start('Sweeping')
+    progress.finish()
+    progress.start('Checking the result')
+    progress.begin('Writing a.npy', 9)
+    vi.advanceTimersByTime(60_000)
+    expect(text()).toBe('')
+  })
+
   it('under a launcher come after a second, and then at growing intervals', () => {
     const { progress, text } = printed(lineProgress, true)
     progress.start('Sweeping', 1000, 'sweeps')

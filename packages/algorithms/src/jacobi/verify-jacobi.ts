@@ -103,7 +103,7 @@ async function fullCheck(result: JacobiResult): Promise<JacobiFindings> {
     const initial = await rowReader(result.initial, columns)(cone)
     const source = result.source && (await rowReader(result.source, columns)(cone))
     const problem = { rows: cone.rows, columns: cone.columns, ...(source && { source }) }
-    const expected = referenceJacobi(problem, initial, iterations)
+    const expected = await referenceJacobi(problem, initial, iterations)
     const largest = Math.max(largestFinite(initial), largestFinite(expected))
     const largestSource = largestFinite(source ?? [])
     // No intermediate value exceeds the largest initial value plus the contribution of f in each sweep, which
