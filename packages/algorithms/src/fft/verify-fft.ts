@@ -130,6 +130,8 @@ class ErrorSums {
   }
 }
 
+const scientific = (value: number) => (value === 0 ? '0' : value.toExponential(2))
+
 const finite = (value: number) => (Number.isFinite(value) ? value : Number.MAX_VALUE)
 
 function judged(
@@ -142,7 +144,7 @@ function judged(
   return {
     checked: true,
     verified: error <= allowed,
-    verification: `${what} against a transform in f64: the relative error in the L2 norm is ${error.toPrecision(3)}, allowed ${allowed.toExponential(2)}`,
+    verification: `${what} against a transform in f64: the relative error in the L2 norm is ${scientific(error)}, allowed ${scientific(allowed)}`,
     maxError: largest,
   }
 }
@@ -205,11 +207,11 @@ async function compareSums(group: DeviceGroup, problem: FftProblem): Promise<Ver
   const energetic = plan.realOutput || deviation <= 2 * allowed
   const parseval = plan.realOutput
     ? ''
-    : `; the energy of the result deviates from that of the input by ${deviation.toPrecision(3)}, allowed ${(2 * allowed).toPrecision(3)}`
+    : `; the energy of the result deviates from that of the input by ${scientific(deviation)}, allowed ${scientific(2 * allowed)}`
   return {
     checked: true,
     verified: error <= allowed && energetic,
-    verification: `${places.length} outputs against sums in f64: their root mean square error is ${error.toPrecision(3)} relative to that of all outputs, allowed ${allowed.toPrecision(3)}${parseval}`,
+    verification: `${places.length} outputs against sums in f64: their root mean square error is ${scientific(error)} relative to that of all outputs, allowed ${scientific(allowed)}${parseval}`,
     maxError: largest,
   }
 

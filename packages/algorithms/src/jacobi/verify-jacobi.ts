@@ -66,11 +66,12 @@ export async function verifyJacobi(result: JacobiResult, fullCheckUpdates = 2 **
     found.reduce((value, findings) => value + of(findings), 0)
   const different = sum((findings) => findings.different)
   const maxError = most((findings) => findings.maxError)
+  const bound = most((findings) => findings.bound)
   if (full)
     return {
       checked: true,
       verified: different === 0,
-      verification: `every cell against ${iterations} iterations in f64, within ${most(({ bound }) => bound).toExponential(2)} (3·2^-24 of the largest value per iteration)`,
+      verification: `every cell against ${iterations} iterations in f64, ${bound === 0 ? 'exactly' : `within ${bound.toExponential(2)} (3·2^-24 of the largest value per iteration)`}`,
       maxError,
     }
   const { residual, behind } = result

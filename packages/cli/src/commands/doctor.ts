@@ -71,9 +71,10 @@ export const command: CommandModule = {
           : `${colors.red('does not work')}: ${reason}`
         out(`${name} ${verdict}\n`)
         if (remedy !== undefined) out(`  What to do: ${remedy}\n`)
-        if (transport !== undefined)
-          out(`  Processes exchange data through the transport ${transportText(transport)}\n`)
+        if (transport !== undefined) out(`  Transport between the processes: ${transportText(transport)}\n`)
         if (webgpuApi?.works) out('  The WebGPU API (@tandem-gpu/webgpu-api) works on each of its devices.\n')
+        else if (name !== 'cuda' && webgpuApi?.code === 'unsupported')
+          out('  The WebGPU API (@tandem-gpu/webgpu-api) does not run on it: it needs CUDA in one process.\n')
         else if (webgpuApi !== undefined)
           out(`  The WebGPU API (@tandem-gpu/webgpu-api) does not work on it: ${webgpuApi.reason}\n`)
         for (const note of notes) out(`  ${note}\n`)
@@ -140,10 +141,10 @@ export async function examineMpi(load = () => import('@tandem-gpu/backend-mpi'))
     const started =
       launch && `This process was started by ${launch.startedBy} as rank ${launch.rank} of ${launch.size}.`
     const direct = {
-      true: 'It accepts messages from GPU memory (gpu-aware)',
+      true: 'This MPI accepts messages from GPU memory (gpu-aware)',
       false:
-        'It does not accept messages from GPU memory, which gpu-aware needs: it reports that it was built or configured without CUDA',
-      undefined: `${launch === undefined ? 'Before it is started, it' : 'It'} does not say whether it accepts messages from GPU memory (gpu-aware)`,
+        'This MPI does not accept messages from GPU memory, which gpu-aware needs: it says that it was built or configured without CUDA',
+      undefined: `${launch === undefined ? 'Before it is started, this MPI' : 'This MPI'} does not say whether it accepts messages from GPU memory (gpu-aware)`,
     }
     return {
       works: true as const,
