@@ -27,6 +27,17 @@ it.each([
     ],
     'Ready: a software GPU, which opens as any number of virtual devices. No CUDA: its addon was not built.',
   ],
+  [
+    [
+      {
+        ...noDriver,
+        code: 'unsupported',
+        reason: "Kernel 'square' is not shipped in compiled form, and NVRTC, CUDA's run-time compiler, cannot be loaded.",
+      },
+      software,
+    ],
+    'Ready: a software GPU, which opens as any number of virtual devices. No CUDA: NVRTC, its compiler, is missing.',
+  ],
   [[{ ...noDriver, works: true, adapters: [h200, h200] }, software], 'Ready: 2 × NVIDIA H200 (cuda).'],
   [
     [

@@ -121,6 +121,7 @@ function shortReason(code: string | undefined, reason: string | undefined): stri
   if (reason?.includes('is not installed')) return 'its package is not installed'
   if (reason?.includes('was built without its addon')) return 'its addon was not built'
   if (code === 'no-driver') return 'no driver'
+  if (reason?.includes('NVRTC')) return 'NVRTC, its compiler, is missing'
   if (code === 'no-device') return 'no device'
   if (code === 'unsupported') return 'not supported here'
   return 'see above'
