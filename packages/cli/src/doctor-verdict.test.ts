@@ -32,7 +32,8 @@ it.each([
       {
         ...noDriver,
         code: 'unsupported',
-        reason: "Kernel 'square' is not shipped in compiled form, and NVRTC, CUDA's run-time compiler, cannot be loaded.",
+        reason:
+          "Kernel 'square' is not shipped in compiled form, and NVRTC, CUDA's run-time compiler, cannot be loaded.",
       },
       software,
     ],
