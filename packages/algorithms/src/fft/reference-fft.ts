@@ -27,27 +27,32 @@ export function* mixedRadixFft(re: Float64Array, im: Float64Array): StagedFft {
   const length = re.length
   let [fromRe, fromIm]: [Float64Array, Float64Array] = [re, im]
   let [toRe, toIm]: [Float64Array, Float64Array] = [new Float64Array(length), new Float64Array(length)]
+  const table = rootsOf(length)
   let before = 1
   for (const radix of smallRadices(length)) {
     const butterflies = length / radix
-    const roots = Array.from({ length: radix }, (_, i) => root(i, radix))
-    const xs = new Float64Array(2 * radix)
+    const [xs, ys] = [new Float64Array(radix), new Float64Array(radix)]
+    const step = length / (before * radix)
     for (let k = 0; k < before; k++) {
-      const factors = roots.map((_, i) => root(k * i, before * radix))
       for (let j = k; j < butterflies; j += before) {
         for (let i = 0; i < radix; i++) {
-          const [c, s] = factors[i]!
-          const [x, y] = [fromRe[j + i * butterflies]!, fromIm[j + i * butterflies]!]
-          xs[2 * i] = x * c - y * s
-          xs[2 * i + 1] = x * s + y * c
+          const c = table.re[k * i * step]!
+          const s = table.im[k * i * step]!
+          const x = fromRe[j + i * butterflies]!
+          const y = fromIm[j + i * butterflies]!
+          xs[i] = x * c - y * s
+          ys[i] = x * s + y * c
         }
         const to = (j - k) * radix + k
         for (let m = 0; m < radix; m++) {
-          let [sumRe, sumIm] = [0, 0]
+          let sumRe = 0
+          let sumIm = 0
           for (let i = 0; i < radix; i++) {
-            const [c, s] = roots[(i * m) % radix]!
-            sumRe += xs[2 * i]! * c - xs[2 * i + 1]! * s
-            sumIm += xs[2 * i]! * s + xs[2 * i + 1]! * c
+            const at = ((i * m) % radix) * butterflies
+            const c = table.re[at]!
+            const s = table.im[at]!
+            sumRe += xs[i]! * c - ys[i]! * s
+            sumIm += xs[i]! * s + ys[i]! * c
           }
           toRe[to + m * before] = sumRe
           toIm[to + m * before] = sumIm
@@ -60,6 +65,19 @@ export function* mixedRadixFft(re: Float64Array, im: Float64Array): StagedFft {
     yield
   }
   return { re: fromRe, im: fromIm }
+}
+
+/** The largest length whose roots are kept; a longer line takes much longer than its roots. */
+const mostKept = 2 ** 16
+let kept: ComplexArray = { re: new Float64Array(0), im: new Float64Array(0) }
+
+/** exp(−2πi · k / length) for each k. Those of the last length are kept: all lines of an axis have one length. */
+function rootsOf(length: number): ComplexArray {
+  if (kept.re.length === length) return kept
+  const [re, im] = [new Float64Array(length), new Float64Array(length)]
+  for (let k = 0; k < length; k++) [re[k], im[k]] = root(k, length)
+  if (length <= mostKept) kept = { re, im }
+  return { re, im }
 }
 
 /** The prime factors of a length, with pairs of 2 merged to 4. */
