@@ -70,6 +70,15 @@ describe('lines', () => {
     expect(text()).toBe('')
   })
 
+  it('to a pipe do not give a time to work that has just begun', () => {
+    const { progress, text } = printed(terminalProgress, false)
+    progress.start('Running the program')
+    vi.advanceTimersByTime(4900)
+    progress.start('Checking the result')
+    vi.advanceTimersByTime(100)
+    expect(text()).toBe('tandem: Checking the result …\n')
+  })
+
   it('to a pipe are not printed if the work ends before', () => {
     const { progress, text } = printed(terminalProgress, false)
     progress.start('Sweeping')
