@@ -318,7 +318,7 @@ function isDeclared(scope: ExpressionScope, { name, at }: NameNode): boolean {
 function count(scope: ExpressionScope, node: ExpressionNode, what: string): number {
   const { value } = scope.constant(node, `the number of ${what}`)
   const number = typeof value === 'boolean' ? Number.NaN : Number(value)
-  if (!Number.isInteger(number) || number < 1)
+  if (!Number.isInteger(number) || number < 1 || number > 2 ** 31 - 1)
     throw scope.error(node.at, `the number of ${what} is ${String(value)}, not a positive integer`)
   return number
 }
