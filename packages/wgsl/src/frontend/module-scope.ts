@@ -224,19 +224,20 @@ export class ModuleScope implements Declarations {
     return { ...operand, declaration: { name, at } }
   }
 
-  /** The named constant of a declaration, in one concrete type. */
+  /** The named constant of a declaration, in one concrete type; `value` makes its value at the first use. */
   constantFor(
     declaration: { name: string; at: number },
     type: ArrayType | StructType,
-    value: Expression,
+    value: () => Expression,
   ): Constant {
     const key = `${declaration.at}:${typeName(type)}`
     let constant = this.#constants.get(key)
     if (constant === undefined) {
       const loc = this.source.locate(declaration.at)
-      constant = { kind: 'constant-declaration', id: this.newId(), name: declaration.name, type, value, loc }
+      const { name } = declaration
+      constant = { kind: 'constant-declaration', id: this.newId(), name, type, value: value(), loc }
       this.#constants.set(key, constant)
-      this.constants.push(constant)
+      if (constant.value.kind !== 'zero') this.constants.push(constant)
     }
     return constant
   }
