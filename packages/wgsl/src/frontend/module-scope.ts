@@ -30,7 +30,7 @@ import type { Binding, ConstantOperand, Operand } from './operand.ts'
 import { type Declarations, ExpressionScope, type Signature } from './scopes.ts'
 import { resolveStruct } from './structures.ts'
 import { plainTypes, typeGenerator } from './type-names.ts'
-import { checkArrayLengths, resolveType } from './type-resolution.ts'
+import { checkArrayLengths, resolveAnyType, resolveType } from './type-resolution.ts'
 import { isConstructible } from './type-structure.ts'
 import { resolveVariable } from './variables.ts'
 
@@ -374,7 +374,7 @@ export class ModuleScope implements Declarations {
     if (node.kind !== 'alias' && node.kind !== 'struct')
       throw this.source.error(at, `'${name}' is not a type`)
     const type = this.#guard(name, node.at, () => {
-      if (node.kind === 'alias') return resolveType(this.expressions, node.type)
+      if (node.kind === 'alias') return resolveAnyType(this.expressions, node.type)
       const struct = resolveStruct(this.expressions, node)
       this.#structNodes.set(struct, node)
       return struct
@@ -395,7 +395,7 @@ export class ModuleScope implements Declarations {
     let signature = this.#signatures.get(node)
     if (signature === undefined) {
       const parameters = node.parameters.map(({ name, type: typeNode }) => {
-        const type = resolveType(this.expressions, typeNode)
+        const type = resolveAnyType(this.expressions, typeNode)
         if (type.kind !== 'pointer' && !isConstructible(type)) {
           throw this.source.error(typeNode.at, `the parameter '${name}' cannot be of type ${typeName(type)}`)
         }
