@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { lower, parseWgsl } from '../frontend/lower.ts'
+import type { LocalVariable } from '../ir.ts'
 import { reflect } from '../reflect.ts'
 import { emitCuda } from './emit-cuda.ts'
 import type { CudaBounds, CudaKernel } from './kernel.ts'
+import { Names } from './names.ts'
+import { providedNames } from './prelude/link.ts'
 import { buildCpuProgram } from './testing/cpu-program.ts'
 import { hasProgram } from './testing/kernel-cases.ts'
 
@@ -71,6 +74,10 @@ describe('names', () => {
       @group(0) @binding(1) var<storage, read_write> y: u32;
       @compute @workgroup_size(1) fn main() { y = bufferLength(&array); }`
     expect(body(buffer)).toContain('const unsigned array_1length = array_length(array_1bytes')
+    const derived = /^(\w+)_(bytes|length|view|offset|rowbytes|rows|rowstride|buffer)$/
+    const bases = [...providedNames].flatMap((name) => derived.exec(name)?.[1] ?? [])
+    expect(bases).toContain('matrix_in')
+    for (const name of bases) expect(new Names().of({ id: 1, name } as LocalVariable)).not.toBe(`${name}_`)
   })
 })
 

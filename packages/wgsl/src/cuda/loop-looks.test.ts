@@ -41,6 +41,12 @@ function looks(body: string, options = {}): string[] {
 }
 
 describe('a stoppable kernel looks at its stop word', () => {
+  it('also if thousands of functions call each other in a chain', () => {
+    const chain = Array.from({ length: 4000 }, (_, i) => `fn f${i + 1}(x: u32) { f${i}(x + 1u); }`)
+    const more = `fn f0(x: u32) { while (out[x] == 7u) { } } ${chain.join('\n')}`
+    expect(emit('f4000(i);', { more }).parts.body.match(/look\(stop_word\)/g)).toHaveLength(1)
+  })
+
   it('between chunks of a loop that comes to its end by a known step, wherever its counter is declared', () => {
     expect(mainText('for (var k = i; k < n; k += 64u) { out[k] += 1u; }')).toContain(`
     unsigned k_ = i_;
