@@ -187,6 +187,7 @@ describe('the range of an integer', () => {
       'for (var k = 0u; k < x; k++) { if (k == n) { return k; } } return 9u;',
       'if (x > 70u) { var y = x; y += 5u; return y; } return x;',
       'if (x > 70u) { return x; } else { var y = x; y += 5u; return y; }',
+      'if (x > 70u) { return x; } else { var y = 3u; return y; }',
       '{ var y = x; y += 5u; return y; }',
       'let y = x; while (y > n) { return 1u; } return y;',
     ])
@@ -198,9 +199,14 @@ describe('the range of an integer', () => {
     // The parameter has the values of all calls.
     const stores = 'fn stores(x: u32) { probe[x] = 1u; }'
     expect(rangeOf('stores(3u); stores(i); ', 'x', stores)).toEqual([0, 63])
+    const loads = 'fn loads(x: u32) -> u32 { return probe[x]; }'
+    expect(rangeOf('_ = loads(3u) + loads(i + 5u);', 'x', loads)).toEqual([3, 68])
     // More is computed for one call than is followed.
-    const sums = `fn sums(x: u32) -> u32 { return ${'x + '.repeat(70)}x; }`
-    expect(rangeOf('PROBE', 'sums(1u)', sums)).toEqual(all)
+    const sums = (terms: number) => `fn sums(x: u32) -> u32 { return ${'x + '.repeat(terms)}x; }`
+    expect(rangeOf('PROBE', 'sums(1u)', sums(70))).toEqual(all)
+    const nested = 'fn nested(x: u32) -> u32 { return sums(x) + sums(x); }'
+    expect(rangeOf('PROBE', 'nested(1u)', sums(5) + nested)).toEqual([12, 12])
+    expect(rangeOf('PROBE', 'nested(1u)', sums(20) + nested)).toEqual(all)
     const manyLets = `fn lets(x: u32) -> u32 { ${Array.from({ length: 70 }, (_, i) => `let y${i} = x;`).join(' ')} return x; }`
     expect(rangeOf('PROBE', 'lets(1u)', manyLets)).toEqual(all)
     const deep = Array.from({ length: 12 }, (_, i) => `fn d${i + 1}(x: u32) -> u32 { return d${i}(x); }`)

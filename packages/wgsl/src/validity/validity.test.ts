@@ -151,6 +151,12 @@ describe('errors', () => {
     )
   })
 
+  it('point to the call or to the argument', () => {
+    const column = (text: string) => errorOf(validitySource(`\n${text}`))!.column
+    expect(column('if (id.x == 0) { workgroupBarrier(); }')).toBe(18)
+    expect(column('_ = subgroupShuffleUp(1u, w[li]);')).toBe(27)
+  })
+
   it('name the call through which a function is reached', () => {
     expect(message('fn f() { workgroupBarrier(); } ### if (o[0] == 1) { f(); }')).toBe(
       "workgroupBarrier must be called in uniform control flow of the workgroup, but in the call of f in line 18, the if in line 18 depends on the read_write storage variable 'o' (line 18)",
