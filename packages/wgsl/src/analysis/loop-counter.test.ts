@@ -148,6 +148,11 @@ describe('a loop ends', () => {
     expect(most('for (var k = signed; k >= -2147483647; k -= 2) { out[k] = 1u; }')).toBe(undefined)
     expect(most('for (var k = signed; k > -2147483648; k -= 2) { out[k] = 1u; }')).toBe(undefined)
   })
+  it('but is not said to when it steps an element or a component, which no condition names', () => {
+    expect(most('var e = array(0u, 0u); for (; n < 10u; e[0] += 1u) { }')).toBe(undefined)
+    expect(most('var v = vec2u(); for (; i < 10u; v.x += 1u) { }')).toBe(undefined)
+    expect(most('for (; n < 10u; s += 1u) { }', 'var<private> s: u32;')).toBe(undefined)
+  })
   it('when its counter is multiplied by a literal alone', () => {
     for (const head of [
       'var s = 1u; s < 256u; s *= n',

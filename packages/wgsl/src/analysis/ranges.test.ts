@@ -8,7 +8,7 @@ import { applyOperator, type Interval, interval, whole } from './interval.ts'
 /** The range of the index of `probe[...] = …`. */
 function rangeOf(statements: string, index: string, declarations = '', size = '16, 4'): [number, number] {
   const module = lower(
-    parseWgsl(`enable subgroups;
+    parseWgsl(`enable subgroups; requires buffer_view;
     @group(0) @binding(0) var<storage, read_write> probe: array<u32>;
     @group(0) @binding(1) var<uniform> n: u32;
     @group(0) @binding(2) var<uniform> signed: i32;
@@ -64,6 +64,8 @@ describe('the range of an integer', () => {
     expect(rangeOf('PROBE', 'id.y * 16u + id.x + 1u')).toEqual([1, 64])
     expect(rangeOf('PROBE', 'id.z')).toEqual([0, 0])
     expect(rangeOf('let p = id.yx; PROBE', 'p.x')).toEqual([0, 3])
+    expect(rangeOf('let v = vec2u(1u, 2u); PROBE', 'v[n & 1u]')).toEqual([1, 2])
+    expect(rangeOf('PROBE', 'vec2u(countOneBits(n), 3u).y')).toEqual([3, 3])
     expect(rangeOf('PROBE', '(n & 7u) | 8u')).toEqual([8, 15])
     expect(rangeOf('PROBE', 'n % 10u + min(n, 5u)')).toEqual([0, 14])
     expect(rangeOf('PROBE', '(i ^ 5u) >> 2u')).toEqual([0, 15])
@@ -97,6 +99,56 @@ describe('the range of an integer', () => {
     expect(rangeOf('var v = vec2u(1u, 2u); v.x = 9u; let w = v; PROBE', 'w.y')).toEqual([2, 9])
     expect(rangeOf('var v = vec2u(1u, 2u); v.x = n; let w = v; PROBE', 'w.y')).toEqual(all)
     expect(rangeOf('var v = vec2u(1u, 2u); v += 3u; let w = v; PROBE', 'w.y')[1]).toBeGreaterThanOrEqual(5)
+  })
+  it('of a variable at module scope is everything, whatever the function assigns', () => {
+    for (const space of ['private', 'workgroup'])
+      expect(rangeOf('if n == 3u { s = 5u; } PROBE', 's', `var<${space}> s: u32;`)).toEqual(all)
+  })
+  it.each([
+    'fixed[bump(&v)] = 1u;',
+    'fixed[bump(&v)] += 1u;',
+    'fixed[0] = bump(&v);',
+    'fixed[0] += bump(&v);',
+    'pairs[bump(&v)].a = 1u;',
+    'pairs[0].v[bump(&v)] = 1u;',
+    'let x = fixed[bump(&v)];',
+    'let x = pairs[bump(&v)].v.y;',
+    'let x = pair(&v).a;',
+    'let x = pair(&v).v.yx;',
+    'let x = pair(&v).v[n & 1u];',
+    'let x = vec2u(1u, 2u)[bump(&v)];',
+    'let x = vec2u(n, bump(&v));',
+    'let x = vec2u(bump(&v));',
+    'let x = ~bump(&v);',
+    'let x = f32(bump(&v));',
+    'let x = bitcast<f32>(bump(&v));',
+    'let x = bump(&v) + n;',
+    'let x = n + bump(&v);',
+    'let x = bump(&v) > 3u && n > 2u;',
+    'let x = n > 2u || bump(&v) > 3u;',
+    'let x = min(n, bump(&v));',
+    'let x = twice(bump(&v));',
+    '_ = bump(&v);',
+    '_ = atomicLoad(&counts[bump(&v)]);',
+    'bufferView<array<u32>>(&bytes, bump(&v))[0] = 1u;',
+    'bufferArrayView<array<u32>>(&bytes, 0u, bump(&v))[0] = 1u;',
+    'if bump(&v) > 3u { }',
+    'switch bump(&v) { default: { } }',
+    'for (var k = bump(&v); k < 9u; k++) { }',
+    'for (var k = 0u; k < bump(&v); k++) { }',
+    'for (var k = 0u; k < 9u; k += bump(&v)) { }',
+    'while bump(&v) < n { }',
+    'loop { continuing { _ = bump(&v); break if n > 2u; } }',
+    'loop { continuing { break if bump(&v) > 3u; } }',
+  ])('of a variable that a call may change is everything: %s', (statement) => {
+    const declarations = `struct Pair { a: u32, v: vec2u }
+      @group(0) @binding(3) var<storage, read_write> bytes: buffer;
+      var<workgroup> fixed: array<u32, 4>; var<workgroup> pairs: array<Pair, 4>;
+      var<workgroup> counts: array<atomic<u32>, 4>;
+      fn bump(p: ptr<function, u32>) -> u32 { *p += 1u; return *p; }
+      fn pair(p: ptr<function, u32>) -> Pair { *p += 1u; return Pair(); }
+      fn twice(x: u32) -> u32 { return 2u * x; }`
+    expect(rangeOf(`var v = 1u; ${statement} PROBE`, 'v', declarations)).toEqual(all)
   })
   it('of a variable that grows is widened where it grows alone', () => {
     const grown = (next: string) =>
@@ -152,6 +204,9 @@ describe('the range of an integer', () => {
   it('of two sums is the same where their terms stand in another order', () => {
     expect(rangeOf('if (n + i < 9u) { PROBE }', 'i + n')).toEqual([0, 8])
     expect(rangeOf('if (n + n < 9u) { PROBE }', 'n * 2u')).toEqual([0, 8])
+    const lets = 'let p = id.xy; let q = id.xz;'
+    expect(rangeOf(`${lets} if (p.y < 2u) { PROBE }`, 'p.y', '', '4, 4, 4')).toEqual([0, 1])
+    expect(rangeOf(`${lets} if (p.y < 2u) { PROBE }`, 'q.y', '', '4, 4, 4')).toEqual([0, 3])
   })
   it('does not come from a value of the same bits and another type, or of memory that others change', () => {
     expect(rangeOf('if (i32(n) < 9) { PROBE }', 'n')).toEqual(all)
