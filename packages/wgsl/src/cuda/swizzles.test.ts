@@ -16,6 +16,7 @@ function source(statements: string, length = 128): string {
     @group(0) @binding(1) var<storage, read_write> out: array<vec4<u32>>;
     @group(0) @binding(2) var<uniform> n: u32;
     var<workgroup> tile: array<vec4<u32>, ${length}>;
+    var<workgroup> tiles: array<array<vec4<u32>, 64>, 2>;
     fn whole(p: ptr<workgroup, array<vec4<u32>, ${length}>>) -> u32 { let all = *p; return all[n % 8u].x; }
     @compute @workgroup_size(128) fn main(@builtin(local_invocation_index) t: u32) {
       var left: Left;
@@ -57,6 +58,9 @@ describe('swizzled workgroup arrays', () => {
     expect(found(`${copy}${load('4u')}\nout[${whole} % 8u] = tile[t];`)).toEqual({})
     expect(found(`${copy}${load('4u')}\nout[t].x = tile[${whole} % 8u][n & 3u];`)).toEqual({})
     expect(found(`${copy}${load('4u', `${whole} % 8u`)}`)).toEqual({})
+    const other = `left = subgroupMatrixLoad<Left, row_major>(&tiles[${whole} % 2u], 0u, 4u);`
+    expect(found(`${copy}${load('4u')}\n${other}`)).toEqual({})
+    expect(found(`${copy}${load('4u')}\n${other.replace(whole, 'n')}`)).toEqual({ tile: 4 })
     expect(found(`${copy}${load('4u')}\nout[t].x = tile[n % 8u][n & 3u];`)).toEqual({ tile: 4 })
     expect(
       found(
