@@ -21,7 +21,7 @@ export interface LoweredPlan {
 }
 
 /**
- * The size of a copy between GPUs from which on a driver edge (6 µs) costs less than the delay that waiting
+ * The smallest copy between GPUs for which a driver edge (6 µs) costs less than the delay that waiting
  * kernels cause.
  */
 const drivenByteLength = 2 ** 20

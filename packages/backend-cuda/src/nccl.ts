@@ -5,7 +5,7 @@ import type { NativeAddon } from './native-addon.ts'
 const remedy =
   "Install NVIDIA's package libnccl2 or nvidia-nccl-cu13. If the library is elsewhere, give its path in libraries.nccl of cuda()."
 
-/** The version from which on a communicator's configuration states how graphs use it. */
+/** The first version in which a communicator's configuration states how graphs use it. */
 const takesGraphUsage = 22_900
 
 /**

@@ -20,8 +20,8 @@ interface TimedWait extends Wait {
 /**
  * Detects two ranks that wait for each other: each has made a call, for a group or an opening, that the other
  * has not made. Within a group, the calls of ranks are compared. Between groups they cannot be compared,
- * since programs may use several groups at once, so only a timeout detects such a wait, once both ranks have
- * waited that long.
+ * since programs may use several groups at once, so such a wait is detected only when both ranks have waited
+ * for the given time.
  */
 export class MutualWaits {
   readonly #milliseconds: number

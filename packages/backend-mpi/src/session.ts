@@ -37,8 +37,8 @@ export interface RankInfo {
 const sessionGroup = 0
 
 /**
- * How long two ranks wait for each other before the wait is reported: one rank may be busy between two calls,
- * but not both.
+ * How long two ranks wait for each other before the wait is reported. One rank may compute that long between
+ * two calls, but if both wait, neither computes.
  */
 const mutualWaitMilliseconds = 20_000
 

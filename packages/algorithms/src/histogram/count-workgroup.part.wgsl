@@ -1,6 +1,6 @@
 // A workgroup counts a range in its own memory, in several copies of the bins, and adds them to the counts.
 
-var<workgroup> own: array<atomic<u32>, 4096>;
+var<workgroup> own: array<atomic<u32>, WORDS>;
 /** Elements outside of the bins, and elements that are NaN. */
 var<private> apart: vec2<u32>;
 

@@ -2,6 +2,8 @@
 // writes runs of equal digits. A subgroup of 32 ranks its keys by ballots (Merrill and Grimshaw, High performance and scalable radix sorting, 2011;
 // Adinets and Merrill, Onesweep, 2022, of which the ranking is).
 //
+// Values go the same way afterwards, through the same workgroup memory: keys and values together would leave room for fewer workgroups.
+//
 // Keys beyond the end are the greatest, at the end of the last tile, so that they come last and are not stored.
 
 const SUBGROUPS = THREADS / 32u;
@@ -15,8 +17,12 @@ var<workgroup> next: array<u32, 256>; // where the next key of a digit of the ra
 var<workgroup> offsets: array<u32, 256>; // from a place in the tile to one in the output, by digit
 var<workgroup> shares: array<u32, SHARES * 256u>; // [share][digit]: its keys; then what comes before them in the tile
 var<workgroup> part_sums: array<u32, 8>;
-var<workgroup> staged: array<u32, TILE>;
-var<workgroup> staged_values: array<u32, select(1u, TILE, has_values)>;
+var<workgroup> staged: array<u32, TILE>; // the keys of the tile in order; then the values
+
+/** The half of a word that belongs to key k. */
+fn rank_of(pair: u32, k: u32) -> u32 {
+  return (pair >> (16u * (k % 2u))) & 0xffffu;
+}
 
 @compute @workgroup_size(THREADS)
 fn scatter(
@@ -130,12 +136,9 @@ fn scatter(
     let own_share = subgroup / SHARE * 256u;
     for (var k = 0u; k < EACH; k++) {
       let own_digit = digit_of(own[k]);
-      let peers_before = (ranks[k / 2u] >> (16u * (k % 2u))) & 0xffffu;
-      let rank = peers_before + ranked[subgroup * 256u + own_digit] + shares[own_share + own_digit];
-      staged[rank] = own[k];
-      if (has_values) {
-        staged_values[rank] = value_at(min(first + 32u * k, range_end - 1u));
-      }
+      let before = ranked[subgroup * 256u + own_digit] + shares[own_share + own_digit];
+      ranks[k / 2u] += before << (16u * (k % 2u));
+      staged[rank_of(ranks[k / 2u], k)] = own[k];
     }
     workgroupBarrier();
     for (var k = place; k < SUBGROUPS * 256u; k += THREADS) {
@@ -147,11 +150,22 @@ fn scatter(
         let key = staged[at];
         let to = offsets[digit_of(key)] + at;
         sorted[params.sorted_base + to] = bitcast<Key>(decoded(key));
-        if (has_values) {
-          store_value(to, staged_values[at]);
-        }
+        own[k] = to;
       }
     }
     workgroupBarrier();
+    if (has_values) {
+      for (var k = 0u; k < EACH; k++) {
+        staged[rank_of(ranks[k / 2u], k)] = value_at(min(first + 32u * k, range_end - 1u));
+      }
+      workgroupBarrier();
+      for (var k = 0u; k < EACH; k++) {
+        let at = place + THREADS * k;
+        if (at < valid) {
+          store_value(own[k], staged[at]);
+        }
+      }
+      workgroupBarrier();
+    }
   }
 }

@@ -108,17 +108,10 @@ export interface CompileSortOptions {
  * one of 512 × 12.) The first form is chosen of which `together` workgroups fit into the devices' workgroup
  * memory.
  */
-const subgroupForms: Readonly<Record<'keys' | 'pairs', readonly SortForm[]>> = {
-  keys: [
-    { variant: 'subgroups', bits: 8, threads: 512, each: 16, together: 2 },
-    { variant: 'subgroups', bits: 8, threads: 256, each: 16 },
-  ],
-  pairs: [
-    { variant: 'subgroups', bits: 8, threads: 512, each: 16, together: 2 },
-    { variant: 'subgroups', bits: 8, threads: 256, each: 12 },
-    { variant: 'subgroups', bits: 8, threads: 256, each: 8 },
-  ],
-}
+const subgroupForms: readonly SortForm[] = [
+  { variant: 'subgroups', bits: 8, threads: 512, each: 16, together: 2 },
+  { variant: 'subgroups', bits: 8, threads: 256, each: 12 },
+]
 
 const workgroupForm: SortForm = { variant: 'workgroup', bits: 4, threads: 256, each: 8 }
 const serialForm: SortForm = { variant: 'serial', bits: 8, threads: 1, each: 4096 }
@@ -151,7 +144,7 @@ export async function compileSort(group: DeviceGroup, options: CompileSortOption
       'validation',
       `There is no sort variant ${variant}; the variants are subgroups, workgroup and serial.`,
     )
-  const choice = { type, values, valueType, form: sortForm(group, variant, values) }
+  const choice = { type, values, valueType, form: sortForm(group, variant) }
   const local = localSources(choice)
   if (group.devices.length === 1) {
     const { kernels, destroy } = await compileTerminating(group, local)
@@ -164,19 +157,19 @@ export async function compileSort(group: DeviceGroup, options: CompileSortOption
   return { ...choice, ...own, firstScatter: own.firstScatter ?? own.scatter, several, destroy }
 }
 
-function sortForm(group: DeviceGroup, variant: SortVariant | undefined, values: SortedValues): SortForm {
+function sortForm(group: DeviceGroup, variant: SortVariant | undefined): SortForm {
   if (variant === 'subgroups') requireSubgroupsOf32(group)
-  const form = subgroupForms[values === 'none' ? 'keys' : 'pairs'].find((one) =>
+  const form = subgroupForms.find((one) =>
     group.devices.every(
       ({ limits }) =>
         limits.maxWorkgroupInvocations >= one.threads &&
-        limits.maxWorkgroupMemoryByteLength >= (one.together ?? 1) * workgroupBytes(one, values !== 'none'),
+        limits.maxWorkgroupMemoryByteLength >= (one.together ?? 1) * workgroupBytes(one),
     ),
   )
   if (variant === 'subgroups' && form === undefined)
     throw new GpuError(
       'unsupported',
-      'The sort by subgroups needs 256 invocations and 28 KB of workgroup memory.',
+      'The sort by subgroups needs 256 invocations and 24 KB of workgroup memory.',
     )
   if (variant === 'serial' || (variant === undefined && !characterOf(group).fastBarriers)) return serialForm
   if (variant === 'workgroup' || form === undefined || !hasSubgroupsOf32(group)) return workgroupForm
@@ -184,9 +177,8 @@ function sortForm(group: DeviceGroup, variant: SortVariant | undefined, values: 
 }
 
 /** The size of the workgroup variables in scatter-subgroups.part.wgsl. */
-function workgroupBytes({ threads, each }: SortForm, hasValues: boolean): number {
-  const tile = threads * each
-  return 4 * ((threads / 32 + threads / 256 + 2) * 256 + 8 + tile + (hasValues ? tile : 1))
+function workgroupBytes({ threads, each }: SortForm): number {
+  return 4 * ((threads / 32 + threads / 256 + 2) * 256 + 8 + threads * each)
 }
 
 const source = (label: string, ...parts: readonly string[]): CompileOptions => ({
@@ -285,16 +277,17 @@ export function sortSources(
   workgroupMemoryByteLength = Number.POSITIVE_INFINITY,
 ): CompileOptions[] {
   const sources = new Map<string | undefined, CompileOptions>()
-  for (const values of ['none', 'given', 'indices'] as const) {
-    const forms = [...subgroupForms[values === 'none' ? 'keys' : 'pairs'], workgroupForm, serialForm]
-    const fits = (form: SortForm) =>
-      form.variant !== 'subgroups' || workgroupBytes(form, values !== 'none') <= workgroupMemoryByteLength
-    for (const form of forms.filter((one) => variants.includes(one.variant) && fits(one)))
+  const fits = (form: SortForm) =>
+    form.variant !== 'subgroups' || workgroupBytes(form) <= workgroupMemoryByteLength
+  const forms = [...subgroupForms, workgroupForm, serialForm].filter(
+    (form) => variants.includes(form.variant) && fits(form),
+  )
+  for (const values of ['none', 'given', 'indices'] as const)
+    for (const form of forms)
       for (const type of ['f32', 'i32', 'u32'] as const) {
         const choice: SortChoice = { type, values, valueType: 'u32', form }
         for (const one of Object.values({ ...localSources(choice), ...severalSources(choice) }))
           if (one !== undefined) sources.set(one.label, one)
       }
-  }
   return [...sources.values()]
 }

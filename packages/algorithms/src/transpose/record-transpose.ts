@@ -187,9 +187,9 @@ export function recordTranspose<T extends ElementType>(
 
   /**
    * The book's scheme: a tile is copied into scratch memory of its receiver, which transposes it there. Every
-   * copy is recorded before the first transpose: a GPU starts a wait only after what was recorded before it
-   * has been signalled, so that with each transpose recorded after its own copy, the first would wait for
-   * copies that it does not need.
+   * copy is recorded before the first transpose, because a GPU handles waits in recorded order: if each
+   * transpose were recorded right after its own copy, the first would also wait for copies that it does not
+   * need.
    */
   function recordCopied(moved: readonly RecordedTile[]): void {
     const arrivals = moved.map((tile) => {

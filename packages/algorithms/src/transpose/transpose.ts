@@ -74,7 +74,8 @@ export interface TransposeReport extends Report {
   readonly grid: readonly [x: number, y: number]
   readonly stages: number
   /**
-   * The number of tiles that moved between different devices, by transport, in which this process took part.
+   * For each transport, the number of tiles that moved between devices and that this process sent or
+   * received.
    */
   readonly transports: Readonly<Record<TileTransport, number>>
   /**

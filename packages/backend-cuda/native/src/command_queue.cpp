@@ -338,8 +338,8 @@ void CommandQueue::close() {
   spareByteLength_ = 0;
 }
 
-/// What is in the stream may use the memory: device memory is given back behind that, and page-locked memory
-/// when that is complete.
+/// Work in the stream may still use the memory. Device memory can be reused by later work in the stream;
+/// page-locked memory is released when the earlier work is complete.
 void CommandQueue::giveBack(Buffer &buffer) {
   if (buffer.host && lost_) held_.push_back(std::move(buffer.host));
   else if (buffer.host) {

@@ -67,8 +67,8 @@ Communicator::~Communicator() { close(); }
 
 void Communicator::abort() {
   if (comm_ == nullptr) return;
-  // In a separate thread, because NCCL waits for all graphs with its operations, and freeing those waits for
-  // the GPU. The call is local: ncclCommDestroy would wait for the other ranks.
+  // In a separate thread, because NCCL waits until all graphs with its operations are freed, and freeing them
+  // waits for the GPU. The call is local: ncclCommDestroy would wait for the other ranks.
   std::packaged_task<Result()> task([&library = library_, comm = comm_] { return library.commAbort(comm); });
   auto gone = task.get_future();
   try {

@@ -9,7 +9,7 @@ namespace tandem {
 
 namespace {
 
-/// As of launches: the next submit follows soon, and waking a thread takes longer than a short kernel.
+/// As for launches: the next submit follows soon, and waking a thread takes longer than a short kernel.
 constexpr auto queueSpinTime = std::chrono::milliseconds(5);
 constexpr auto queueLingerTime = std::chrono::microseconds(200);
 constexpr auto queuePauseTime = std::chrono::microseconds(50);

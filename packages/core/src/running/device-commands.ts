@@ -75,8 +75,8 @@ export class DeviceCommands {
   }
 
   /**
-   * Keeps its turn until `needs` have settled; dropped if one of them rejects. The caller may change `words`
-   * and `data` once it returns.
+   * Takes its turn now, but waits until all `needs` have settled, and is dropped if one of them rejects. The
+   * caller may change `words` and `data` once it returns.
    */
   submit(needs: readonly Promise<unknown>[], serial: number, words: Float64Array, data: Uint8Array): void {
     if (needs.length === 0 && this.#group.turns.free) {
