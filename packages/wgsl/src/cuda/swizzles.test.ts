@@ -49,7 +49,7 @@ describe('swizzled workgroup arrays', () => {
     expect(found(copy + load('4u'), 124)).toEqual({})
   })
 
-  it('are not those that no asynchronous copy writes, or that are used as a whole', () => {
+  it('do not include arrays that no asynchronous copy writes, or that are used as a whole', () => {
     expect(found(`tile[t] = a[t] + vec4<u32>(1u);\nworkgroupBarrier();\n${load('4u')}`)).toEqual({})
     expect(found(`${copy}out[t] = tile[t];`)).toEqual({})
     expect(found(`${copy}${load('4u')}\nout[t].x = whole(&tile);`)).toEqual({})
@@ -69,7 +69,7 @@ describe('swizzled workgroup arrays', () => {
     ).toEqual({})
   })
 
-  it('are not those of matrices of bytes', () => {
+  it('do not include arrays of matrices of bytes', () => {
     const bytes = 'subgroupMatrixLoad<subgroup_matrix_left<i8, 32, 16>, row_major>(&tile, 0u, 4u)'
     expect(found(`${copy}let bytes = ${bytes};`)).toEqual({})
   })

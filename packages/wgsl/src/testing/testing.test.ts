@@ -49,7 +49,7 @@ describe('filling buffers', () => {
     expect(fillBuffer({ ...a, name: 'other' })).not.toEqual(fillBuffer(a))
   })
 
-  it('keeps to ranges, steps and lists', () => {
+  it('follows ranges, steps and lists', () => {
     for (const v of values(buffer('f32', 100, 'random', [2, 3]))) expect(v >= 2 && v <= 3).toBe(true)
     for (const v of values(buffer('i32', 100, 'random', [-2, 2]))) expect(Math.abs(v)).toBeLessThanOrEqual(2)
     expect(values(buffer('u32', 3, 'iota', [5, 2]))).toEqual([5, 7, 9])

@@ -47,7 +47,7 @@ async function disagreements(sources: Iterable<readonly [name: string, source: s
 }
 
 describe('the rules of uniformity and aliases', () => {
-  it('accept and reject kernels as the table says', () => {
+  it('accept and reject kernels as the table requires', () => {
     const wrong = cases.filter(
       ({ text, isValid }) => (errorOf(validitySource(text)) === undefined) !== isValid,
     )
@@ -183,7 +183,7 @@ fn called(i: u32) { if (i == 0) { _ = subgroupElect(); } }
   called(i);
 }`
 
-  it('report faults that a filter does not make errors, with the severity that it names', () => {
+  it('report violations that a filter turns into warnings, with the severity that it names', () => {
     const elect =
       "2:39 subgroupElect must be called in uniform control flow of the subgroup, but in the call of called in line 5, the if in line 2 depends on the built-in value local_invocation_index in 'i' (line 3)"
     const add =
@@ -200,7 +200,7 @@ fn called(i: u32) { if (i == 0) { _ = subgroupElect(); } }
     expect(() => warnings(divergent(''))).toThrow('subgroupElect must be called')
   })
 
-  it('tell of rules that are not known, but not of those of other tools', () => {
+  it('name unknown rules, but not those of other tools', () => {
     expect(
       warnings(`diagnostic(off, mystery); diagnostic(off, tool.mystery); diagnostic(off, derivative_uniformity);
 @compute @workgroup_size(1) @diagnostic(error, riddle) fn main() { }`),
@@ -212,7 +212,7 @@ fn called(i: u32) { if (i == 0) { _ = subgroupElect(); } }
 })
 
 describe('lowering an entry point', () => {
-  it('checks the others too, whatever the values of overrides', () => {
+  it('also checks the others, whatever the values of overrides', () => {
     const module = parseWgsl(`override n: u32;
 @compute @workgroup_size(1) fn good() {}
 @compute @workgroup_size(8) fn bad(@builtin(local_invocation_index) i: u32) { if (i < n) { workgroupBarrier(); } }`)
@@ -230,7 +230,7 @@ it('a message names the built-in value that varies, and its parameter if that ha
   expect(messageOf('local_invocation_index')).toContain('the built-in value local_invocation_index (line 1)')
 })
 
-it('loops are uniform where the invocations of a subgroup begin each iteration together', () => {
+it('loops are uniform if the invocations of a subgroup begin each iteration together', () => {
   const module = lower(
     parseWgsl(
       validitySource(`loop { if (wid.x == 1) { break; } o[0] = 1; }
