@@ -30,7 +30,7 @@ for (const owned of [program, ...hosts]) owned.destroy()
 await group.destroy()
 console.log(`rank ${rank} still has ${array.byteLength} bytes of messages`)
 console.log(`rank ${rank} ends: ${isGpuError(error) ? `${error.code}: ${error.message}` : error}`)
-// The others are to say it too, before the launcher notices that one has ended.
+// Gives the others time to report it too, before the launcher notices that one has ended.
 await writeFile(join(folder, `${rank}`), '')
 while ((await readdir(folder)).length < group.rankCount) await delay(100)
 process.exit(3)

@@ -21,7 +21,7 @@ if (what === 'threads') {
     console.log(`rank ${rank} works`)
   } catch (error) {
     console.log(`rank ${rank} ends: ${shown(error)}`)
-    // The others are to say it too, before the launcher notices that one has ended.
+    // Gives the others time to report it too, before the launcher notices that one has ended.
     await new Promise((resolve) => setTimeout(resolve, 2000))
     process.exitCode = 3
   }

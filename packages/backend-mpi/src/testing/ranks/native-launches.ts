@@ -33,7 +33,7 @@ if (act === 'fail') {
   if (group.rank === 1) process.env.FAKE_CUDA_FAIL_DEVICE = name === 'fake-gpus' ? '1' : '0'
   const error = await queue.run(program, turns).catch((caught) => caught)
   console.log(`rank ${group.rank} ends: ${isGpuError(error) ? `${error.code}: ${error.message}` : error}`)
-  // The others are to say it too, before the launcher notices that one has ended.
+  // Gives the others time to report it too, before the launcher notices that one has ended.
   await writeFile(join(folder, `${group.rank}`), '')
   while ((await readdir(folder)).length < group.rankCount) await setTimeout(100)
   process.exit(3)

@@ -28,6 +28,6 @@ try {
   if (!isGpuError(error)) throw error
   console.log(`rank ${rank} ends: ${error.code}: ${error.message}`)
   process.exitCode = 3
-  // The others are to say it too, before the launcher notices that one has ended.
+  // Gives the others time to report it too, before the launcher notices that one has ended.
   await new Promise((resolve) => setTimeout(resolve, 1500))
 }

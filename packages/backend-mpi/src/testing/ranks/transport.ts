@@ -155,7 +155,7 @@ try {
   if (!isGpuError(error)) throw error
   const session = await mpiSession()
   console.log(`rank ${session.rank} ends: ${error.code}: ${error.message}`)
-  // The others are to say it too, before the launcher notices that one has ended.
+  // Gives the others time to report it too, before the launcher notices that one has ended.
   if (error.code !== 'device-lost') await session.gather('all have said it')
   // A refusal is a result.
   if (error.code !== 'unsupported') process.exit(3)
