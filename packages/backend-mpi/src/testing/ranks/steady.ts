@@ -1,5 +1,5 @@
-// Every rank: sends data round the ranks for some seconds, run after run; says who it is first, and which
-// error ends it.
+// Every rank: sends data round the ranks for some seconds, run after run. Prints its process first, and the
+// error that ends it.
 import { isGpuError, openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { mpi } from '../../mpi.ts'
