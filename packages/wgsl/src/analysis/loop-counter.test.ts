@@ -39,6 +39,7 @@ describe('the trips of a loop and the values of its counter', () => {
     expect(counted('var k = 0u; k < 10u; k += 4u')).toBe('3, 0 to 8')
     expect(counted('var k = 3; k <= 11; k += 4')).toBe('3, 3 to 11')
     expect(counted('var k = 5u; k < 5u; k++')).toBe('0')
+    expect(counted('var k = max(n, 4294967290u); k < 4294967200u; k += 100u')).toBe('0')
   })
   it('are partly known if an end is one of several values', () => {
     expect(counted('var k = i; k < 256u; k += 64u')).toBe('4, 0 to 255')
