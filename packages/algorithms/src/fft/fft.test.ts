@@ -2,12 +2,12 @@ import { type CompileOptions, type DeviceGroup, GpuError } from '@tandem-gpu/cor
 import { describe, expect, it } from 'vitest'
 import { generatedElements } from '../element-source.ts'
 import { allocateSharded, shardedFromViews, writeSharded } from '../sharded-matrix.ts'
+import { printFftPlan } from '../testing/print-fft-plan.ts'
 import { describeOnBackends } from '../testing-groups.ts'
 import { compileAnywhere, compileFft } from './compile-fft.ts'
 import { type FftOptions, fft } from './fft.ts'
 import { fftSources } from './fft-sources.ts'
 import { type FftPlanOptions, fftLimits, planFft } from './plan-fft.ts'
-import { printFftPlan } from './print-fft-plan.ts'
 import { matrixShape, recordFft } from './record-fft.ts'
 import { referenceTransform } from './reference-fft.ts'
 import { verifyFft } from './verify-fft.ts'
@@ -270,7 +270,7 @@ describeOnBackends('the check of a transform', (backend) => {
       await writeSharded(group, output, result)
       return verifyFft(group, { plan, source, input, output }, most)
     }
-    const right = Float32Array.from(referenceTransform(plan, source))
+    const right = Float32Array.from(await referenceTransform(plan, source))
     const passed = await check(right)
     expect(passed).toMatchObject({ checked: true, verified: true })
     expect(passed.verification).toMatch(how)

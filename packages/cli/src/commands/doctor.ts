@@ -1,4 +1,12 @@
-import { type Backend, counted, type DeviceGroup, openGroup, type Transport } from '@tandem-gpu/core'
+import {
+  type Absence,
+  type Backend,
+  counted,
+  type DeviceGroup,
+  isGpuError,
+  openGroup,
+  type Transport,
+} from '@tandem-gpu/core'
 import { openDeviceCommands } from '@tandem-gpu/core/backend'
 import { type BackendName, backendsNamed } from '../backends.ts'
 import type { CommandModule } from '../command.ts'
@@ -17,6 +25,8 @@ interface Diagnosis {
   readonly code?: string
   readonly reason?: string
   readonly remedy?: string
+  /** The part of the backend that is missing. */
+  readonly missing?: Absence['missing'] | 'compiler'
   readonly notes: readonly string[]
   /** Under mpirun: how processes exchange data through the backend, and why no faster transport works. */
   readonly transport?: Transport
@@ -71,9 +81,10 @@ export const command: CommandModule = {
           : `${colors.red('does not work')}: ${reason}`
         out(`${name} ${verdict}\n`)
         if (remedy !== undefined) out(`  What to do: ${remedy}\n`)
-        if (transport !== undefined)
-          out(`  Processes exchange data through the transport ${transportText(transport)}\n`)
+        if (transport !== undefined) out(`  Transport between the processes: ${transportText(transport)}\n`)
         if (webgpuApi?.works) out('  The WebGPU API (@tandem-gpu/webgpu-api) works on each of its devices.\n')
+        else if (name !== 'cuda' && webgpuApi?.code === 'unsupported')
+          out('  The WebGPU API (@tandem-gpu/webgpu-api) does not run on it: it needs CUDA in one process.\n')
         else if (webgpuApi !== undefined)
           out(`  The WebGPU API (@tandem-gpu/webgpu-api) does not work on it: ${webgpuApi.reason}\n`)
         for (const note of notes) out(`  ${note}\n`)
@@ -93,7 +104,7 @@ export const command: CommandModule = {
  * driver.`
  */
 export function verdictOn(
-  diagnoses: readonly Pick<Diagnosis, 'name' | 'works' | 'adapters' | 'code' | 'reason'>[],
+  diagnoses: readonly Pick<Diagnosis, 'name' | 'works' | 'adapters' | 'code' | 'missing'>[],
 ): string {
   const working = diagnoses.filter(({ works }) => works)
   const hardware = working.flatMap(({ name, adapters }) => {
@@ -110,15 +121,16 @@ export function verdictOn(
         : 'Not ready: no backend works.'
   const missing = diagnoses
     .filter(({ works }) => !works)
-    .map(({ name, code, reason }) => `No ${displayNames[name] ?? name}: ${shortReason(code, reason)}.`)
+    .map(({ name, ...why }) => `No ${displayNames[name] ?? name}: ${shortReason(why)}.`)
   return [ready, ...missing].join(' ')
 }
 
 const displayNames: Readonly<Record<string, string>> = { cuda: 'CUDA', webgpu: 'WebGPU' }
 
-function shortReason(code: string | undefined, reason: string | undefined): string {
-  if (reason?.includes('is not installed')) return 'its package is not installed'
-  if (reason?.includes('was built without its addon')) return 'its addon was not built'
+function shortReason({ code, missing }: Pick<Diagnosis, 'code' | 'missing'>): string {
+  if (missing === 'package') return 'its package is not installed'
+  if (missing === 'addon') return 'its addon was not built'
+  if (missing === 'compiler') return 'its compiler is missing'
   if (code === 'no-driver') return 'no driver'
   if (code === 'no-device') return 'no device'
   if (code === 'unsupported') return 'not supported here'
@@ -140,10 +152,10 @@ export async function examineMpi(load = () => import('@tandem-gpu/backend-mpi'))
     const started =
       launch && `This process was started by ${launch.startedBy} as rank ${launch.rank} of ${launch.size}.`
     const direct = {
-      true: 'It accepts messages from GPU memory (gpu-aware)',
+      true: 'This MPI accepts messages from GPU memory (gpu-aware)',
       false:
-        'It does not accept messages from GPU memory, which gpu-aware needs: it reports that it was built or configured without CUDA',
-      undefined: `${launch === undefined ? 'Before it is started, it' : 'It'} does not say whether it accepts messages from GPU memory (gpu-aware)`,
+        'This MPI does not accept messages from GPU memory, which gpu-aware needs: it says that it was built or configured without CUDA',
+      undefined: `${launch === undefined ? 'Before it is started, this MPI' : 'This MPI'} does not say whether it accepts messages from GPU memory (gpu-aware)`,
     }
     return {
       works: true as const,
@@ -182,16 +194,22 @@ async function examine(backend: Backend): Promise<Diagnosis> {
     return {
       ...found,
       works: false,
-      code: absence?.code ?? 'no-device',
-      reason: absence?.reason ?? 'It found no device.',
-      ...(absence?.remedy === undefined ? {} : { remedy: absence.remedy }),
+      code: 'no-device',
+      reason: 'It found no device.',
+      ...absence,
     }
   }
   try {
     const group = await openGroup({ backends: [backend], label: backend.name })
     const { transport } = group
     try {
-      await squareNumbers(group)
+      try {
+        await squareNumbers(group)
+      } catch (error) {
+        // The group opened, so only a compiler of kernels can be missing.
+        if (!isGpuError(error, 'unsupported')) throw error
+        return { ...found, works: false, code: error.code, reason: error.message, missing: 'compiler' }
+      }
       const webgpuApi = await examineWebGpuApi(group)
       return { ...found, works: true, ...(transport && { transport }), webgpuApi }
     } finally {

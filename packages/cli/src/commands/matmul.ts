@@ -4,6 +4,7 @@ import {
   type MatmulReport,
   matmul,
 } from '@tandem-gpu/algorithms'
+import { counted } from '@tandem-gpu/core'
 import { Option } from 'commander'
 import { type AlgorithmCommandOptions, addAlgorithmOptions } from '../algorithm-options.ts'
 import { runAlgorithm } from '../algorithm-run.ts'
@@ -168,9 +169,9 @@ function refuseOptionsOf(type: MatrixElementType, options: MatmulCommandOptions)
 function describeMatmul(report: MatmulReport | HalfMatmulReport): readonly ReportLine[] {
   const slices = ['slices', `${report.slices.join(' + ')} rows of A`] as const
   // A prediction that contradicts the choice is already reported as a note.
-  const withoutNotes = (reason: string) =>
-    report.notes.reduce((text, note) => text.replace(note, '').trim(), reason)
-  const reasons = report.reasons.map((reason): ReportLine => ['reason', withoutNotes(reason)])
+  const reasons = report.reasons
+    .filter((reason) => !report.notes.includes(reason))
+    .map((reason): ReportLine => ['reason', reason])
   if (report.type === 'f16')
     return [
       ['type', `f16, result ${report.resultType}`],
@@ -191,5 +192,5 @@ function describeMatmul(report: MatmulReport | HalfMatmulReport): readonly Repor
 
 function describeStream(stream: NonNullable<MatmulReport['stream']>): string {
   const { panels, width, rounds, rowBlock, byteLength } = stream
-  return `streamed in ${panels} panels of ${width} columns, ${rounds} rounds of ${rowBlock} rows, ${formatBytes(byteLength)} per device`
+  return `streamed in ${counted(panels, 'panel')} of ${width} columns, ${counted(rounds, 'round')} of ${rowBlock} rows, ${formatBytes(byteLength)} per device`
 }

@@ -1,6 +1,7 @@
 // Every rank runs algorithms over the devices of all ranks, and rank 0 also in one process with as many
 // devices. The bits must be the same.
-//   mpirun -n 4 node algorithms.ts [INNER BACKEND, default webgpu] [TRANSPORT, default staged] [ALGORITHM ...]
+//   mpirun -n 4 node algorithms.ts [INNER BACKEND, default webgpu] [TRANSPORT, default staged]
+//     [ALGORITHM ...]
 import { createHash } from 'node:crypto'
 import {
   allocateSharded,
