@@ -35,7 +35,7 @@ function after(): Uint32Array {
 
 const ir = lower(parseWgsl(source))
 
-it('are accepted and rejected as by Dawn (needs npm webgpu)', async ({ skip }) => {
+it('get the same verdicts from Dawn (needs npm webgpu)', async ({ skip }) => {
   const oracle = await openDawnOracle()
   if (oracle === undefined) return skip()
   expect(await oracle(source)).toEqual([])

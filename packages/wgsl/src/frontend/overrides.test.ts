@@ -76,7 +76,7 @@ describe('an override that the entry point uses', () => {
       /the value given to the override 'k': the value (NaN|Infinity) is not finite/,
     )
   })
-  it.skipIf(dawn === undefined)('is judged as by Dawn (needs npm webgpu)', async () => {
+  it.skipIf(dawn === undefined)('gets the same verdict from Dawn (needs npm webgpu)', async () => {
     for (const [declarations, constants] of [...lacking, ...failing, ...infinite])
       expect(await dawn!(sourceOf(declarations), 'main', constants), declarations).not.toEqual([])
     for (const [declarations, constants] of [...complete, ...near])

@@ -58,7 +58,7 @@ describe('modules with subgroup matrices', () => {
     expect(wrong.map(({ text }) => text)).toEqual([])
   })
 
-  it.skipIf(dawn === undefined)('are judged as Dawn does (needs npm webgpu)', async () => {
+  it.skipIf(dawn === undefined)('get the same verdicts from Dawn (needs npm webgpu)', async () => {
     const different: string[] = []
     for (const { text, isValid } of cases) {
       const [theirs] = await dawn!(sourceOf(text))

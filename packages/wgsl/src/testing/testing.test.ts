@@ -14,7 +14,7 @@ const buffer = (
 const values = (b: KernelBuffer) => readBuffer(b, fillBuffer(b))
 
 describe('the header of a test kernel', () => {
-  it('gives workgroups, buffers, tolerance and constants', () => {
+  it('contains workgroups, buffers, tolerance and constants', () => {
     const test = parseKernelTest(`// A note.
 // run: workgroups=2,1,1 tolerance=ulp:4,absolute:0.5 constants=N:3,M:0.5 entry=main
 // buffer a: f32[8] random(-1, 1)

@@ -54,7 +54,7 @@ describe('the rules of uniformity and aliases', () => {
     expect(wrong.map(({ text }) => text)).toEqual([])
   })
 
-  it.skipIf(dawn === undefined)('judge the table as Dawn does (needs npm webgpu)', async () => {
+  it.skipIf(dawn === undefined)('agree with Dawn about the table (needs npm webgpu)', async () => {
     const sources = cases.map(({ text }): [string, string] => [text, validitySource(text)])
     expect(await disagreements(sources)).toEqual([])
   })
@@ -100,7 +100,7 @@ const ways = [
 ]
 
 describe('every kind of value, in every kind of control flow', () => {
-  it.skipIf(dawn === undefined)('is judged as by Dawn (needs npm webgpu)', async () => {
+  it.skipIf(dawn === undefined)('gets the same verdict from Dawn (needs npm webgpu)', async () => {
     const sources = values.flatMap((value) =>
       ways.flatMap((way) =>
         ['workgroupBarrier()', 'pv = subgroupAdd(li)'].map((call): [string, string] => {
@@ -121,7 +121,7 @@ describe('every kind of value, in every kind of control flow', () => {
 const endsDawn = new Set([12221])
 
 describe('random control flow', () => {
-  it.skipIf(dawn === undefined)('is judged as by Dawn (needs npm webgpu)', async ({ task }) => {
+  it.skipIf(dawn === undefined)('gets the same verdict from Dawn (needs npm webgpu)', async ({ task }) => {
     const sources = testCases(150, 20_000)
       .filter((seed) => !endsDawn.has(seed))
       .map((seed): [string, string] => [`seed ${seed}`, randomControlFlow(seed)])
