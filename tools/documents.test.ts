@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { loadCommands } from '../packages/cli/src/commands/index.ts'
 import { type Block, blocksOf, documentPaths, expectedLines, fileName } from './testing/documents.ts'
 
 // Every TypeScript snippet of every guide and README is compiled with the published types and runs, in one
@@ -197,4 +198,15 @@ describe('a document', () => {
       expect(text).toMatch(/^## What it does not do$/m)
     },
   )
+
+  it('docs/cli.md lists the commands as the help does (`vitest -u` writes the table)', async () => {
+    const text = await readFile(join(root, 'docs/cli.md'), 'utf8')
+    const rows = (await loadCommands()).map(
+      ({ name, description }) => `| \`tandem ${name}\` | ${description} |`,
+    )
+    const table = `| command | does |\n|---|---|\n${rows.join('\n')}\n`
+    await expect(text.replace(/^\| command \| does \|\n(\|.*\n)*/m, () => table)).toMatchFileSnapshot(
+      join(root, 'docs/cli.md'),
+    )
+  })
 })

@@ -1,9 +1,12 @@
 // Packs what the repository's commands need on a GPU host that has no Node, no npm and no network, into
 // `.gpu-bundle/`:
 //
-//   node tools/gpu-bundle/bundle.ts [--webgpu]        here: seconds, and nothing is packed twice
-//   bash .gpu-bundle/run SCRIPT [ARGUMENTS]           there: in a copy of the working tree that carries .gpu-bundle
-//   bash .gpu-bundle/run vitest run packages/core     there: the tests
+//   node tools/gpu-bundle/bundle.ts [--webgpu]
+//
+// On the host, in a copy of the working tree that has .gpu-bundle, run a script, or the tests:
+//
+//   bash .gpu-bundle/run SCRIPT [ARGUMENTS]
+//   bash .gpu-bundle/run vitest run packages/core
 //
 // node.xz is Node without symbols; modules.tar.xz the production dependencies of all packages, and vitest;
 // built.tar.xz what git ignores: builds, addons, embedded kernels; webgpu.tar.xz (with --webgpu) Dawn for

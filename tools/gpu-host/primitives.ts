@@ -1,9 +1,13 @@
 /*
  * Times Tandem's scan, histogram, sort and Fourier transform on CUDA devices, as JSON lines like those of
  * tools/peers/cub.cu and primitives.py; on a GPU host:
- *   node tools/gpu-host/primitives.ts [DEVICES, default 1] [LOG2 of the elements, default 28,22] [ONLY works whose names have this] [PEERS.json] > figures.jsonl
- *   nvcc -O3 -std=c++17 -arch=native -o /tmp/cub tools/peers/cub.cu && /tmp/cub 28 22 >> figures.jsonl; python3 tools/peers/primitives.py 28 22 >> figures.jsonl
- *   node tools/gpu-host/primitives-table.ts --out TABLE.json --machine NAME --commit ID < figures.jsonl && node tools/gpu-host/figures.ts TABLE.json
+ *   node tools/gpu-host/primitives.ts [DEVICES, default 1] [LOG2 of the elements, default 28,22] \
+ *     [ONLY works whose names have this] [PEERS.json] > figures.jsonl
+ *   nvcc -O3 -std=c++17 -arch=native -o /tmp/cub tools/peers/cub.cu
+ *   /tmp/cub 28 22 >> figures.jsonl
+ *   python3 tools/peers/primitives.py 28 22 >> figures.jsonl
+ *   node tools/gpu-host/primitives-table.ts --out TABLE.json --machine NAME --commit ID < figures.jsonl
+ *   node tools/gpu-host/figures.ts TABLE.json
  * PEERS.json, by `tools/peers/peers.py --only fft --out PEERS.json`, has cuFFT's times, which come beside the
  * transforms on one GPU. What is timed is not verified here (the tests on hardware do that): the input is a
  * block of random elements that is repeated. Transforms have 2^27 complex numbers, or as many real ones.

@@ -1,16 +1,17 @@
 /*
- * One process beside several, on a GPU host: the rows of table.ts in one process with all GPUs and in one
- * process a GPU over each transport, in turn, all in one job.
+ * Compares one process with several on a GPU host: measures the rows of table.ts in one process that has all
+ * GPUs, and over each transport in one process per GPU, in turn, all in one job.
  *
- *   node tools/gpu-host/table.ts --ways one,ipc,nccl,staged --out ranks.json [--ranks 4] [--rounds 2] [--seconds 180] [--commit ID]
- *        [--rows …] [--mpi-of gpu-aware=/opt/an-mpi] [--nvidia nccl=/tmp/nccl,mpi=/tmp/mpi]
+ *   node tools/gpu-host/table.ts --ways one,ipc,nccl,staged --out ranks.json [--ranks 4] [--rounds 2] \
+ *     [--seconds 180] [--commit ID] \
+ *     [--rows …] [--mpi-of gpu-aware=/opt/an-mpi] [--nvidia nccl=/tmp/nccl,mpi=/tmp/mpi]
  *
- * A round has one job for each way, and every second round runs them in the opposite order. Jobs end, and no
- * more begin, after that many seconds; what was measured is kept. Nothing is verified here (the suites that
- * prove the bits are jobs of their own), but sums and residuals have to have the same bits in all jobs.
- * `--mpi-of` starts a way's jobs by another MPI, which lies in that folder. `--nvidia` names samples of
- * NVIDIA's multi-gpu-programming-models, which are not part of this repository: executables that print
- * `-csv`; they are ways too, as `nvidia:mpi`. Exit 1 where bits differ or a job fails.
+ * A round has one job for each way, and every second round runs them in the opposite order. After
+ * `--seconds`, running jobs end and no others start; completed measurements are kept. Results are not
+ * verified here (other jobs test the bits), but sums and residuals must have the same bits in all jobs.
+ * `--mpi-of` starts the jobs of a way with the MPI in the given folder. `--nvidia` names executables of
+ * NVIDIA's multi-gpu-programming-models, which are not part of this repository and print `-csv`; they are
+ * ways too, such as `nvidia:mpi`. Exits with 1 if bits differ or a job fails.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,16 +1,17 @@
 /*
- * A soak of a backend. One process keeps working, one takes and gives back device memory, one that works is
- * killed again and again, and where there are transports, jobs of several ranks compute random algorithms at
- * random sizes; in half of the jobs a rank is killed at a random moment (cli's soak-work.ts and backend-mpi's
- * work.ts). No result may be wrong, a killed rank ends its job soon and is named, and at the end the GPUs
- * hold what they held at the start.
+ * A soak test of a backend. One process works all the time, one allocates and frees device memory, and one is
+ * killed and restarted again and again while it works. If there are transports, jobs of several ranks run
+ * random algorithms at random sizes, and in half of the jobs a rank is killed at a random moment (cli's
+ * soak-work.ts and backend-mpi's work.ts). No result may be wrong, a job must end soon after one of its ranks
+ * is killed and name that rank, and at the end the GPUs' memory must be as full as at the start.
  *
- *   node tools/gpu-host/soak.ts [SECONDS, default 300] [BACKEND, default cuda] [DEVICES and most ranks, default 2] [TRANSPORTS] [SEED]
+ *   node tools/gpu-host/soak.ts [SECONDS, default 300] [BACKEND, default cuda] \
+ *     [DEVICES and most ranks, default 2] [TRANSPORTS] [SEED]
  *
- * BACKEND is cuda or webgpu, or reference or fake-gpus, which have jobs of ranks alone. TRANSPORTS stand with
- * commas between; `none` has no such jobs, and without the argument those run that work. Nothing begins in
- * the last 10 s, nor after ten problems. Prints a line of JSON a job and a summary. Exit 1: something is
- * wrong.
+ * BACKEND is cuda, webgpu, reference or fake-gpus; the last two run only the jobs of several ranks.
+ * TRANSPORTS are separated by commas; the default is every transport that works here, and `none` runs no jobs
+ * of several ranks. Nothing starts in the last 10 s, or after ten problems. Prints a line of JSON per job,
+ * and a summary. Exits with 1 if something is wrong.
  */
 import { spawn } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'

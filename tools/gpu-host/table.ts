@@ -2,10 +2,15 @@
  * The tables of docs/performance.md and its pages on a GPU host: ours, peers and limits in one job on one
  * machine.
  *
- *   node tools/gpu-host/table.ts --out table.json [--commit ID] [--rows NAME,…] [--devices 4] [--no-peers] [--no-tune]
- *   node tools/gpu-host/table.ts --rows products,several,same-gpu --out tensor.json [--backend webgpu]      products on tensor cores, WebGPU beside CUDA
- *   node tools/gpu-host/table.ts --ways one,ipc,nccl,staged --out ranks.json [--ranks 4] …      one process beside several: rank-ways.ts
- *   node tools/gpu-host/table.ts --merge a.json,b.json [--peers-from peers.json,…] [--errors errors.json] --out table.json      joins what several jobs measured
+ *   node tools/gpu-host/table.ts --out table.json [--commit ID] [--rows NAME,…] [--devices 4] \
+ *     [--no-peers] [--no-tune]
+ * Products on tensor cores, and WebGPU compared with CUDA:
+ *   node tools/gpu-host/table.ts --rows products,several,same-gpu --out tensor.json [--backend webgpu]
+ * One process compared with several (rank-ways.ts):
+ *   node tools/gpu-host/table.ts --ways one,ipc,nccl,staged --out ranks.json [--ranks 4] …
+ * Joins the measurements of several jobs:
+ *   node tools/gpu-host/table.ts --merge a.json,b.json [--peers-from peers.json,…] [--errors errors.json] \
+ *     --out table.json
  *
  * Rows are those of rows.ts, and host, ring and run. `transpose:2048:32768` measures that row for these
  * sizes, `--counts 1,4` on these numbers of devices only, and `--brief` takes two samples where others take

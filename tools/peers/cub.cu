@@ -1,6 +1,7 @@
 /*
- * CUB's scan, histogram and sort on one GPU, as JSON lines: nvcc -O3 -std=c++17 -arch=native -o cub tools/peers/cub.cu && ./cub [LOG2 ...]
- * (default 28 and 22). Each figure is the median of 9 samples by events, each of as many calls back to back as take 5 ms.
+ * CUB's scan, histogram and sort on one GPU, as JSON lines: nvcc -O3 -std=c++17 -arch=native -o cub
+ * tools/peers/cub.cu && ./cub [LOG2 ...] (default 28 and 22). Each figure is the median of 9 samples by
+ * events, each of as many calls back to back as take 5 ms.
  */
 #include <algorithm>
 #include <cstdint>

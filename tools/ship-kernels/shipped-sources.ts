@@ -1,6 +1,6 @@
 import { shippedKernelKey } from '@tandem-gpu/backend-cuda'
 import { emitCuda, lower, parseWgsl } from '@tandem-gpu/wgsl'
-import { algorithmSources } from '../../packages/algorithms/src/kernel-sources.ts'
+import { algorithmSources } from '../../packages/algorithms/src/testing/algorithms.ts'
 
 /**
  * The oldest architecture for which nvcc 13 compiles, and the first in which kernels have asynchronous

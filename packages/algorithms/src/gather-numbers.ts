@@ -3,17 +3,22 @@ import { GatherTree } from './gather-tree.ts'
 
 /**
  * Returns `width` numbers for each of the `devices` (by ascending ordinal), in order, in every process.
- * `own(index)` returns those of a device of this process: each process computes its share, and all receive
- * everything. Every process of the group must call this function.
+ * `own(index)` returns those of a device of this process, which it must have: each process computes its
+ * share, and all receive everything. Every process of the group must call this function.
  */
 export async function gatherNumbers(
   group: DeviceGroup,
   devices: readonly Device[],
   width: number,
-  own: (index: number) => ArrayLike<number>,
+  own: (index: number) => ArrayLike<number> | undefined,
 ): Promise<Float64Array> {
   const all = new Float64Array(devices.length * width)
-  for (const [index, { local }] of devices.entries()) if (local) all.set(own(index), index * width)
+  for (const [index, { local }] of devices.entries()) {
+    if (!local) continue
+    const numbers = own(index)
+    if (numbers === undefined) throw new RangeError(`There are no numbers of device ${index}.`)
+    all.set(numbers, index * width)
+  }
   if (group.rankCount === 1 || all.length === 0) return all
   const owned = new OwnedResources()
   try {

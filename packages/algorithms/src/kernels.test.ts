@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { algorithmSources } from './kernel-sources.ts'
 import { hasSplitProducts } from './matmul/tensor/split-kernels.ts'
 import { scanSources } from './scan/scan-kernels.ts'
 import { sortSources } from './sort/sort-kernels.ts'
+import { algorithmSources } from './testing/algorithms.ts'
 import { describeOnBackends } from './testing-groups.ts'
 
 describeOnBackends('every kernel', (backend) => {
@@ -26,8 +26,8 @@ describeOnBackends('every kernel', (backend) => {
 })
 
 /**
- * Variables that a loop declares without an initializer. WGSL clears them each time, but Dawn clears them once
- * (so did wgpu, gfx-rs/wgpu#9489): a kernel must write them before it reads them.
+ * Variables that a loop declares without an initializer. WGSL clears them each time, but Dawn clears them
+ * once (so did wgpu, gfx-rs/wgpu#9489): a kernel must write them before it reads them.
  */
 function clearedByLoops(wgsl: string): string[] {
   const found: string[] = []

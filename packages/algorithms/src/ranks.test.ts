@@ -1,154 +1,112 @@
-import { type DeviceGroup, openGroup } from '@tandem-gpu/core'
+import { type DeviceGroup, type HostBuffer, openGroup } from '@tandem-gpu/core'
 import { referenceBackend, simulateRanks } from '@tandem-gpu/core/testing'
-import { describe, expect, it } from 'vitest'
-import { histogram } from './histogram/histogram.ts'
-import { jacobi } from './jacobi/jacobi.ts'
-import { matmul } from './matmul/matmul.ts'
-import { reduce } from './reduction/reduce.ts'
-import { ringMatmul } from './ring/ring-matmul.ts'
-import { scan } from './scan/scan.ts'
-import { sort } from './sort/sort.ts'
-import { transpose } from './transpose/transpose.ts'
+import { expect, it } from 'vitest'
+import { algorithms } from './testing/algorithms.ts'
 
-/** Runs an algorithm, and returns the bits of its result. */
-type Work = (group: DeviceGroup) => Promise<string>
+type Options = Readonly<Record<string, unknown>>
 
-const bits = (array: Float32Array<ArrayBuffer>) => Buffer.from(array.buffer).toString('hex')
+const f32 = (length: number) => new Float32Array(length)
 
-function verified(report: { readonly verified: boolean; readonly verification: string }): void {
+function host(group: DeviceGroup, length: number): HostBuffer<'f32'> {
+  const memory = group.allocateHost('f32', length)
+  memory.array.set(Float32Array.from(memory.array, (_, i) => (i % 7) - 3))
+  return memory
+}
+
+/** Larger shapes than those of the calls, by the name of the algorithm and what is special about them. */
+const larger: Readonly<Record<string, (group: DeviceGroup) => Options>> = {
+  transpose: () => ({ rows: 29, columns: 18, type: 'f32', output: f32(29 * 18), repetitions: 2 }),
+  'transpose by copies, serial': () => ({
+    ...{ rows: 29, columns: 18, type: 'f32', output: f32(29 * 18) },
+    ...{ transport: 'copy', schedule: 'serial' },
+  }),
+  reduce: () => ({ elements: 100_000, type: 'f32', repetitions: 2 }),
+  'reduce with uploads': () => ({ elements: 70_000, type: 'i32', kernel: 'atomic', timeUploads: true }),
+  scan: () => ({ elements: 20_001, type: 'f32', output: f32(20_001), repetitions: 2 }),
+  histogram: () => ({ elements: 100_000, type: 'f32', bins: 33, repetitions: 2 }),
+  sort: () => ({
+    ...{ elements: 3001, type: 'f32', output: f32(3001), indices: new Uint32Array(3001), repetitions: 2 },
+    input: f32(3001).map((_, i) => [Number.NaN, -0, 0, 7, -1e-45][(i * i) % 11] ?? (i * 37) % 100),
+  }),
+  'sort of values, descending and serial': () => ({
+    ...{ elements: 1000, type: 'i32', output: new Int32Array(1000), descending: true, schedule: 'serial' },
+    ...{ values: f32(1000).map((_, i) => i / 3), valueType: 'f32', valuesOutput: f32(1000) },
+  }),
+  'matmul, resident': () => ({ m: 21, n: 34, k: 15, mode: 'resident', output: f32(21 * 34), repetitions: 2 }),
+  'matmul, streamed': () => ({ m: 21, n: 34, k: 15, streamWidth: 8, output: f32(21 * 34), repetitions: 2 }),
+  'matmul, streamed from host memory, with rows for three devices': (group) => ({
+    ...{ m: 3, n: 34, k: 15, streamWidth: 8 },
+    ...{ a: host(group, 3 * 15), b: host(group, 15 * 34), output: group.allocateHost('f32', 3 * 34) },
+  }),
+  'jacobi in blocks': () => ({
+    ...{ rows: 20, columns: 40, iterations: 7, residualEvery: 3, decomposition: '2d', output: f32(800) },
+  }),
+  'jacobi in bands, with a tolerance': () => ({
+    ...{ rows: 20, columns: 16, iterations: 60, residualEvery: 4, tolerance: 0.02, decomposition: '1d' },
+    output: f32(320),
+  }),
+  ring: () => ({ m: 21, n: 34, k: 15, output: f32(21 * 34), repetitions: 2 }),
+}
+
+const works = [
+  ...Object.entries(larger),
+  ...Object.entries(algorithms).flatMap(([name, { calls }]) =>
+    calls.map((call, index) => [`${name}, call ${index}`, call] as const),
+  ),
+]
+
+/** The fields of reports that depend on time, on the processes, and on which devices access whose memory. */
+const circumstances = new Set(
+  'adapter backend deviceNames megaUpdatesPerSecond notes peerAccess prediction processes rate reasons samples seconds transport transports'.split(
+    ' ',
+  ),
+)
+
+const isHost = (value: unknown): value is HostBuffer =>
+  typeof value === 'object' && value !== null && 'array' in value && 'destroy' in value
+
+/** Arrays as the bits of their elements, so that 0 and -0 differ. */
+function bitsOf(key: string, value: unknown): unknown {
+  if (circumstances.has(key)) return undefined
+  const array = isHost(value) ? value.array.slice() : value
+  return ArrayBuffer.isView(array) ? Buffer.from(array.buffer).toString('hex') : array
+}
+
+/** Runs an algorithm, and returns what its report and the arrays among its options contain then. */
+async function resultOf(name: string, call: (group: DeviceGroup) => Options, group: DeviceGroup) {
+  const { run } = algorithms[/\w+/.exec(name)![0]]!
+  const options = call(group)
+  const report = await run(group, options as never)
   expect(report).toMatchObject({ verified: true })
+  const result = JSON.parse(JSON.stringify([report, options], bitsOf))
+  for (const value of Object.values(options)) if (isHost(value)) value.destroy()
+  return result
 }
 
-const works: Readonly<Record<string, Work>> = {
-  async transpose(group) {
-    const output = new Float32Array(29 * 18)
-    verified(await transpose(group, { rows: 29, columns: 18, type: 'f32', output, repetitions: 2 }))
-    return bits(output)
-  },
-  async 'transpose by copies, serial'(group) {
-    const output = new Float32Array(29 * 18)
-    verified(
-      await transpose(group, {
-        rows: 29,
-        columns: 18,
-        type: 'f32',
-        output,
-        transport: 'copy',
-        schedule: 'serial',
+it.each(works)('over ranks, %s gives the bits of one process on every rank', async (name, call) => {
+  for (const { ranks, adapters } of [
+    { ranks: 1, adapters: 2 },
+    { ranks: 2, adapters: 1 },
+    { ranks: 3, adapters: [2, 0, 1] },
+    { ranks: 4, adapters: 1 },
+    { ranks: 5, adapters: [1, 1, 0, 0, 2] },
+    { ranks: 6, adapters: 1 },
+    { ranks: 7, adapters: [0, 1, 1, 1, 0, 2, 1] },
+    { ranks: 8, adapters: 1 },
+  ]) {
+    const devices = typeof adapters === 'number' ? ranks * adapters : adapters.reduce((a, b) => a + b, 0)
+    const alone = await openGroup({ backends: [referenceBackend({ peerAccess: false })], devices })
+    const expected = await resultOf(name, call, alone)
+    await alone.destroy()
+    const { backends } = simulateRanks({ ranks, adapters, seed: ranks })
+    const found = await Promise.all(
+      backends.map(async (backend) => {
+        const group = await openGroup({ backends: [backend] })
+        const result = await resultOf(name, call, group)
+        expect(await group.destroy()).toEqual({ leaks: [] })
+        return result
       }),
     )
-    return bits(output)
-  },
-  async reduce(group) {
-    const report = await reduce(group, { elements: 100_000, type: 'f32', repetitions: 2 })
-    verified(report)
-    return report.valueBits
-  },
-  async 'reduce with uploads'(group) {
-    const report = await reduce(group, { elements: 70_000, type: 'i32', kernel: 'atomic', timeUploads: true })
-    verified(report)
-    return report.valueBits
-  },
-  async scan(group) {
-    const output = new Float32Array(20_001)
-    verified(await scan(group, { elements: 20_001, type: 'f32', output, repetitions: 2 }))
-    return bits(output)
-  },
-  async histogram(group) {
-    const report = await histogram(group, { elements: 100_000, type: 'f32', bins: 33, repetitions: 2 })
-    verified(report)
-    return `${report.edges[0]} ${report.counts.join(' ')}`
-  },
-  async sort(group) {
-    const output = new Float32Array(3001)
-    const indices = new Uint32Array(3001)
-    const input = Float32Array.from(
-      output,
-      (_, i) => [Number.NaN, -0, 0, 7, -1e-45][(i * i) % 11] ?? (i * 37) % 100,
-    )
-    verified(await sort(group, { elements: 3001, type: 'f32', input, output, indices, repetitions: 2 }))
-    return bits(output) + Buffer.from(indices.buffer).toString('hex')
-  },
-  async 'sort of values, descending and serial'(group) {
-    const [output, valuesOutput] = [new Int32Array(1000), new Float32Array(1000)]
-    const values = Float32Array.from(valuesOutput, (_, i) => i / 3)
-    const how = { descending: true, schedule: 'serial', valueType: 'f32' } as const
-    verified(await sort(group, { elements: 1000, type: 'i32', output, values, valuesOutput, ...how }))
-    return bits(valuesOutput) + [...output].join()
-  },
-  async 'resident matmul'(group) {
-    const output = new Float32Array(21 * 34)
-    verified(await matmul(group, { m: 21, n: 34, k: 15, mode: 'resident', output, repetitions: 2 }))
-    return bits(output)
-  },
-  async 'streamed matmul'(group) {
-    const output = new Float32Array(21 * 34)
-    verified(await matmul(group, { m: 21, n: 34, k: 15, streamWidth: 8, output, repetitions: 2 }))
-    return bits(output)
-  },
-  async 'streamed matmul of host memory, with rows for three devices'(group) {
-    const [a, b, c] = [3 * 15, 15 * 34, 3 * 34].map((length) => group.allocateHost('f32', length))
-    for (const { array } of [a!, b!]) array.set(Float32Array.from(array, (_, i) => (i % 7) - 3))
-    verified(await matmul(group, { m: 3, n: 34, k: 15, streamWidth: 8, a: a!, b: b!, output: c! }))
-    const result = bits(c!.array.slice())
-    for (const host of [a!, b!, c!]) host.destroy()
-    return result
-  },
-  async 'jacobi in blocks'(group) {
-    const output = new Float32Array(20 * 40)
-    verified(
-      await jacobi(group, {
-        rows: 20,
-        columns: 40,
-        iterations: 7,
-        residualEvery: 3,
-        decomposition: '2d',
-        output,
-      }),
-    )
-    return bits(output)
-  },
-  async 'jacobi in bands, with a tolerance'(group) {
-    const output = new Float32Array(20 * 16)
-    const options = { rows: 20, columns: 16, iterations: 60, residualEvery: 4, tolerance: 0.02 } as const
-    const report = await jacobi(group, { ...options, decomposition: '1d', output })
-    verified(report)
-    return `${report.iterations} ${report.residual} ${bits(output)}`
-  },
-  async ring(group) {
-    const output = new Float32Array(21 * 34)
-    verified(await ringMatmul(group, { m: 21, n: 34, k: 15, output, repetitions: 2 }))
-    return bits(output)
-  },
-}
-
-describe('over ranks', () => {
-  it.each(Object.keys(works))('%s gives the bits of one process on every rank', async (name) => {
-    const work = works[name]!
-    for (const { ranks, adapters } of [
-      { ranks: 1, adapters: 2 },
-      { ranks: 2, adapters: 1 },
-      { ranks: 3, adapters: [2, 0, 1] },
-      { ranks: 4, adapters: 1 },
-      { ranks: 5, adapters: [1, 1, 0, 0, 2] },
-      { ranks: 6, adapters: 1 },
-      { ranks: 7, adapters: [0, 1, 1, 1, 0, 2, 1] },
-      { ranks: 8, adapters: 1 },
-    ]) {
-      const devices = typeof adapters === 'number' ? ranks * adapters : adapters.reduce((a, b) => a + b, 0)
-      const alone = await openGroup({ backends: [referenceBackend({ peerAccess: false })], devices })
-      const expected = await work(alone)
-      await alone.destroy()
-      const { backends } = simulateRanks({ ranks, adapters, seed: ranks })
-      const found = await Promise.all(
-        backends.map(async (backend) => {
-          const group = await openGroup({ backends: [backend] })
-          const result = await work(group)
-          expect(await group.destroy()).toEqual({ leaks: [] })
-          return result
-        }),
-      )
-      for (const result of found) expect(result).toBe(expected)
-    }
-  })
+    for (const result of found) expect(result).toEqual(expected)
+  }
 })

@@ -75,14 +75,9 @@ export async function measurePrograms(
     const measurement = await measureInTurn(group, programs, options)
     if (!options.compareSchedules) return { schedule, measurement }
     const other = await record(schedule === 'serial' ? 'overlapped' : 'serial', keep)
-    const { comparison, samples } = await comparePrograms(group, programs, other, options)
     // The samples that alternated with the other schedule's, so that a report has one time for each schedule.
-    const compared = samples.get(programs)!
-    return {
-      schedule,
-      measurement: { ...measurement, seconds: median(compared), samples: compared },
-      comparison,
-    }
+    const { comparison, samples } = await comparePrograms(group, programs, other, options)
+    return { schedule, measurement: { ...measurement, seconds: median(samples), samples }, comparison }
   } finally {
     owned.destroy()
   }
@@ -118,8 +113,8 @@ function rateOf(work: Parameters<typeof describeRun>[2], seconds: number): Pick<
 /** The result of `comparePrograms`. */
 interface ComparedPrograms {
   readonly comparison: ScheduleComparison
-  /** Seconds of each run. */
-  readonly samples: ReadonlyMap<readonly Program[], readonly number[]>
+  /** Seconds of each run of the first programs. */
+  readonly samples: readonly number[]
 }
 
 /** Times programs and others that differ only in their schedule; the order of the two alternates. */
@@ -129,15 +124,13 @@ export async function comparePrograms(
   other: readonly Program[],
   { samples = 1, repetitions = 1, warmup = 1, onRun, signal }: MeasureOptions,
 ): Promise<ComparedPrograms> {
-  const [serial, overlapped] = one[0]?.schedule === 'serial' ? [one, other] : [other, one]
-  const seconds = new Map<readonly Program[], number[]>([
-    [serial, []],
-    [overlapped, []],
-  ])
+  const first = { programs: one, seconds: [] as number[] }
+  const second = { programs: other, seconds: [] as number[] }
+  const [serial, overlapped] = one[0]?.schedule === 'serial' ? [first, second] : [second, first]
   const warming = Math.max(1, warmup)
   const timed = Math.max(comparedSamples, samples)
   const ran = countRuns(2 * (warming + timed), onRun)
-  for (const programs of [serial, overlapped]) {
+  for (const { programs } of [serial, overlapped]) {
     for (const program of programs) await program.prepare()
     for (let run = 0; run < warming; run++) {
       await timeRun(group, programs, 1, signal)
@@ -145,12 +138,12 @@ export async function comparePrograms(
     }
   }
   for (let sample = 0; sample < timed; sample++)
-    for (const programs of sample % 2 === 0 ? [serial, overlapped] : [overlapped, serial]) {
-      seconds.get(programs)!.push((await timeRun(group, programs, repetitions, signal)).seconds)
+    for (const { programs, seconds } of sample % 2 === 0 ? [serial, overlapped] : [overlapped, serial]) {
+      seconds.push((await timeRun(group, programs, repetitions, signal)).seconds)
       ran()
     }
-  const serialSeconds = median(seconds.get(serial)!)
-  const overlappedSeconds = median(seconds.get(overlapped)!)
+  const serialSeconds = median(serial.seconds)
+  const overlappedSeconds = median(overlapped.seconds)
   const speedUp = overlappedSeconds > 0 ? serialSeconds / overlappedSeconds : 1
-  return { comparison: { serialSeconds, overlappedSeconds, speedUp }, samples: seconds }
+  return { comparison: { serialSeconds, overlappedSeconds, speedUp }, samples: first.seconds }
 }

@@ -89,3 +89,14 @@ async function makeBackend(
   const { cuda } = await import('@tandem-gpu/backend-cuda')
   return cuda({ peerAccess })
 }
+
+/** The group, presented as hardware, so that it is tuned. */
+export function asHardware<T extends { readonly software: boolean }>(group: T): T {
+  return new Proxy(group, {
+    get(target, key) {
+      if (key === 'software') return false
+      const value: unknown = Reflect.get(target, key, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}

@@ -3,7 +3,6 @@ import { referenceBackend } from '@tandem-gpu/core/testing'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { generatedElements, readElements } from './element-source.ts'
-import { histogram } from './histogram/histogram.ts'
 import { jacobi } from './jacobi/jacobi.ts'
 import { allocateField, type JacobiField, writeSource, writeState } from './jacobi/jacobi-field.ts'
 import { compileJacobi } from './jacobi/jacobi-kernels.ts'
@@ -11,7 +10,6 @@ import { matmul } from './matmul/matmul.ts'
 import { reduce } from './reduction/reduce.ts'
 import { ringMatmul } from './ring/ring-matmul.ts'
 import { runMeasured } from './run-measured.ts'
-import { scan } from './scan/scan.ts'
 import {
   allocateSharded,
   gatherSharded,
@@ -21,7 +19,7 @@ import {
   splitRows,
   writeSharded,
 } from './sharded-matrix.ts'
-import { sort } from './sort/sort.ts'
+import { algorithms } from './testing/algorithms.ts'
 import { transpose } from './transpose/transpose.ts'
 
 let group: DeviceGroup
@@ -51,105 +49,11 @@ const measuring = {
 const six = () => new Float32Array(6)
 
 /** Each algorithm with valid options, one of which a wrong call replaces. */
-const calls = [
-  [
-    transpose,
-    {
-      ...measuring,
-      rows: 2,
-      columns: 3,
-      type: 'f32',
-      kernel: 'square',
-      transport: 'copy',
-      input: six(),
-      output: six(),
-    },
-  ],
-  [
-    reduce,
-    {
-      ...measuring,
-      elements: 6,
-      type: 'f32',
-      kernel: 'best',
-      operation: 'sum',
-      input: six(),
-      timeUploads: false,
-    },
-  ],
-  [
-    histogram,
-    {
-      ...measuring,
-      elements: 6,
-      type: 'f32',
-      bins: 3,
-      low: -1,
-      high: 2,
-      input: six(),
-      output: new Uint32Array(3),
-    },
-  ],
-  [histogram, { ...measuring, elements: 6, type: 'f32', edges: [0, 1, 2], input: six() }],
-  [sort, { ...measuring, elements: 6, type: 'f32', descending: true, input: six(), output: six() }],
-  [sort, { ...measuring, elements: 6, type: 'f32', values: six(), valueType: 'f32', valuesOutput: six() }],
-  [sort, { ...measuring, elements: 6, type: 'f32', indices: new Uint32Array(6) }],
-  [
-    scan,
-    {
-      ...measuring,
-      elements: 6,
-      type: 'f32',
-      operation: 'max',
-      exclusive: true,
-      input: six(),
-      output: six(),
-    },
-  ],
-  [
-    matmul,
-    {
-      ...measuring,
-      m: 2,
-      n: 3,
-      k: 3,
-      type: 'f32',
-      a: six(),
-      output: six(),
-      devices: 2,
-      mode: 'resident',
-      tuning: false,
-    },
-  ],
-  [matmul, { ...measuring, m: 2, n: 3, k: 3, streamWidth: 4, memoryLimitBytes: 4000, model: undefined }],
-  [
-    jacobi,
-    {
-      ...measuring,
-      rows: 2,
-      columns: 3,
-      input: six(),
-      source: six(),
-      output: six(),
-      iterations: 2,
-      tolerance: 0.5,
-      residualEvery: 1,
-      decomposition: '2d',
-      transport: 'auto',
-      fuse: 'auto',
-      devices: 1,
-      startIteration: 1,
-      onProgress() {},
-    },
-  ],
-  [
-    ringMatmul,
-    { ...measuring, m: 2, n: 3, k: 3, a: six(), output: six(), devices: 2, scheme: 'streamed', pieces: 2 },
-  ],
-] as unknown as readonly (readonly [
-  (group: unknown, options: unknown) => Promise<unknown>,
-  Record<string, unknown>,
-])[]
+const calls = Object.values(algorithms).flatMap(({ run, calls }) =>
+  calls.map(
+    (options) => [run as (...args: unknown[]) => Promise<unknown>, { ...measuring, ...options() }] as const,
+  ),
+)
 
 const wrong = [
   null,
@@ -200,7 +104,7 @@ it('answer every wrong call with a typed error', async () => {
         expect(error.message).toMatch(/\w \w.*\.$/s)
       }
     }),
-    { numRuns: process.env.TANDEM_LONG === '1' ? 20_000 : 400 },
+    { numRuns: process.env.TANDEM_LONG === '1' ? 20_000 : 600 },
   )
 })
 

@@ -1,4 +1,4 @@
-import type { Adapter, AdapterReport, DeviceFeature, DeviceLimits } from '@tandem-gpu/core'
+import { type Absence, type Adapter, type DeviceFeature, type DeviceLimits, GpuError } from '@tandem-gpu/core'
 import { cudaSubgroupMatrixConfigs } from '@tandem-gpu/wgsl'
 import { isNativeError, toGpuError } from './driver-error.ts'
 import type { Libraries } from './libraries.ts'
@@ -42,10 +42,40 @@ export function identify(
   return { pciBusId, uuid: `MIG-${device.uuid}`, nvmlIndex: byBus.index }
 }
 
-export interface FoundAdapters extends AdapterReport {
-  /** Absent when `adapters` is empty. */
-  readonly probe?: NativeProbe
+/** An adapter that this backend described. */
+export interface CudaAdapter extends Adapter {
+  readonly architecture: string
+  readonly uuid: string
+  readonly index: number
 }
+
+/** The same adapters, if this backend described them; throws `validation` otherwise. */
+export function cudaAdapters<A extends Adapter>(adapters: readonly A[]): readonly (A & CudaAdapter)[] {
+  const isOurs = (adapter: A): adapter is A & CudaAdapter =>
+    adapter.backend === 'cuda' &&
+    adapter.index !== undefined &&
+    adapter.architecture !== undefined &&
+    adapter.uuid !== undefined
+  return adapters.map((adapter) => {
+    if (isOurs(adapter)) return adapter
+    throw new GpuError('validation', `Adapter '${adapter.id}' does not come from the CUDA backend.`)
+  })
+}
+
+export type FoundAdapters =
+  | {
+      readonly adapters: readonly CudaAdapter[]
+      readonly notes?: readonly string[]
+      readonly addon: NativeAddon
+      readonly probe: NativeProbe
+      readonly absence?: undefined
+    }
+  | {
+      readonly adapters: readonly CudaAdapter[]
+      readonly notes?: undefined
+      readonly probe?: undefined
+      readonly absence: Absence
+    }
 
 /**
  * Every CUDA device of this process. A missing driver results in an `absence`, a missing NVML in a note; a
@@ -93,7 +123,7 @@ export async function findAdapters(addon: NativeAddon | Error, libraries: Librar
     const identity = identify(device, nvmlDevices ?? [])
     return describe(device, identity, driver, sensorsOf(addon, libraries, identity))
   })
-  return { adapters, probe, ...(notes.length > 0 ? { notes } : {}) }
+  return { adapters, addon, probe, ...(notes.length > 0 ? { notes } : {}) }
 }
 
 /** The fields of an adapter whose GPU NVML has found. */
@@ -116,7 +146,7 @@ function describe(
   { uuid, pciBusId }: DeviceIdentity,
   driver: string,
   sensors: Sensors,
-): Adapter {
+): CudaAdapter {
   return {
     backend: 'cuda',
     id: `cuda:${uuid}`,

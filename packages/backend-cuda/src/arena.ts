@@ -80,29 +80,35 @@ export class Arena {
     this.#layout = { traps, stamps, syncs, syncByteLength, staging, byteLength }
   }
 
+  #start(gpu: number): number {
+    const address = this.#addresses.get(gpu)
+    if (address === undefined) throw new RangeError(`The arena has no memory on GPU ${gpu}.`)
+    return address
+  }
+
   uniformAddress(gpu: number): number {
-    return this.#addresses.get(gpu)!
+    return this.#start(gpu)
   }
 
   /** The start of a GPU's trap records, one per command. */
   trapAddress(gpu: number): number {
-    return this.#addresses.get(gpu)! + this.#layout.traps
+    return this.#start(gpu) + this.#layout.traps
   }
 
   /** Command i has slots 2 i and 2 i + 1; one more slot follows those of the commands. */
   stampAddress(gpu: number, slot: number): number {
-    return this.#addresses.get(gpu)! + this.#layout.stamps + slot * 8
+    return this.#start(gpu) + this.#layout.stamps + slot * 8
   }
 
   /** The start of the memory through which messages are staged. */
   stagingAddress(gpu: number): number {
-    return this.#addresses.get(gpu)! + this.#layout.staging
+    return this.#start(gpu) + this.#layout.staging
   }
 
   /** Four bytes that count how often the GPU has begun a launch of the graphs of `slot`. */
   epochAddress(slot: number, gpu: number): number {
     const { syncs, syncByteLength } = this.#layout
-    return (this.#addresses.get(gpu) ?? this.#peers.get(gpu)!) + syncs + slot * syncByteLength
+    return (this.#peers.get(gpu) ?? this.#start(gpu)) + syncs + slot * syncByteLength
   }
 
   flagAddress(slot: number, gpu: number, flag: number): number {
@@ -141,7 +147,9 @@ export class Arena {
   }
 
   bounceAddress(command: number): number {
-    return this.#bounces.get(command)!.address
+    const bounce = this.#bounces.get(command)
+    if (bounce === undefined) throw new RangeError(`Command ${command} has no memory on the host.`)
+    return bounce.address
   }
 
   trapRanges(): CollectedRange[] {

@@ -4,32 +4,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isGpuError } from '@tandem-gpu/core'
 import type { Runtime } from '@tandem-gpu/core/backend'
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { CudaRuntimeOptions } from './cuda-runtime.ts'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import type { LocalRuntime } from './local-runtime.ts'
 import { configureFake } from './testing/fake-driver.ts'
-import { openFakeRuntime } from './testing/fake-runtime.ts'
+import { fakeRuntimesOfTests } from './testing/fake-runtime.ts'
 import { dispatch, plan, region } from './testing/plan-text.ts'
 import { randomProgramDifferences } from './testing/random-program.ts'
 import { testKernelSource } from './testing/test-kernels.ts'
 
 const cacheDirectory = join(tmpdir(), `tandem-cache-${randomUUID()}`)
-const opened: Runtime[] = []
+const open = fakeRuntimesOfTests({ cacheDirectory })
 
 beforeEach(() => configureFake())
-afterEach(async () => {
-  for (const runtime of opened.splice(0)) expect(await runtime.dispose()).toEqual([])
-})
 afterAll(() => rmSync(cacheDirectory, { recursive: true, force: true }))
-
-async function open(
-  indices: readonly number[],
-  options: Partial<CudaRuntimeOptions> = {},
-): Promise<LocalRuntime> {
-  const runtime = await openFakeRuntime(indices, { cacheDirectory, ...options })
-  opened.push(runtime)
-  return runtime
-}
 
 function u32(length: number, value: (index: number) => number = (index) => index): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Uint32Array.from({ length }, (_, index) => value(index)).buffer)

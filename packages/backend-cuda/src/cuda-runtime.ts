@@ -1,4 +1,4 @@
-import type { Adapter, LiveHandles, LostInfo } from '@tandem-gpu/core'
+import type { LiveHandles, LostInfo } from '@tandem-gpu/core'
 import { GpuError, isGpuError } from '@tandem-gpu/core'
 import {
   type AllocationRegion,
@@ -13,6 +13,7 @@ import {
   type Runtime,
   type Span,
 } from '@tandem-gpu/core/backend'
+import type { CudaAdapter } from './adapters.ts'
 import { type ClockOffsets, measureClocks, spansFrom, stampWords } from './clock-calibration.ts'
 import { CudaCommandQueue, type QueueRuntime } from './cuda-command-queue.ts'
 import type { CudaExecutable } from './cuda-executable.ts'
@@ -32,7 +33,7 @@ import { launchSteps } from './unrolling.ts'
 
 export interface CudaRuntimeOptions {
   readonly native: NativeGroup
-  readonly adapters: readonly Adapter[]
+  readonly adapters: readonly CudaAdapter[]
   /** The physical GPU of each device; virtual devices of one adapter share a GPU. */
   readonly gpuOfDevice: readonly number[]
   readonly compiler: KernelCompiler
@@ -65,7 +66,7 @@ export interface RuntimeHandles<E extends CudaExecutable> extends CudaHandles {
 export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart = PlanCommand>
   implements Runtime<RuntimeHandles<E>, C>
 {
-  readonly devices: readonly Adapter[]
+  readonly devices: readonly CudaAdapter[]
   readonly lost: Promise<LostInfo>
   readonly #resolveLost: (info: LostInfo) => void
   protected readonly options: CudaRuntimeOptions
@@ -130,9 +131,9 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
         const kernels = internal.map((entry) => this.gpus.internalKernel(entry, gpu))
         return this.group.openQueue(this.gpus.nextId(), gpu, timeoutSeconds, kernels, onMessage)
       },
-      translate: (source, form) => this.#translate(source, [this.devices[device]!.architecture!], form),
+      translate: (source, form) => this.#translate(source, [this.devices[device]!.architecture], form),
       image: (translated, label) =>
-        this.options.compiler.compile(translated, this.devices[device]!.architecture!, label),
+        this.options.compiler.compile(translated, this.devices[device]!.architecture, label),
       failed: (error, doing) => this.translated(error, doing),
       closed: (queue) => this.#queues.delete(queue),
       share: (memory) => {
@@ -164,19 +165,21 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
     const architectures = this.#architectures()
     const translated = this.#translate(source, architectures)
     const { entryName, dynamicSharedByteLength } = translated
-    const compiling = [...new Set(architectures)].map(async (architecture) => {
-      const image = await this.options.compiler.compile(translated, architecture, source.label)
-      return [architecture, image] as const
-    })
-    const images = new Map(await Promise.all(compiling))
+    const compiling = new Map<string, ReturnType<KernelCompiler['compile']>>()
+    const imageFor = (architecture: string) => {
+      const known = compiling.get(architecture)
+      const image = known ?? this.options.compiler.compile(translated, architecture, source.label)
+      compiling.set(architecture, image)
+      return image
+    }
+    const images = await Promise.all(architectures.map(imageFor))
     const ids = architectures.map(() => this.gpus.nextId())
     try {
       await this.guard(`Loading kernel '${source.label}'`, () =>
         Promise.all(
-          architectures.map((architecture, gpu) => {
-            const image = images.get(architecture)!
-            return this.group.loadKernel(ids[gpu]!, gpu, image, entryName, dynamicSharedByteLength)
-          }),
+          images.map((image, gpu) =>
+            this.group.loadKernel(ids[gpu]!, gpu, image, entryName, dynamicSharedByteLength),
+          ),
         ),
       )
     } catch (error) {
@@ -376,7 +379,7 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
   #architectures(): string[] {
     const architectures: string[] = []
     for (const [device, gpu] of this.options.gpuOfDevice.entries()) {
-      if (this.gpus.isHere(gpu)) architectures[gpu] = this.devices[device]!.architecture!
+      if (this.gpus.isHere(gpu)) architectures[gpu] = this.devices[device]!.architecture
     }
     return architectures
   }

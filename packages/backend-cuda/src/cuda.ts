@@ -1,8 +1,8 @@
 import type { Adapter, Backend } from '@tandem-gpu/core'
 import { GpuError, requireOptions } from '@tandem-gpu/core'
-import type { Link, Runtime } from '@tandem-gpu/core/backend'
+import type { Link, RankAdapter, Runtime } from '@tandem-gpu/core/backend'
 import { emitCuda } from '@tandem-gpu/wgsl'
-import { findAdapters } from './adapters.ts'
+import { type CudaAdapter, cudaAdapters, findAdapters } from './adapters.ts'
 import type { Translate } from './cuda-kernel.ts'
 import { hasScopedMemory } from './cuda-runtime.ts'
 import { toGpuError } from './driver-error.ts'
@@ -14,7 +14,7 @@ import { LocalRuntime } from './local-runtime.ts'
 import type { Lowering } from './lowering.ts'
 import { type NativeAddon, type NativeGroup, nativeAddon } from './native-addon.ts'
 import { loadNccl } from './nccl.ts'
-import { agree, SharedMemory, tryShared } from './shared-memory.ts'
+import { agree, agreeHere, SharedMemory, tryShared } from './shared-memory.ts'
 import { packagedKernels, type ShippedKernels } from './shipped-kernels.ts'
 import { findTopology } from './topology.ts'
 
@@ -106,10 +106,13 @@ export function cudaBackend(options: CudaOptions, translate: Translate): Backend
   } as const
   /** Throws if the addon or the driver is missing. */
   const load = async (): Promise<{ addon: NativeAddon; compiler: KernelCompiler }> => {
-    const addon = nativeAddon()
-    const { probe, absence } = await findAdapters(addon, libraries)
-    if (addon instanceof Error || probe === undefined)
-      throw new GpuError(absence!.code, [absence!.reason, absence!.remedy].filter(Boolean).join(' '))
+    const found = await findAdapters(nativeAddon(), libraries)
+    if (found.absence !== undefined)
+      throw new GpuError(
+        found.absence.code,
+        [found.absence.reason, found.absence.remedy].filter(Boolean).join(' '),
+      )
+    const { addon, probe } = found
     const compiler = new KernelCompiler({
       addon,
       nvrtc: libraries.nvrtc,
@@ -121,15 +124,16 @@ export function cudaBackend(options: CudaOptions, translate: Translate): Backend
     return { addon, compiler }
   }
   /** If `addressable`, other libraries may use the memory of the one GPU. */
-  const open = async (adapters: readonly Adapter[], label: string, addressable: boolean) => {
+  const open = async (given: readonly Adapter[], label: string, addressable: boolean) => {
     const { addon, compiler } = await load()
-    const ordinals = [...new Set(adapters.map(ordinalOf))]
+    const adapters = cudaAdapters(given)
+    const ordinals = [...new Set(adapters.map(({ index }) => index))]
     try {
       return new LocalRuntime({
         ...common,
         native: await addon.openGroup(libraries.cuda, ordinals, addressable),
         adapters,
-        gpuOfDevice: adapters.map((adapter) => ordinals.indexOf(ordinalOf(adapter))),
+        gpuOfDevice: adapters.map(({ index }) => ordinals.indexOf(index)),
         compiler,
         label,
         addressable,
@@ -143,65 +147,65 @@ export function cudaBackend(options: CudaOptions, translate: Translate): Backend
       name: 'ipc',
       reach: 'machine',
       plans: 'whole',
-      async open(adapters, processes, { label = 'cuda' } = {}) {
+      async open(given, processes, { label = 'cuda' } = {}) {
+        const adapters = cudaAdapters(given)
         requireShareable(adapters, options)
-        const own = adapters.find(({ rank }) => rank === processes.rank)!
-        let shared: SharedMemory | undefined
-        let compiler!: KernelCompiler
+        const own = adapterOf(processes.rank, adapters)
+        let native: NativeGroup | undefined
         try {
-          await agree(processes, `Opening ${own.id}`, async () => {
-            const loaded = await load()
-            const native = await loaded.addon.openGroup(libraries.cuda, [ordinalOf(own)], true)
-            shared = new SharedMemory(native, processes)
-            compiler = loaded.compiler
+          const { shared, compiler } = await agreeHere(processes, `Opening ${own.id}`, async () => {
+            const { addon, compiler } = await load()
+            native = await addon.openGroup(libraries.cuda, [own.index], true)
+            return { shared: new SharedMemory(native, processes), compiler }
           })
-          await tryShared(shared!)
+          await tryShared(shared)
+          // In every process, its own GPU is number 0.
+          const ranks = [...new Set([own, ...adapters].map(({ rank }) => rank))]
+          const gpuOfDevice = adapters.map(({ rank }) => ranks.indexOf(rank))
+          const described = { ...common, native: shared.native, adapters, gpuOfDevice, compiler, label }
+          return new SharedRuntime({ ...described, peerAccess: true, lowering: 'graph-per-gpu' }, shared)
         } catch (error) {
-          await shared?.native.close()
+          await native?.close()
           throw error
         }
-        // In every process, its own GPU is number 0.
-        const ranks = [...new Set([own, ...adapters].map(({ rank }) => rank!))]
-        const gpuOfDevice = adapters.map(({ rank }) => ranks.indexOf(rank!))
-        const { native } = shared!
-        const described = { ...common, native, adapters, gpuOfDevice, compiler, label }
-        return new SharedRuntime({ ...described, peerAccess: true, lowering: 'graph-per-gpu' }, shared!)
       },
     },
     {
       name: 'nccl',
       reach: 'network',
       plans: 'parts',
-      async open(adapters, processes, { label = 'cuda' } = {}) {
-        requireOneGpuEach(adapters)
+      async open(given, processes, { label = 'cuda' } = {}) {
+        const all = cudaAdapters(given)
+        requireOneGpuEach(all)
         const { rank } = processes
-        const own = adapters.filter((adapter) => adapter.rank === rank)
-        const count = new Set(adapters.map((adapter) => adapter.rank)).size
+        const own = adapterOf(rank, all)
+        const adapters = all.filter((adapter) => adapter.rank === rank)
+        const count = new Set(all.map((adapter) => adapter.rank)).size
         let native: NativeGroup | undefined
-        let compiler!: KernelCompiler
         try {
-          const [name] = await agree(processes, `Opening ${own[0]!.id}`, async () => {
-            const loaded = await load()
-            const { addon } = loaded
-            native = await addon.openGroup(libraries.cuda, [ordinalOf(own[0]!)])
-            compiler = loaded.compiler
+          const doing = `Opening ${own.id}`
+          const opened = await agreeHere(processes, doing, async () => {
+            const { addon, compiler } = await load()
+            native = await addon.openGroup(libraries.cuda, [own.index])
             await loadNccl(addon, libraries.nccl)
-            return rank === 0 ? Buffer.from(await addon.ncclUniqueId(libraries.nccl)).toString('hex') : ''
+            return { addon, compiler, native }
           })
-          void processes.broken.then(() => native!.breakOff())
+          void processes.broken.then(() => opened.native.breakOff())
+          const [name = ''] = await agree(processes, doing, async () =>
+            rank === 0 ? Buffer.from(await opened.addon.ncclUniqueId(libraries.nccl)).toString('hex') : '',
+          )
           await agree(
             processes,
             'Connecting the GPUs of all processes',
-            () => native!.joinRanks(libraries.nccl, Buffer.from(name!, 'hex'), rank, count),
-            () => native!.breakOff(),
+            () => opened.native.joinRanks(libraries.nccl, Buffer.from(name, 'hex'), rank, count),
+            () => opened.native.breakOff(),
           )
+          const gpuOfDevice = adapters.map(() => 0)
+          return new ConnectedRuntime({ ...common, ...opened, adapters, gpuOfDevice, label }, processes)
         } catch (error) {
           await native?.close()
           throw error
         }
-        const gpuOfDevice = own.map(() => 0)
-        const described = { ...common, native: native!, adapters: own, gpuOfDevice, compiler, label }
-        return new ConnectedRuntime(described, processes)
       },
     },
     {
@@ -209,13 +213,10 @@ export function cudaBackend(options: CudaOptions, translate: Translate): Backend
       reach: 'network',
       plans: 'segments',
       async open(adapters, { rank }, { label = 'cuda' } = {}) {
-        const own = adapters.filter((adapter) => adapter.rank === rank)
-        const ordinals = new Set(own.map(ordinalOf))
-        if (ordinals.size > 1)
-          throw new GpuError(
-            'unsupported',
-            `A process has ${ordinals.size} GPUs; each process may have only one.`,
-          )
+        const own = cudaAdapters(adapters.filter((adapter) => adapter.rank === rank))
+        const gpus = new Set(own.map(({ index }) => index)).size
+        if (gpus > 1)
+          throw new GpuError('unsupported', `A process has ${gpus} GPUs; each process may have only one.`)
         return open(own, label, true)
       },
     },
@@ -223,8 +224,8 @@ export function cudaBackend(options: CudaOptions, translate: Translate): Backend
   return {
     name: 'cuda',
     async adapters() {
-      const { probe: _, ...report } = await findAdapters(nativeAddon(), libraries)
-      return report
+      const { adapters, absence, notes } = await findAdapters(nativeAddon(), libraries)
+      return { adapters, ...(absence && { absence }), ...(notes && { notes }) }
     },
     open: (adapters, { label = 'cuda' } = {}) => open(adapters, label, false),
     links,
@@ -232,26 +233,33 @@ export function cudaBackend(options: CudaOptions, translate: Translate): Backend
   }
 }
 
+type RankedGpu = RankAdapter & CudaAdapter
+
+function adapterOf(rank: number, adapters: readonly RankedGpu[]): RankedGpu {
+  const own = adapters.find((adapter) => adapter.rank === rank)
+  if (own === undefined) throw new GpuError('validation', `Rank ${rank} has none of the adapters.`)
+  return own
+}
+
 /** Throws `unsupported`, in all processes alike, if two processes share a GPU or one process has several. */
-function requireOneGpuEach(adapters: readonly Adapter[]): void {
+function requireOneGpuEach(adapters: readonly RankedGpu[]): void {
   const rankOf = new Map<string, number>()
   const gpuOf = new Map<number, string>()
-  for (const { rank, uuid, id } of adapters) {
-    const gpu = uuid ?? id
+  for (const { rank, uuid: gpu } of adapters) {
     if ((rankOf.get(gpu) ?? rank) !== rank)
       throw new GpuError(
         'unsupported',
         `Ranks ${rankOf.get(gpu)} and ${rank} have the same GPU (${gpu}), which can run only one process at a time.`,
       )
-    if ((gpuOf.get(rank!) ?? gpu) !== gpu)
+    if ((gpuOf.get(rank) ?? gpu) !== gpu)
       throw new GpuError('unsupported', `Rank ${rank} has several GPUs; each process may have only one.`)
-    rankOf.set(gpu, rank!)
-    gpuOf.set(rank!, gpu)
+    rankOf.set(gpu, rank)
+    gpuOf.set(rank, gpu)
   }
 }
 
 /** Throws `unsupported`, in all processes alike, if they cannot share the memory of these GPUs. */
-function requireShareable(adapters: readonly Adapter[], { peerAccess, lowering }: CudaOptions): void {
+function requireShareable(adapters: readonly RankedGpu[], { peerAccess, lowering }: CudaOptions): void {
   if (peerAccess === false) throw new GpuError('unsupported', 'The option peerAccess of cuda is false.')
   if (lowering === 'one-graph')
     throw new GpuError(
@@ -259,17 +267,10 @@ function requireShareable(adapters: readonly Adapter[], { peerAccess, lowering }
       "The option lowering of cuda is 'one-graph', and a graph cannot span processes.",
     )
   requireOneGpuEach(adapters)
-  const old = adapters.find(({ architecture }) => !hasScopedMemory(architecture!))
+  const old = adapters.find(({ architecture }) => !hasScopedMemory(architecture))
   if (old !== undefined)
     throw new GpuError(
       'unsupported',
       `A GPU of architecture ${old.architecture} does not support scoped memory operations.`,
     )
-}
-
-function ordinalOf(adapter: Adapter): number {
-  if (adapter.backend !== 'cuda' || adapter.index === undefined) {
-    throw new GpuError('validation', `Adapter '${adapter.id}' does not come from the CUDA backend.`)
-  }
-  return adapter.index
 }

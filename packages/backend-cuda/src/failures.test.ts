@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isGpuError, openGroup } from '@tandem-gpu/core'
-import type { Runtime } from '@tandem-gpu/core/backend'
 import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest'
 import { cudaBackend } from './cuda.ts'
 import type { LocalRuntime } from './local-runtime.ts'
@@ -11,23 +10,16 @@ import type { Lowering } from './lowering.ts'
 import type { NativeGroup } from './native-addon.ts'
 import { nativeAddon } from './native-addon.ts'
 import { configureFake, fakeLibraries } from './testing/fake-driver.ts'
-import { openFakeRuntime } from './testing/fake-runtime.ts'
+import { fakeRuntimesOfTests } from './testing/fake-runtime.ts'
 import { dispatch, plan, region } from './testing/plan-text.ts'
 import { testKernelSource, translateTestKernel } from './testing/test-kernels.ts'
 
-const opened: Runtime[] = []
+const openRuntime = fakeRuntimesOfTests()
+const open = (indices: readonly number[], lowering: Lowering) => openRuntime(indices, { lowering })
 
 beforeEach(() => configureFake())
-afterEach(async () => {
-  configureFake()
-  for (const runtime of opened.splice(0)) expect(await runtime.dispose()).toEqual([])
-})
-
-async function open(indices: readonly number[], lowering: Lowering): Promise<LocalRuntime> {
-  const runtime = await openFakeRuntime(indices, { lowering })
-  opened.push(runtime)
-  return runtime
-}
+// Before the runtimes are closed: the hook that is declared last runs first.
+afterEach(() => configureFake())
 
 /** On each of two GPUs, a word that is incremented by a separate uniform; the second follows the first. */
 async function countingProgram(runtime: LocalRuntime) {

@@ -24,10 +24,10 @@ const staleMilliseconds = 3_600_000
 const keptShare = 0.9
 
 /**
- * Compiled kernels and results of the front end on disk, shared by concurrent processes. Entries are created by renaming and contain a
- * digest of their contents; a damaged entry is a miss. Disk failures are never errors: the kernel is compiled
- * again. Entries are small: reading or writing one synchronously takes less time than a turn of the thread
- * pool, for which a library's start would have to wait.
+ * Compiled kernels and results of the front end on disk, shared by concurrent processes. Entries are created
+ * by renaming and contain a digest of their contents; a damaged entry is a miss. Disk failures are never
+ * errors: the kernel is compiled again. Entries are small: reading or writing one synchronously takes less
+ * time than a turn of the thread pool, for which a library's start would have to wait.
  */
 export class KernelCache {
   readonly directory: string

@@ -3,36 +3,21 @@ import { readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isGpuError } from '@tandem-gpu/core'
-import type { Runtime } from '@tandem-gpu/core/backend'
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { CudaRuntimeOptions } from './cuda-runtime.ts'
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { KernelCache } from './kernel-cache.ts'
 import { KernelCompiler } from './kernel-compiler.ts'
-import type { LocalRuntime } from './local-runtime.ts'
 import { nativeAddon } from './native-addon.ts'
 import { type ShippedKernels, shippedPtx } from './shipped-kernels.ts'
 import { configureFake, fakeLibraries } from './testing/fake-driver.ts'
-import { openFakeRuntime } from './testing/fake-runtime.ts'
+import { fakeRuntimesOfTests } from './testing/fake-runtime.ts'
 import { testKernelSource } from './testing/test-kernels.ts'
 
 const libraries = fakeLibraries()
 const cacheDirectory = join(tmpdir(), `tandem-cache-${randomUUID()}`)
-const opened: Runtime[] = []
+const open = fakeRuntimesOfTests({ cacheDirectory })
 
 beforeEach(() => configureFake())
-afterEach(async () => {
-  for (const runtime of opened.splice(0)) expect(await runtime.dispose()).toEqual([])
-})
 afterAll(() => rmSync(cacheDirectory, { recursive: true, force: true }))
-
-async function open(
-  indices: readonly number[],
-  options: Partial<CudaRuntimeOptions> = {},
-): Promise<LocalRuntime> {
-  const runtime = await openFakeRuntime(indices, { cacheDirectory, ...options })
-  opened.push(runtime)
-  return runtime
-}
 
 describe('kernels', () => {
   it('reports a compile error with the WGSL line', async () => {

@@ -94,8 +94,8 @@ export class KernelCompiler {
       // Omits declarations that kernels do not use: textures, and the runtime's functions and types. The
       // machine code is the same.
       ...(isAtLeast(4) ? ['-minimal'] : []),
-      // NVRTC 12.9 and newer have a cache on disk. Tandem has its own, and new kernels compile in two thirds of
-      // the time without NVRTC's (13.0: ten in turn take 0.47 s in place of 0.70 s).
+      // NVRTC 12.9 and newer have a cache on disk. Tandem has its own, and new kernels compile in two thirds
+      // of the time without NVRTC's (13.0: ten in turn take 0.47 s in place of 0.70 s).
       ...(isAtLeast(9) ? ['--no-cache'] : []),
     ]
   }

@@ -265,6 +265,7 @@ export const nativeAddon = addonLoader<NativeAddon>(cudaPackage)
  */
 export function addonAbsence(error: Error, platform?: string): Absence {
   const { kind, reason, remedy } = addonFailure(cudaPackage, error, platform)
-  if (kind !== 'broken') return { code: 'unsupported', reason, remedy }
+  if (kind === 'foreign') return { code: 'unsupported', reason, remedy }
+  if (kind === 'skipped') return { code: 'unsupported', reason, remedy, missing: 'addon' }
   throw new GpuError('unsupported', `${reason} ${remedy}`, { cause: error })
 }

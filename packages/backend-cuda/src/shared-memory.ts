@@ -147,6 +147,17 @@ export async function agree<T>(
   return (await allOrNone(translated, { say, giveUp })).map(({ result }) => result)
 }
 
+/** As `agree`, for work whose result stays in this process. */
+export async function agreeHere<T>(
+  processes: LinkedProcesses,
+  doing: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const own = work()
+  await agree(processes, doing, async () => void (await own))
+  return own
+}
+
 /**
  * Maps and reads a word of each other process, because the driver may refuse, and a container may hide the
  * processes from each other.

@@ -10,7 +10,9 @@ import { gunzipSync } from 'node:zlib'
  */
 export type ShippedKernels = (key: string) => string | undefined
 
-/** The first architecture for which the same text compiles to different code: sm_80 has asynchronous copies. */
+/**
+ * The first architecture for which the same text compiles to different code: sm_80 has asynchronous copies.
+ */
 const laterArchitecture = 80
 
 /**

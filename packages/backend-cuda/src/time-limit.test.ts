@@ -1,11 +1,15 @@
-// A kernel that never ends and never looks whether it is to, in a process of its own: nothing stops it, so the process must end beside it.
+// A process of its own runs a kernel that never ends and never checks whether it should: nothing stops the
+// kernel, so the process must end without it.
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { fakeLibraries } from './testing/fake-driver.ts'
 
 const sources = fileURLToPath(new URL('.', import.meta.url))
-/** What `destroy` and the end of the process may take. In `npm test` a busy machine may exceed it: the long form runs alone. */
+/**
+ * What `destroy` and the end of the process may take. In `npm test` a busy machine may exceed it: the long
+ * form runs alone.
+ */
 const mostMilliseconds = process.env.TANDEM_LONG === '1' ? 2000 : Number.POSITIVE_INFINITY
 
 /** Runs it with a limit, says what becomes of everything else, and then does as `end` says. */
@@ -33,7 +37,8 @@ const script = (end: string) => `
   }
   const running = code(group.queue.run(program, 5, { timeoutSeconds: 0.2 }))
   const pending = code(group.queue.read(x))
-  // Neither the limit of a run that never begins nor a kernel that is never loaded keeps the group or the process.
+  // Neither the limit of a run that never begins nor a kernel that is never loaded keeps the group or the
+  // process.
   const behind = code(group.queue.run(program, 1, { timeoutSeconds: 600 }))
   await new Promise((resolve) => setTimeout(resolve, 100))
   const compiling = code(group.compile({ wgsl: '@compute @workgroup_size(1) fn main() { return; }' }))

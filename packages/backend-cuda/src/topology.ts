@@ -1,5 +1,5 @@
 import type { Adapter, Topology, TopologyLink } from '@tandem-gpu/core'
-import { findAdapters, normalPciBusId } from './adapters.ts'
+import { type CudaAdapter, findAdapters, normalPciBusId } from './adapters.ts'
 import { isNativeError } from './driver-error.ts'
 import type { Libraries } from './libraries.ts'
 import type { NativeAddon, NvmlLinks } from './native-addon.ts'
@@ -11,9 +11,10 @@ const ancestorNode = 40
  * How every pair of devices is linked. Peer access is reported by CUDA; NVLinks and the PCI tree by NVML, and
  * are `unknown` without it.
  */
-export async function findTopology(addon: NativeAddon | Error, libraries: Libraries): Promise<Topology> {
-  const { adapters, probe } = await findAdapters(addon, libraries)
-  if (addon instanceof Error || probe === undefined) return { adapters: [], links: [] }
+export async function findTopology(given: NativeAddon | Error, libraries: Libraries): Promise<Topology> {
+  const found = await findAdapters(given, libraries)
+  if (found.absence !== undefined) return { adapters: [], links: [] }
+  const { adapters, addon, probe } = found
   const nvLinks = await Promise.all(adapters.map((adapter) => nvLinksOf(addon, libraries, adapter)))
   const links = await Promise.all(
     adapters.map((reader, i) =>
@@ -43,19 +44,19 @@ function linksBetween(reader: NvmlLinks | undefined, owner: NvmlLinks | undefine
 async function nvLinksOf(
   addon: NativeAddon,
   libraries: Libraries,
-  { nvmlIndex, uuid }: Adapter,
+  { nvmlIndex, uuid }: CudaAdapter,
 ): Promise<NvmlLinks | undefined> {
-  return nvmlIndex === undefined ? undefined : answerOf(addon.nvmlLinks(libraries.nvml, uuid!))
+  return nvmlIndex === undefined ? undefined : answerOf(addon.nvmlLinks(libraries.nvml, uuid))
 }
 
 async function pciKind(
   addon: NativeAddon,
   libraries: Libraries,
-  reader: Adapter,
-  owner: Adapter,
+  reader: CudaAdapter,
+  owner: CudaAdapter,
 ): Promise<TopologyLink['kind']> {
   if (reader.nvmlIndex === undefined || owner.nvmlIndex === undefined) return 'unknown'
-  const level = await answerOf(addon.nvmlCommonAncestor(libraries.nvml, reader.uuid!, owner.uuid!))
+  const level = await answerOf(addon.nvmlCommonAncestor(libraries.nvml, reader.uuid, owner.uuid))
   if (level === undefined || level < 0) return 'unknown'
   return level <= ancestorNode ? 'pcie' : 'system'
 }

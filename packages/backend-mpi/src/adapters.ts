@@ -8,6 +8,7 @@ import {
   GpuError,
   type Telemetry,
 } from '@tandem-gpu/core'
+import type { RankAdapter } from '@tandem-gpu/core/backend'
 import type { Opening } from './opening.ts'
 import type { MpiSession } from './session.ts'
 
@@ -74,7 +75,7 @@ export async function gatherAdapters(
     const neighbours = byRank.filter((other) => session.ranks[other.rank]!.machine === machine)
     return dealt(rank, adapters, neighbours, virtual).map((index) => {
       const { reading, features, ...rest } = adapters[index]!
-      const adapter: Adapter = {
+      const adapter: RankAdapter = {
         ...rest,
         id: `rank ${rank}: ${rest.id}`,
         rank,

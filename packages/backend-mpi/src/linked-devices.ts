@@ -1,4 +1,4 @@
-import { type Adapter, GpuError, type Plan, type Transport } from '@tandem-gpu/core'
+import { GpuError, type Plan, type Transport } from '@tandem-gpu/core'
 import type {
   Executable,
   Handles,
@@ -7,6 +7,7 @@ import type {
   LinkedRuntime,
   PlanCommand,
   PlanPart,
+  RankAdapter,
   SharingRuntime,
 } from '@tandem-gpu/core/backend'
 import { innerAdapter } from './adapters.ts'
@@ -50,7 +51,7 @@ export class LinkedDevices implements RankDevices {
     session: MpiSession,
     opening: GroupOpening,
     link: JoiningLink,
-    devices: readonly Adapter[],
+    devices: readonly RankAdapter[],
     transport: Transport,
     label: string,
   ): Promise<LinkedDevices> {
@@ -188,7 +189,7 @@ function processesOf(session: MpiSession, group: number, label: string): JobProc
   }
 }
 
-function requireDevices(session: MpiSession, devices: readonly Adapter[]): void {
+function requireDevices(session: MpiSession, devices: readonly RankAdapter[]): void {
   const without = session.ranks.find(({ rank }) => devices.every((device) => device.rank !== rank))
   if (without !== undefined)
     throw new GpuError('unsupported', `${session.nameOf(without.rank)} has no device in the group.`)

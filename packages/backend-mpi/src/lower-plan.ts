@@ -125,19 +125,23 @@ export async function lowerPlan(
           )
         })
       if (part.kind === 'send') {
-        copies.push(addCopies())
-        messages.push(addMessage())
-        steps[messages.at(-1)!]!.after.push(...copies.at(-1)!)
+        const copied = addCopies()
+        const sent = addMessage()
+        steps[sent]!.after.push(...copied)
+        copies.push(copied)
+        messages.push(sent)
       } else {
-        messages.push(addMessage())
-        copies.push(addCopies())
-        for (const copy of copies.at(-1)!) steps[copy]!.after.push(messages.at(-1)!)
+        const received = addMessage()
+        const copied = addCopies()
+        for (const copy of copied) steps[copy]!.after.push(received)
+        copies.push(copied)
+        messages.push(received)
       }
     }
     reuseStaging(part.kind, pieces, copies, messages)
     const all = copies.flat()
-    startsAt.push(part.kind === 'receive' && serial ? [messages[0]!] : all)
-    doneAt.push(part.kind === 'send' && serial ? [messages.at(-1)!] : all)
+    startsAt.push(part.kind === 'receive' && serial ? messages.slice(0, 1) : all)
+    doneAt.push(part.kind === 'send' && serial ? messages.slice(-1) : all)
   }
   for (const part of parts)
     for (const start of startsAt[part.index]!) {
@@ -166,7 +170,7 @@ export async function lowerPlan(
       const before = sameSlot[sameSlot.indexOf(piece) - 1]
       for (const step of first(piece))
         if (before !== undefined) steps[step]!.after.push(...last(before))
-        else steps[step]!.afterPrevious.push(...last(sameSlot.at(-1)!))
+        else steps[step]!.afterPrevious.push(...last(sameSlot.at(-1) ?? piece))
     }
   }
 }
@@ -179,18 +183,17 @@ const noBytes: Extent = { byteOffset: 0, rows: 0, rowByteLength: 0, rowByteStrid
  * waits for the last of the previous repetition.
  */
 function keepTagOrder(steps: readonly Step[]): void {
-  const ofTag = new Map<string, number[]>()
+  const ofTag = new Map<string, { readonly first: number; last: number }>()
   for (const [index, step] of steps.entries()) {
     if (step.kind !== 'message') continue
     const { kind, peer, tag } = step.message
     const key = `${kind} ${peer} ${tag}`
     const same = ofTag.get(key)
-    if (same === undefined) {
-      ofTag.set(key, [index])
-      continue
+    if (same === undefined) ofTag.set(key, { first: index, last: index })
+    else {
+      step.after.push(same.last)
+      same.last = index
     }
-    step.after.push(same.at(-1)!)
-    same.push(index)
   }
-  for (const same of ofTag.values()) if (same.length > 1) steps[same[0]!]!.afterPrevious.push(same.at(-1)!)
+  for (const { first, last } of ofTag.values()) if (last > first) steps[first]!.afterPrevious.push(last)
 }

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { type Adapter, GpuError, type LiveHandles, type LostInfo, type Plan } from '@tandem-gpu/core'
+import { GpuError, type LiveHandles, type LostInfo, type Plan } from '@tandem-gpu/core'
 import {
   type Allocation,
   type AllocationOptions,
@@ -13,6 +13,7 @@ import {
   type KernelSource,
   keepAwake,
   type PlanPart,
+  type RankAdapter,
   type RankedRuntime,
   type Ranks,
 } from '@tandem-gpu/core/backend'
@@ -31,7 +32,7 @@ const awakeMilliseconds = 1
  * backend; `MpiRuns` runs programs.
  */
 export class MpiRuntime implements RankedRuntime {
-  readonly devices: readonly Adapter[]
+  readonly devices: readonly RankAdapter[]
   readonly lost: Promise<LostInfo>
   readonly ranks: Ranks
   readonly #runs: MpiRuns
@@ -53,7 +54,7 @@ export class MpiRuntime implements RankedRuntime {
   constructor(
     session: MpiSession,
     group: number,
-    devices: readonly Adapter[],
+    devices: readonly RankAdapter[],
     opened: RankDevices,
     peers: ReadonlyMap<number, readonly boolean[]>,
     label: string,
@@ -126,10 +127,10 @@ export class MpiRuntime implements RankedRuntime {
 
   canAccessPeer(reader: number, owner: number): boolean {
     if (this.#opened.sharesMemory) return true
-    const rank = this.devices[reader]!.rank!
+    const rank = this.devices[reader]!.rank
     if (rank !== this.devices[owner]!.rank) return false
-    const peers = this.#peers.get(rank)!
-    return peers[this.#localOrdinal[reader]! * Math.sqrt(peers.length) + this.#localOrdinal[owner]!]!
+    const peers = this.#peers.get(rank) ?? []
+    return peers[this.#localOrdinal[reader]! * Math.sqrt(peers.length) + this.#localOrdinal[owner]!] === true
   }
 
   allocate(device: number, byteLength: number, options: AllocationOptions): Promise<Allocation> {

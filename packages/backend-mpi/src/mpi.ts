@@ -1,4 +1,5 @@
 import {
+  type Adapter,
   type AdapterReport,
   type Backend,
   describedValue,
@@ -6,7 +7,7 @@ import {
   isGpuError,
   requireOptions,
 } from '@tandem-gpu/core'
-import type { RankedRuntime, Runtime } from '@tandem-gpu/core/backend'
+import type { RankAdapter, RankedRuntime, Runtime } from '@tandem-gpu/core/backend'
 import { gatherAdapters, openingOf } from './adapters.ts'
 import { openRuntime } from './open-runtime.ts'
 import { mpiSession } from './session.ts'
@@ -60,13 +61,18 @@ export function mpi(inner: Backend<Runtime>, options: MpiOptions = {}): Backend<
     },
     async open(adapters, { label = 'mpi' } = {}) {
       const session = await mpiSession(options.libraries)
-      const foreign = adapters.find(({ rank }) => rank === undefined)
-      if (foreign !== undefined)
-        throw new GpuError('validation', `Adapter "${foreign.id}" does not come from ${this.name}.`)
+      if (!adapters.every(isRankAdapter)) {
+        const foreign = adapters.find(({ rank }) => rank === undefined)
+        throw new GpuError('validation', `Adapter "${foreign?.id}" does not come from ${this.name}.`)
+      }
       const opening = openingOf(session, adapters).beginGroup()
       return openRuntime(session, opening, adapters, label, () =>
         openForTransport(session, opening, inner, adapters, options.transport ?? 'auto', label),
       )
     },
   }
+}
+
+function isRankAdapter(adapter: Adapter): adapter is RankAdapter {
+  return adapter.rank !== undefined
 }

@@ -1,5 +1,5 @@
-import { type Adapter, GpuError, isGpuError } from '@tandem-gpu/core'
-import { allOrNone, type RankedRuntime } from '@tandem-gpu/core/backend'
+import { GpuError, isGpuError } from '@tandem-gpu/core'
+import { allOrNone, type RankAdapter, type RankedRuntime } from '@tandem-gpu/core/backend'
 import { MpiRuntime } from './mpi-runtime.ts'
 import { settled } from './native-addon.ts'
 import type { GroupOpening } from './opening.ts'
@@ -10,7 +10,7 @@ import type { MpiSession } from './session.ts'
 export async function openRuntime(
   session: MpiSession,
   opening: GroupOpening,
-  devices: readonly Adapter[],
+  devices: readonly RankAdapter[],
   label: string,
   open: () => Promise<RankDevices>,
 ): Promise<RankedRuntime> {
@@ -18,12 +18,11 @@ export async function openRuntime(
   const ids = devices.map(({ id }) => id)
   const own = devices.filter((device) => device.rank === rank)
   const say = (message: string) => opening.gather(message)
-  let opened: RankDevices | undefined
+  const ready = open()
   try {
     const said = await allOrNone(
       async () => {
-        opened = await open()
-        const { inner, sharesMemory } = opened
+        const { inner, sharesMemory } = await ready
         const pairs = own.flatMap((_, reader) => own.map((_, owner) => ({ reader, owner })))
         const peers = sharesMemory ? [] : pairs.map(({ reader, owner }) => inner.canAccessPeer(reader, owner))
         return { rank, ids, peers }
@@ -41,8 +40,9 @@ export async function openRuntime(
         )
     await openCommunicator(session, opening)
     const peers = new Map(said.map(({ result }) => [result.rank, result.peers]))
-    return new MpiRuntime(session, opening.numberOf('group'), devices, opened!, peers, label)
+    return new MpiRuntime(session, opening.numberOf('group'), devices, await ready, peers, label)
   } catch (error) {
+    const opened = await ready.catch(() => undefined)
     await opened?.inner.dispose()
     opened?.close()
     throw error

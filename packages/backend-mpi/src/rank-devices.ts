@@ -1,5 +1,5 @@
-import type { Adapter, Plan, Transport } from '@tandem-gpu/core'
-import type { FreedMemory, Handles, PlanPart } from '@tandem-gpu/core/backend'
+import type { Plan, Transport } from '@tandem-gpu/core'
+import type { FreedMemory, Handles, PlanPart, RankAdapter } from '@tandem-gpu/core/backend'
 import type { InnerRuntime } from './message-memory.ts'
 import type { MpiExecutable } from './mpi-executable.ts'
 import type { MpiRuns, RunningRank } from './mpi-runs.ts'
@@ -33,12 +33,12 @@ export interface RankDevices {
 /**
  * For each device of the group, its position among the devices of its rank, or among all if memory is shared.
  */
-export function localOrdinals(devices: readonly Adapter[], sharesMemory: boolean): number[] {
+export function localOrdinals(devices: readonly RankAdapter[], sharesMemory: boolean): number[] {
   const counts = new Map<number, number>()
   return devices.map(({ rank }, all) => {
     if (sharesMemory) return all
-    const ordinal = counts.get(rank!) ?? 0
-    counts.set(rank!, ordinal + 1)
+    const ordinal = counts.get(rank) ?? 0
+    counts.set(rank, ordinal + 1)
     return ordinal
   })
 }

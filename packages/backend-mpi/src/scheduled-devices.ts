@@ -5,6 +5,7 @@ import {
   type Handles,
   type Link,
   type PlanPart,
+  type RankAdapter,
   type Runtime,
 } from '@tandem-gpu/core/backend'
 import { innerAdapter } from './adapters.ts'
@@ -38,7 +39,7 @@ export class ScheduledDevices implements RankDevices {
   static async open(
     session: MpiSession,
     backend: Backend<Runtime>,
-    devices: readonly Adapter[],
+    devices: readonly RankAdapter[],
     transport: Transport,
     label: string,
   ): Promise<ScheduledDevices> {
@@ -55,34 +56,32 @@ export class ScheduledDevices implements RankDevices {
     session: MpiSession,
     opening: GroupOpening,
     link: AddressingLink,
-    devices: readonly Adapter[],
+    devices: readonly RankAdapter[],
     transport: Transport,
     label: string,
   ): Promise<ScheduledDevices> {
-    let inner: Runtime | undefined
+    const open = async () => {
+      requireGpuAware(session)
+      const { rank } = session
+      const own = ownDevices(session, devices).map((device) => ({ ...device, rank }))
+      if (own.length === 0) return new HostRuntime()
+      const inner = await link.open(own, { rank }, { label })
+      if (inner.native !== undefined) return inner
+      await inner.dispose()
+      throw new GpuError('unsupported', `The link ${link.name} does not provide addresses of device memory.`)
+    }
+    const ready = open()
     try {
-      await allOrNone(
-        async () => {
-          requireGpuAware(session)
-          const { rank } = session
-          const own = ownDevices(session, devices).map((device) => ({ ...device, rank }))
-          inner = own.length > 0 ? await link.open(own, { rank }, { label }) : new HostRuntime()
-          if (own.length > 0 && inner.native === undefined)
-            throw new GpuError(
-              'unsupported',
-              `The link ${link.name} does not provide addresses of device memory.`,
-            )
-        },
-        {
-          say: (message) => opening.gather(message),
-          sentence: (rank, message) => `${session.nameOf(rank)}: ${message}`,
-        },
-      )
+      await allOrNone(async () => void (await ready), {
+        say: (message) => opening.gather(message),
+        sentence: (rank, message) => `${session.nameOf(rank)}: ${message}`,
+      })
     } catch (error) {
+      const inner = await ready.catch(() => undefined)
       await inner?.dispose()
       throw error
     }
-    return new ScheduledDevices(session, inner!, true, transport)
+    return new ScheduledDevices(session, await ready, true, transport)
   }
 
   private constructor(session: MpiSession, inner: Runtime, isAddressed: boolean, transport: Transport) {
@@ -138,7 +137,7 @@ export class ScheduledDevices implements RankDevices {
   close(): void {}
 }
 
-function ownDevices(session: MpiSession, devices: readonly Adapter[]): Adapter[] {
+function ownDevices(session: MpiSession, devices: readonly RankAdapter[]): Adapter[] {
   return devices.filter(({ rank }) => rank === session.rank).map(innerAdapter)
 }
 

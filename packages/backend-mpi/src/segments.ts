@@ -62,17 +62,17 @@ export function placeInSegments(steps: readonly Step[], plan: Plan): SegmentedPl
     for (const from of steps[index]!.after)
       firstAfter[from] = Math.min(firstAfter[from]!, isMessageStep(steps, index) ? index : firstAfter[index]!)
 
-  const groups = new Map<string, number[]>()
+  const groups = new Map<string, { last: number; first: number; members: number[] }>()
   for (const [index, step] of steps.entries()) {
     if (step.kind === 'message') continue
-    const key = `${lastBefore[index]} ${firstAfter[index]}`
-    const members = groups.get(key)
-    if (members === undefined) groups.set(key, [index])
-    else members.push(index)
+    const [last, first] = [lastBefore[index]!, firstAfter[index]!]
+    const group = groups.get(`${last} ${first}`)
+    if (group === undefined) groups.set(`${last} ${first}`, { last, first, members: [index] })
+    else group.members.push(index)
   }
-  const ordered = [...groups.values()].sort(
-    ([a], [b]) => lastBefore[a!]! - lastBefore[b!]! || firstAfter[a!]! - firstAfter[b!]!,
-  )
+  const ordered = [...groups.values()]
+    .sort((a, b) => a.last - b.last || a.first - b.first)
+    .map(({ members }) => members)
   const messages = steps.flatMap((step, index) => (step.kind === 'message' ? [index] : []))
   const nodeOf = new Map<number, number>()
   for (const [node, members] of ordered.entries()) for (const step of members) nodeOf.set(step, node)

@@ -1,5 +1,5 @@
-import { type Adapter, type Backend, GpuError, isGpuError } from '@tandem-gpu/core'
-import type { Link, Runtime } from '@tandem-gpu/core/backend'
+import { type Backend, GpuError, isGpuError } from '@tandem-gpu/core'
+import type { Link, RankAdapter, Runtime } from '@tandem-gpu/core/backend'
 import { LinkedDevices } from './linked-devices.ts'
 import type { GroupOpening } from './opening.ts'
 import type { RankDevices } from './rank-devices.ts'
@@ -28,7 +28,7 @@ export async function openForTransport(
   session: MpiSession,
   opening: GroupOpening,
   backend: Backend<Runtime>,
-  devices: readonly Adapter[],
+  devices: readonly RankAdapter[],
   wanted: TransportName,
   label: string,
 ): Promise<RankDevices> {

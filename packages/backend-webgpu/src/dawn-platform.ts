@@ -97,6 +97,7 @@ function dawnAbsence(error: unknown): Absence {
       reason: 'Dawn (npm package webgpu) is not installed.',
       remedy:
         'Run npm install webgpu. A bundle needs a node_modules folder next to it, with every package that it leaves external.',
+      missing: 'package',
     }
   }
   // When bundled, webgpu looks for its library next to the bundle, or (in CommonJS) cannot locate it.

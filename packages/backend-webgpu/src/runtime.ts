@@ -19,6 +19,11 @@ import { ReadbackRing } from './readback-ring.ts'
 import { RegionKernels } from './region-kernels.ts'
 import { type HostRegion, prepareDownload, prepareUpload } from './transfer.ts'
 
+interface Tools {
+  readonly ring: ReadbackRing
+  readonly regionKernels: RegionKernels
+}
+
 /** Virtual devices over one `GPUDevice` for each distinct adapter. */
 export class WebGpuRuntime implements Runtime<WebGpuHandles> {
   readonly devices: readonly Adapter[]
@@ -26,8 +31,7 @@ export class WebGpuRuntime implements Runtime<WebGpuHandles> {
   readonly #physicals: readonly PhysicalDevice[]
   readonly #distinct: readonly PhysicalDevice[]
   readonly #peerAccess: boolean
-  readonly #rings: ReadonlyMap<PhysicalDevice, ReadbackRing>
-  readonly #regionKernels: ReadonlyMap<PhysicalDevice, RegionKernels>
+  readonly #tools: ReadonlyMap<PhysicalDevice, Tools>
   readonly #allocations = new Set<DeviceAllocation>()
   readonly #hostAllocations = new Set<HostAllocation>()
   readonly #kernels = new Set<KernelPipelines>()
@@ -46,8 +50,12 @@ export class WebGpuRuntime implements Runtime<WebGpuHandles> {
     this.#physicals = physicals
     this.#distinct = [...new Set(physicals)]
     this.#peerAccess = peerAccess
-    this.#rings = new Map(this.#distinct.map((physical) => [physical, new ReadbackRing(physical)]))
-    this.#regionKernels = new Map(this.#distinct.map((physical) => [physical, new RegionKernels(physical)]))
+    this.#tools = new Map(
+      this.#distinct.map((physical) => [
+        physical,
+        { ring: new ReadbackRing(physical), regionKernels: new RegionKernels(physical) },
+      ]),
+    )
     this.lost = new Promise((resolve) => {
       this.#resolveLost = resolve
     })
@@ -113,7 +121,7 @@ export class WebGpuRuntime implements Runtime<WebGpuHandles> {
   async instantiate(plan: Plan<WebGpuHandles>): Promise<PreparedPlan> {
     const prepared = await preparePlan(plan, {
       physicals: this.#physicals,
-      regionKernels: (physical) => this.#regionKernels.get(physical)!,
+      regionKernels: (physical) => this.#toolsOf(physical).regionKernels,
     })
     this.#plans.add(prepared)
     return prepared
@@ -125,7 +133,7 @@ export class WebGpuRuntime implements Runtime<WebGpuHandles> {
   }
 
   run(plan: PreparedPlan, options: ExecutionOptions): Promise<ExecutionResult> {
-    const execution = new Execution(plan, options, (physical) => this.#rings.get(physical)!)
+    const execution = new Execution(plan, options, (physical) => this.#toolsOf(physical).ring)
     if (plan.hasTransfers) {
       // Later calls see the host memory that this one writes.
       return this.#inOrder(async () => {
@@ -197,7 +205,7 @@ export class WebGpuRuntime implements Runtime<WebGpuHandles> {
     for (const allocation of this.#allocations) this.free(allocation)
     for (const allocation of this.#hostAllocations) this.freeHost(allocation)
     this.#kernels.clear()
-    for (const ring of this.#rings.values()) ring.destroy()
+    for (const { ring } of this.#tools.values()) ring.destroy()
     this.#resolveLost({ reason: 'destroyed', message: 'The runtime has been disposed.' })
     for (const physical of this.#distinct) physical.close()
     return []
@@ -237,12 +245,18 @@ export class WebGpuRuntime implements Runtime<WebGpuHandles> {
     return () => stream.finished().finally(destroy)
   }
 
+  #toolsOf(physical: PhysicalDevice): Tools {
+    const tools = this.#tools.get(physical)
+    if (tools === undefined) throw new RangeError('The device belongs to another runtime.')
+    return tools
+  }
+
   #builder(physical: PhysicalDevice): GpuStepBuilder {
-    return new GpuStepBuilder(physical, this.#regionKernels.get(physical)!)
+    return new GpuStepBuilder(physical, this.#toolsOf(physical).regionKernels)
   }
 
   #stream(physical: PhysicalDevice, action: string): CommandStream {
-    return new CommandStream(physical, this.#rings.get(physical)!, action)
+    return new CommandStream(physical, this.#toolsOf(physical).ring, action)
   }
 
   #allocatedByteLength(): number {

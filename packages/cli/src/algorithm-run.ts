@@ -1,13 +1,13 @@
-import type { MeasureProgress, Report } from '@tandem-gpu/algorithms'
+import type { MeasureProgress, Report, ScheduleComparison } from '@tandem-gpu/algorithms'
 import { type DeviceGroup, type Program, type ProgramSpan, printPlan } from '@tandem-gpu/core'
 import type { AlgorithmCommandOptions } from './algorithm-options.ts'
 import type { CommandContext } from './command.ts'
-import { comparisonLine } from './comparison-line.ts'
 import { exitCode, UsageError } from './exit-code.ts'
 import { withGroup } from './group-options.ts'
 import { type Job, prepareOnAllRanks } from './job.ts'
 import { formatJson } from './json.ts'
 import { mostDrawnCommands, planPicture } from './plan-picture.ts'
+import { formatNumber, formatSeconds } from './quantity.ts'
 import { formatReport, type ReportLine } from './report-text.ts'
 import { RunFiles } from './run-files.ts'
 import { beginHandover, type Terminal } from './terminal.ts'
@@ -130,4 +130,13 @@ function settingsOf(
     trace: trace === undefined ? undefined : take.spans,
     onProgram: plan === undefined ? undefined : take.program,
   }
+}
+
+/** A line that compares the two schedules, if both were timed. */
+function comparisonLine(comparison: ScheduleComparison | undefined): readonly ReportLine[] {
+  if (comparison === undefined) return []
+  const { serialSeconds, overlappedSeconds, speedUp, sweeps } = comparison
+  const of = sweeps === undefined ? '' : ` (each of ${sweeps} sweeps)`
+  const text = `serial ${formatSeconds(serialSeconds)}, overlapped ${formatSeconds(overlappedSeconds)}: ${formatNumber(speedUp)} ×${of}`
+  return [['schedules', text]]
 }

@@ -28,6 +28,7 @@ it('names the package to install if a backend is not installed', async () => {
       reason: 'The package @tandem-gpu/backend-x is not installed next to the tandem command.',
       remedy:
         'Run npm install @tandem-gpu/backend-x, with --global if @tandem-gpu/cli is installed globally.',
+      missing: 'package',
     },
   })
 })

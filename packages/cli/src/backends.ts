@@ -51,7 +51,7 @@ export function optionalBackend(
         if (!isNotInstalled(error, packageName)) throw error
         return {
           adapters: [],
-          absence: { code: 'no-driver', ...notInstalled(packageName) },
+          absence: { code: 'no-driver', ...notInstalled(packageName), missing: 'package' },
         }
       }
       return backend.adapters()

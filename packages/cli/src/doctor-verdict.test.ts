@@ -3,13 +3,7 @@ import { verdictOn } from './commands/doctor.ts'
 
 const software = { name: 'webgpu', works: true, adapters: [{ name: 'SwiftShader', software: true }] }
 const h200 = { name: 'NVIDIA H200', software: false }
-const noDriver = {
-  name: 'cuda',
-  works: false,
-  adapters: [],
-  code: 'no-driver',
-  reason: 'The driver does not load.',
-}
+const noDriver = { name: 'cuda', works: false, adapters: [], code: 'no-driver' }
 
 it.each([
   [
@@ -21,7 +15,7 @@ it.each([
       {
         ...noDriver,
         code: 'unsupported',
-        reason: '@tandem-gpu/backend-cuda was built without its addon: this machine has no C++ compiler.',
+        missing: 'addon' as const,
       },
       software,
     ],
@@ -31,20 +25,18 @@ it.each([
     [
       {
         ...noDriver,
-        code: 'unsupported',
-        reason:
-          "Kernel 'square' is not shipped in compiled form, and NVRTC, CUDA's run-time compiler, cannot be loaded.",
+        ...{ code: 'unsupported', missing: 'compiler' },
       },
       software,
     ],
-    'Ready: a software GPU, which opens as any number of virtual devices. No CUDA: NVRTC, its compiler, is missing.',
+    'Ready: a software GPU, which opens as any number of virtual devices. No CUDA: its compiler is missing.',
   ],
   [[{ ...noDriver, works: true, adapters: [h200, h200] }, software], 'Ready: 2 × NVIDIA H200 (cuda).'],
   [
     [
       {
         ...noDriver,
-        reason: 'The package @tandem-gpu/backend-cuda is not installed next to the tandem command.',
+        missing: 'package' as const,
       },
       { ...software, works: false, code: 'validation' },
     ],

@@ -9,7 +9,8 @@ import { describe, expect, it } from 'vitest'
 
 /*
  * The kernel corpus of @tandem-gpu/wgsl, run through the backend contract on every backend that has a device
- * on this machine: all of them and the CPU reference must agree, within the tolerance in each kernel's header.
+ * on this machine: all of them and the CPU reference must agree, within the tolerance in each kernel's
+ * header.
  */
 
 const accepted = new URL('../../wgsl/testdata/accepted/', import.meta.url)

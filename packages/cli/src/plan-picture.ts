@@ -1,4 +1,5 @@
 import type { Program } from '@tandem-gpu/core'
+import { escapeMarkup } from './printable.ts'
 
 type Plan = Program['plan']
 type Command = Plan['commands'][number]
@@ -40,7 +41,7 @@ export function planPicture({ label, schedule, commands }: Plan): string {
       `<text x="${lanes[i]}" y="60" font-weight="bold">${device < 0 ? 'host' : `device ${device}`}</text>`,
   )
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">
-<title>${escapeXml(label)}, ${schedule}: ${commands.length} commands</title>
+<title>${escapeMarkup(label)}, ${schedule}: ${commands.length} commands</title>
 <style>
 svg { color-scheme: light dark; color: CanvasText; background: Canvas; font: 12px system-ui, sans-serif; }
 text { fill: currentColor; }
@@ -51,7 +52,7 @@ path { fill: none; stroke: currentColor; stroke-opacity: 0.6; }
 .dispatch { fill: #2ca02c; } .copy { fill: #1f77b4; } .upload { fill: #17becf; } .download { fill: #9467bd; }
 .fill { fill: #ff7f0e; } .send { fill: #d62728; } .receive { fill: #e377c2; }
 </style>
-<text x="8" y="16">${escapeXml(label)} · ${schedule} · ${commands.length} commands</text>
+<text x="8" y="16">${escapeMarkup(label)} · ${schedule} · ${commands.length} commands</text>
 ${keyOf(commands)}
 ${[...heads, ...edges, ...boxes].join('\n')}
 </svg>
@@ -141,9 +142,5 @@ function previousLine(from: Place, to: Place): string {
 function boxOf({ kind, label, index }: Command, { x, y, width }: Place): string {
   const text = `${index} ${label}`
   const short = text.length > 28 ? `${text.slice(0, 27)}…` : text
-  return `<g><title>${escapeXml(`${text} (${kind})`)}</title><rect class="paper" x="${x}" y="${y}" width="${width}" height="${box.height}" rx="5"/><rect class="${kind}" x="${x}" y="${y}" width="${width}" height="${box.height}" rx="5"/><text x="${x + 9}" y="${y + 21}">${escapeXml(short)}</text></g>`
-}
-
-function escapeXml(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`)
+  return `<g><title>${escapeMarkup(`${text} (${kind})`)}</title><rect class="paper" x="${x}" y="${y}" width="${width}" height="${box.height}" rx="5"/><rect class="${kind}" x="${x}" y="${y}" width="${width}" height="${box.height}" rx="5"/><text x="${x + 9}" y="${y + 21}">${escapeMarkup(short)}</text></g>`
 }

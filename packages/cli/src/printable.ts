@@ -11,6 +11,11 @@ export function printable(text: string, keep = ''): string {
   })
 }
 
+/** `text` as the content of an element or an attribute of HTML or SVG. */
+export function escapeMarkup(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`)
+}
+
 /** As `printable`, for sentences that may have several lines. */
 export function printableLines(text: string): string {
   return printable(text, '\n\t')

@@ -1,6 +1,7 @@
-// Types that js_values.h converts, for code without JavaScript. A struct that goes to JavaScript or comes
-// from there passes each member, by its name there, to what visits it:
-//   template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) { visit("data", self.data); … }
+// Types that js_values.h converts, for code that does not use JavaScript. A struct that is passed to or from
+// JavaScript has a function that calls `visit` with the JavaScript name and the value of each member:
+//   template <typename Self, typename Visit>
+//   static void eachMember(Self &self, Visit visit) { visit("data", self.data); … }
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -11,8 +11,7 @@ import { notVerified, type Report } from '../report.ts'
 import { describeRun, runMeasured } from '../run-measured.ts'
 import { allocateSharded, readSharded, writeSharded } from '../sharded-matrix.ts'
 import { compileAnywhere } from './compile-fft.ts'
-import type { FftDirection, FftNorm, FftOrder, FftPlan, FftPlanOptions } from './plan-fft.ts'
-import { describeMethod } from './print-fft-plan.ts'
+import type { FftDirection, FftMethod, FftNorm, FftOrder, FftPlan, FftPlanOptions } from './plan-fft.ts'
 import { matrixShape, recordFft } from './record-fft.ts'
 import { verifyFft } from './verify-fft.ts'
 
@@ -118,4 +117,23 @@ function operationCount(plan: FftPlan): number {
   const together = plan.axes.reduce((product, axis) => product * plan.shape[axis]!, 1)
   const each = (plan.realInput || plan.realOutput ? 2.5 : 5) * Math.log2(Math.max(1, together))
   return Math.round(count * each)
+}
+
+/** How lines are transformed, in words. */
+export function describeMethod(method: FftMethod): string {
+  const stages = (radices: readonly number[]) => radices.join(' · ')
+  switch (method.kind) {
+    case 'line':
+      return method.convolves
+        ? `lines of ${method.length} by a convolution of ${method.points} = ${stages(method.radices)}`
+        : `lines of ${stages(method.radices)}`
+    case 'square':
+      return `squares of (${stages(method.columns.radices)}) × (${stages(method.rows.radices)})`
+    case 'packed':
+      return `real numbers in pairs: ${describeMethod(method.half)}`
+    case 'stages':
+      return `stages of ${stages(method.radices)} through memory`
+    case 'chirp':
+      return `lines of ${method.length} by a convolution of ${method.points} = ${stages(method.stages.radices)} through memory`
+  }
 }

@@ -60,8 +60,9 @@ export interface LineKernelShape {
 }
 
 /**
- * The sufficient workgroup size in invocations. Smaller for convolutions, whose registers leave room for fewer
- * workgroups, and for values in halves (on an H200 through Vulkan, 1.24 times as fast for lines of 1024).
+ * The sufficient workgroup size in invocations. Smaller for convolutions, whose registers leave room for
+ * fewer workgroups, and for values in halves (on an H200 through Vulkan, 1.24 times as fast for lines of
+ * 1024).
  */
 const enoughInvocations = 256
 const enoughOfFewer = 64
@@ -274,7 +275,9 @@ export function lineSource(shape: LineKernelShape): CompileOptions {
   }
 }
 
-/** The largest divisor up to the square root: the number of factors of a butterfly that are read one by one. */
+/**
+ * The largest divisor up to the square root: the number of factors of a butterfly that are read one by one.
+ */
 function splitOf(radix: Radix): number {
   let split = Math.floor(Math.sqrt(radix))
   while (radix % split > 0) split--

@@ -259,34 +259,29 @@ function methodOf(length: number, contiguous: boolean, limits: FftLimits): Compl
     const stages = radicesOf(points)!
     // Like lines, long powers of two have few large radices (8191: 1.04 times as fast as up to 16).
     const isLongPower = points >= 8192 && 2 ** Math.round(Math.log2(points)) === points
-    const own = isLongPower ? lineRadicesOf(points, contiguous)! : stages
+    const own = (isLongPower ? lineRadicesOf(points, contiguous) : undefined) ?? stages
     if (fitsLine(points, own, contiguous, limits))
       return { kind: 'line', length, points, radices: own, convolves: true }
     return { kind: 'chirp', length, points, stages: { kind: 'stages', length: points, radices: stages } }
   }
-  const line = lineRadicesOf(length, contiguous)!
-  if (fitsLine(length, line, contiguous, limits)) return lineMethod(length, line)
+  const line = fittingLine(length, contiguous, limits)
+  if (line !== undefined) return line
   const sides = limits.lines ? squareOf(length, limits) : undefined
   if (sides !== undefined) return { kind: 'square', length, columns: sides[0], rows: sides[1] }
   return { kind: 'stages', length, radices }
 }
 
-const lineMethod = (length: number, radices: readonly Radix[]): LineMethod => ({
-  kind: 'line',
-  length,
-  points: length,
-  radices,
-  convolves: false,
-})
+function fittingLine(length: number, contiguous: boolean, limits: FftLimits): LineMethod | undefined {
+  const radices = lineRadicesOf(length, contiguous)
+  if (radices === undefined || !fitsLine(length, radices, contiguous, limits)) return undefined
+  return { kind: 'line', length, points: length, radices, convolves: false }
+}
 
 /** The sides of the square for a long line, if kernels for columns support them. */
 function squareOf(length: number, limits: FftLimits): readonly [LineMethod, LineMethod] | undefined {
-  const sides = squareSides(length, longestColumn)
-  if (sides === undefined) return undefined
-  const [first, second] = sides.map((side) => ({ side, radices: lineRadicesOf(side, false)! }))
-  for (const { side, radices } of [first!, second!])
-    if (!fitsLine(side, radices, false, limits)) return undefined
-  return [lineMethod(first!.side, first!.radices), lineMethod(second!.side, second!.radices)]
+  const [columns, rows] =
+    squareSides(length, longestColumn)?.map((side) => fittingLine(side, false, limits)) ?? []
+  return columns && rows && [columns, rows]
 }
 
 /** Whether a kernel supports the lines: one at a time, or the minimum number of neighbouring columns. */

@@ -101,8 +101,8 @@ async function compareRows(
     }
   }
   const found = await gatherNumbers(group, group.devices, 3, (index) => {
-    const { differences, energy, largest } = parts.get(index)!
-    return [differences, energy, largest]
+    const sums = parts.get(index)
+    return sums && [sums.differences, sums.energy, sums.largest]
   })
   let [differences, energy, largest] = [0, 0, 0]
   for (let at = 0; at < found.length; at += 3) {
@@ -166,11 +166,11 @@ async function compareSums(group: DeviceGroup, problem: FftProblem): Promise<Ver
   const ownInput = new Map<number, Float64Array>()
   for (const [index, slice] of problem.input.slices.entries())
     if (slice.device.local) ownInput.set(index, await sumInput(problem, slice, places))
-  const sums = await gatherNumbers(group, group.devices, size, (index) => ownInput.get(index)!)
+  const sums = await gatherNumbers(group, group.devices, size, (index) => ownInput.get(index))
   const total = new Float64Array(size)
   for (let at = 0; at < sums.length; at++) total[at % size]! += sums[at]!
 
-  const ownEnergy = new Map<number, number>()
+  const ownEnergy = new Map<number, readonly [number]>()
   for (const [index, { device, view }] of output.slices.entries()) {
     let energy = 0
     if (view.length > 0)
@@ -181,9 +181,9 @@ async function compareSums(group: DeviceGroup, problem: FftProblem): Promise<Ver
         })
         if (piece !== undefined) energy += energyOf(plan, piece, slicePlace(index) + first)
       }
-    ownEnergy.set(index, energy)
+    ownEnergy.set(index, [energy])
   }
-  const energies = await gatherNumbers(group, group.devices, 1, (index) => [ownEnergy.get(index)!])
+  const energies = await gatherNumbers(group, group.devices, 1, (index) => ownEnergy.get(index))
   const energy = energies.reduce((sum, one) => sum + one, 0)
 
   let [differences, largest] = [0, 0]

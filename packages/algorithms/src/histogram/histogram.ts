@@ -132,17 +132,15 @@ async function rangeOf<T extends HistogramType>(
   if (input.every(({ length }) => length === 0)) return { low: 0, high: 1 }
   const owned = new OwnedResources()
   try {
-    const [low, high] = await Promise.all(
-      (['min', 'max'] as const).map((operation) =>
-        compileReduction(group, { kernel: 'best', operation, type }),
-      ),
-    )
-    for (const kernels of [low!, high!]) owned.keep(kernels)
+    const compiled = (operation: 'min' | 'max') =>
+      compileReduction(group, { kernel: 'best', operation, type })
+    const [low, high] = await Promise.all([compiled('min'), compiled('max')])
+    for (const kernels of [low, high]) owned.keep(kernels)
     const ends = owned.keep(await group.devices[0]!.allocate(type, 2, { label: 'ends' }))
     const program = owned.keep(
       group.record((recorder) => {
-        recordReduction(recorder, group, { kernels: low!, input, output: ends.slice(0, 1) })
-        recordReduction(recorder, group, { kernels: high!, input, output: ends.slice(1, 1) })
+        recordReduction(recorder, group, { kernels: low, input, output: ends.slice(0, 1) })
+        recordReduction(recorder, group, { kernels: high, input, output: ends.slice(1, 1) })
       }),
     )
     await group.queue.run(program)

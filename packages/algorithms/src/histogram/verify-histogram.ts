@@ -24,7 +24,7 @@ export async function verifyHistogram<T extends HistogramType>(
     }
     own.set(index, counts)
   }
-  const all = await gatherNumbers(group, group.devices, width, (index) => own.get(index)!)
+  const all = await gatherNumbers(group, group.devices, width, (index) => own.get(index))
   let [wrong, maxError] = [0, 0]
   for (let bin = 0; bin < width; bin++) {
     let expected = 0

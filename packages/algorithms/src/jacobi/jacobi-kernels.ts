@@ -43,11 +43,9 @@ export interface JacobiKernels {
    * `fusedSweeps` sweeps in one pass over memory, with the same bits as that many single sweeps. Absent if
    * sweeps are not fused.
    */
-  readonly fused?: Kernel
-  readonly fusedResidual?: Kernel
+  readonly fused?: { readonly sweep: Kernel; readonly sweepResidual: Kernel }
   /** These kernels move one column and two columns. Absent for `direct`. */
-  readonly oneColumn?: Kernel
-  readonly bothColumns?: Kernel
+  readonly columns?: { readonly one: Kernel; readonly both: Kernel }
   destroy(): void
 }
 
@@ -135,10 +133,8 @@ export async function compileJacobi(
     transport,
     sweep,
     sweepResidual,
-    ...(oneColumn && { oneColumn }),
-    ...(bothColumns && { bothColumns }),
-    ...(fused && { fused }),
-    ...(fusedResidual && { fusedResidual }),
+    ...(oneColumn && bothColumns && { columns: { one: oneColumn, both: bothColumns } }),
+    ...(fused && fusedResidual && { fused: { sweep: fused, sweepResidual: fusedResidual } }),
     destroy,
   }
 }

@@ -2,10 +2,10 @@ import { type HostView, openGroup } from '@tandem-gpu/core'
 import { expectEveryEdgeToMatter, referenceBackend } from '@tandem-gpu/core/testing'
 import { describe, it } from 'vitest'
 import { generatedElements } from '../element-source.ts'
+import { referenceJacobiF32 } from '../testing/reference-jacobi-f32.ts'
 import { allocateField, gatherState, writeState } from './jacobi-field.ts'
 import { compileJacobi } from './jacobi-kernels.ts'
 import { recordSweeps } from './record-jacobi.ts'
-import { referenceJacobiF32 } from './reference-jacobi.ts'
 
 describe('the order of Jacobi sweeps', () => {
   it.each([

@@ -2,10 +2,10 @@ import { openGroup, type Recorder } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { expect, it } from 'vitest'
 import { generatedElements } from '../element-source.ts'
+import { referenceJacobiF32 } from '../testing/reference-jacobi-f32.ts'
 import { allocateField, gatherState, writeState } from './jacobi-field.ts'
 import { compileJacobi } from './jacobi-kernels.ts'
 import { recordSweeps } from './record-jacobi.ts'
-import { referenceJacobiF32 } from './reference-jacobi.ts'
 
 const copied = { transport: 'copy', source: false } as const
 const packed = { source: false, columnHalos: true } as const

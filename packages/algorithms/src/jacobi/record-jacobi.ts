@@ -54,21 +54,22 @@ export function recordSweeps(
   // which every process receives.
   const touches = field.blocks.map(({ owner }) => recorder.touches(owner.ordinal))
   const own = field.blocks.filter((_, index) => touches[index])
-  const strips = new Map(own.map((block) => [block, fusedStripRows(block.rows, block.columns)]))
+  const strips = own.map((block) => fusedStripRows(block.rows, block.columns))
+  const { fused, columns } = kernels
   const residualSweeps = options.residuals?.keys() ?? []
-  for (const { last, count } of passesOf(options.sweeps, residualSweeps, kernels.fused !== undefined)) {
+  for (const { last, count } of passesOf(options.sweeps, residualSweeps, fused !== undefined)) {
     const residual = options.residuals?.get(last)
     const observe = residual !== undefined
     if (residual) for (const block of own) recorder.fill(block.residual, 0, { label: 'clear residual' })
-    for (const block of own)
-      if (count > 1) recordFusedSweeps(recorder, kernels, block, strips.get(block)!, from, observe)
+    for (const [index, block] of own.entries())
+      if (fused && count > 1) recordFusedSweeps(recorder, fused, block, strips[index]!, from, observe)
       else recordBlockSweep(recorder, field, kernels, block, from, observe)
     if (residual && options.residualTree) options.residualTree.record(recorder, residual)
     else if (residual)
       for (const [index, block] of field.blocks.entries())
         recorder.download(block.residual, residual.slice(index, 1), { label: 'residual' })
     from = from === 0 ? 1 : 0
-    if (kernels.transport === 'copy') recordExchange(recorder, field, kernels, from, touches)
+    if (columns) recordExchange(recorder, field, columns, from, touches)
   }
 }
 
@@ -106,7 +107,7 @@ function requireSweepable(
 
 function recordFusedSweeps(
   recorder: Recorder,
-  kernels: JacobiKernels,
+  kernels: NonNullable<JacobiKernels['fused']>,
   block: FieldBlock,
   strip: number,
   from: 0 | 1,
@@ -114,7 +115,7 @@ function recordFusedSweeps(
 ): void {
   const { rows, columns, owner, haloRows } = block
   const cells = block.cells[from]
-  recorder.dispatch(observe ? kernels.fusedResidual! : kernels.fused!, {
+  recorder.dispatch(observe ? kernels.sweepResidual : kernels.sweep, {
     device: owner,
     workgroups: [fusedStripes(columns), Math.ceil(rows / strip)],
     args: {
@@ -230,11 +231,13 @@ function columnBeside(
   return other.cells[from].block(row + other.haloRows, column, count, 1)
 }
 
+type ColumnKernels = NonNullable<JacobiKernels['columns']>
+
 /** Records the exchange that updates the halos of copy `at`. */
 function recordExchange(
   recorder: Recorder,
   field: JacobiField,
-  kernels: JacobiKernels,
+  kernels: ColumnKernels,
   at: 0 | 1,
   touches: readonly boolean[],
 ): void {
@@ -286,12 +289,12 @@ function column(block: FieldBlock, at: 0 | 1, index: number): BufferView<'f32'> 
   return block.cells[at].block(block.haloRows, leadElements + index, block.rows, 1)
 }
 
-function recordPack(recorder: Recorder, kernels: JacobiKernels, block: FieldBlock, at: 0 | 1): void {
+function recordPack(recorder: Recorder, kernels: ColumnKernels, block: FieldBlock, at: 0 | 1): void {
   const { left, right } = block.send
   const first = column(block, at, 0)
   const last = column(block, at, block.columns - 1)
   if (left && right)
-    recorder.dispatch(kernels.bothColumns!, {
+    recorder.dispatch(kernels.both, {
       device: block.owner,
       workgroups: columnWorkgroups(block),
       args: {
@@ -309,13 +312,13 @@ function recordPack(recorder: Recorder, kernels: JacobiKernels, block: FieldBloc
 
 function recordColumn(
   recorder: Recorder,
-  kernels: JacobiKernels,
+  kernels: ColumnKernels,
   block: FieldBlock,
   source: BufferView<'f32'>,
   destination: BufferView<'f32'>,
   label: string,
 ): void {
-  recorder.dispatch(kernels.oneColumn!, {
+  recorder.dispatch(kernels.one, {
     device: block.owner,
     workgroups: columnWorkgroups(block),
     args: { source, destination, cells: block.rows },

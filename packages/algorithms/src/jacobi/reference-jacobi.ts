@@ -48,19 +48,3 @@ export function sweepRowsF32(
       to[at] = 0.25 * (source ? f(sum + source[at]!) : sum)
     }
 }
-
-/** `iterations` sweeps with the kernels' rounding. */
-export function referenceJacobiF32(
-  { rows, columns, source }: JacobiProblem,
-  state: Float32Array,
-  iterations: number,
-): Float32Array<ArrayBuffer> {
-  const rounded = source && Float32Array.from(source)
-  let from = Float32Array.from(state)
-  let to = from.slice()
-  for (let iteration = 0; iteration < iterations; iteration++) {
-    sweepRowsF32(columns, from, to, rounded, 1, rows - 2)
-    ;[from, to] = [to, from]
-  }
-  return from
-}

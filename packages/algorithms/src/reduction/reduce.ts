@@ -161,7 +161,7 @@ async function reduceOnHosts<T extends ReductionType>(
   const parts = new Map<number, PartialReduction>()
   for (const [index, { device, row, rows }] of slices.entries())
     if (device.local) parts.set(index, await reducePart(source, problem, row, rows))
-  const found = await gatherNumbers(group, group.devices, 3, (index) => parts.get(index)!)
+  const found = await gatherNumbers(group, group.devices, 3, (index) => parts.get(index))
   return combineParts(
     problem,
     slices.map((_, index) => [found[3 * index]!, found[3 * index + 1]!, found[3 * index + 2]!]),

@@ -42,7 +42,7 @@ export async function verifyScan<T extends ScanType>(
   const own = new Map<number, PartialReduction>()
   for (const [index, { device, row, rows }] of slices.entries())
     if (device.local) own.set(index, await reducePart(source, problem, row, rows))
-  const parts = await gatherNumbers(group, group.devices, 3, (index) => own.get(index)!)
+  const parts = await gatherNumbers(group, group.devices, 3, (index) => own.get(index))
 
   const found = new Map<number, Found>()
   let before = emptyPart(problem)
@@ -60,7 +60,7 @@ export async function verifyScan<T extends ScanType>(
     const [value, compensation, absoluteSum] = parts.subarray(3 * index, 3 * index + 3)
     before = joinParts(problem, before, [value!, compensation!, absoluteSum!])
   }
-  const all = await gatherNumbers(group, group.devices, 2, (index) => found.get(index)!)
+  const all = await gatherNumbers(group, group.devices, 2, (index) => found.get(index))
   let [wrong, maxError] = [0, 0]
   for (let at = 0; at < all.length; at += 2) {
     wrong += all[at]!

@@ -40,8 +40,8 @@ describe('the order of a sort', () => {
       recordSort(recorder, group, { kernels, input: views(input!), output: views(output!) })
       accumulate(recorder, views(output!), views(total!))
     })
-    // With fewer than 17 different keys, there are several of each after every digit. Each data set alone misses
-    // a command that counts too early, where the digit stays the same.
+    // With fewer than 17 different keys, there are several of each after every digit. Each data set alone
+    // misses a command that counts too early, where the digit stays the same.
     const sets = [(i: number) => next(i * i), (i: number) => next(next(i * 77777))].map((start) => {
       const data = Uint32Array.from({ length: elements }, (_, i) => start(i))
       const first = data.map(next)

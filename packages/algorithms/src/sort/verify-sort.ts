@@ -137,7 +137,7 @@ async function foundOnDevices(
       await look({ device: index, row: row + start, keys, own }, result)
     }
   }
-  return gatherNumbers(group, group.devices, width, (index) => results.get(index)!)
+  return gatherNumbers(group, group.devices, width, (index) => results.get(index))
 }
 
 /** Maps elements to u32 keys that sort in the same order. */

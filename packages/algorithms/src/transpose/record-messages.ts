@@ -43,12 +43,6 @@ export function recordMessages<T extends ElementType>(
   /** The number of workgroups for each of the tiles that are sent to or from a device at the same time. */
   const share = (device: number, side: 'sender' | 'receiver') =>
     Math.ceil(workgroupsBesideMessages / tiles.filter((tile) => tile[side] === device).length)
-  const shares = new Map(
-    touched.map((device) => [
-      device,
-      { sends: share(device, 'sender'), receives: share(device, 'receiver') },
-    ]),
-  )
   const moves = tiles.map(movesOf)
   const turns = Math.max(1, ...moves.map((parts) => parts.length))
   const each = (turn: number) => moves.flatMap((parts) => parts[turn] ?? [])
@@ -91,9 +85,8 @@ export function recordMessages<T extends ElementType>(
           if (dense === undefined || !recorder.touches(sender)) return
           const { persistent } = kernel
           if (beside && persistent !== undefined) {
-            const { sends } = shares.get(sender)!
             const pass = { device: sender, source: from, target: dense, label: `pack ${label}` }
-            dispatchPersistent(recorder, persistent, 'copy', pass, sends)
+            dispatchPersistent(recorder, persistent, 'copy', pass, share(sender, 'sender'))
           } else recorder.copy(from, dense, { label: `pack ${label}` })
         },
         move() {
@@ -101,7 +94,7 @@ export function recordMessages<T extends ElementType>(
         },
         transpose(beside: boolean) {
           if (!recorder.touches(receiver)) return
-          const workgroups = beside ? shares.get(receiver)!.receives : undefined
+          const workgroups = beside ? share(receiver, 'receiver') : undefined
           const pass = { device: receiver, source: arrived, target: to, label: `transpose ${label}` }
           dispatchTranspose(recorder, kernel, pass, workgroups)
         },

@@ -88,10 +88,11 @@ export async function tuneTranspose<T extends ElementType>(
     sizes: { rows, columns },
   })
   const empty = rows * columns === 0
-  return tune(
+  const candidates = transposeCandidates(group, transport)
+  const measured = await tune(
     characterOf(group).tunes && !empty ? options.tuning : false,
     key,
-    transposeCandidates(group, transport),
+    candidates,
     async (choice, limit) => {
       const chosen = { ...options, ...choiceOptions(choice) }
       const kernel = await compileTranspose(group, { ...chosen, type })
@@ -110,4 +111,5 @@ export async function tuneTranspose<T extends ElementType>(
       }
     },
   )
+  return measured ?? candidates[0]
 }

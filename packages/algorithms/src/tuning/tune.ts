@@ -23,9 +23,9 @@ const warmUpSeconds = 0.5
 const unfit: ReadonlySet<GpuErrorCode> = new Set(['out-of-memory', 'too-large', 'unsupported', 'compilation'])
 
 /**
- * Returns the candidate that the store names for `key`; otherwise the fastest by `time`, which it stores. The
- * first candidate is the shipped choice, which is returned without timing if there is no store or no other
- * candidate.
+ * Returns the candidate that the store names for `key`; otherwise the fastest by `time`, which it stores.
+ * Returns `undefined` if nothing was measured, now or before: there is no store, only one candidate, or none
+ * that can run. The first candidate, which is the shipped choice, is then the one to use.
  *
  * @param time Returns the seconds that a candidate takes. It may return early with any number above `limit`
  * once that is exceeded.
@@ -35,9 +35,8 @@ export async function tune<C>(
   key: string,
   candidates: readonly [Candidate<C>, ...Candidate<C>[]],
   time: (choice: C, limit: number) => Promise<number>,
-): Promise<Candidate<C>> {
-  const [shipped] = candidates
-  if (!store || candidates.length === 1) return shipped
+): Promise<Candidate<C> | undefined> {
+  if (!store || candidates.length === 1) return undefined
   const known = store.get(key)
   const kept = candidates.find(({ name }) => name === known)
   if (kept) return kept
@@ -53,8 +52,7 @@ export async function tune<C>(
       if (!(isGpuError(error) && unfit.has(error.code))) throw error
     }
   }
-  if (best === undefined) return shipped
-  store.set(key, best.name)
+  if (best !== undefined) store.set(key, best.name)
   return best
 }
 

@@ -91,8 +91,8 @@ void CommandQueue::settle(Settled settled) {
   });
 }
 
-/// How many marks the stream has reached. It reaches them in order, so that not all of them need to be queried:
-/// a query takes a third of the time of a launch.
+/// How many marks the stream has reached. It reaches them in order, so that not all of them need to be
+/// queried: a query takes a third of the time of a launch.
 std::size_t CommandQueue::marksReached() {
   if (!marks_.empty()) gpu_.use();
   std::size_t reached = 0, least = marks_.size(), step = 1;

@@ -1,10 +1,11 @@
-// Graphs, built from the words that src/graph-nodes.ts writes: doubles that hold exact integers, for
-// addresses are below 2^53.
-//   nodeCount, then per node: kind, gpu, dependencyCount, dependency...; dependencies are positions of earlier nodes. Then
-//   0 kernel  kernelId, gridX, gridY, gridZ, blockX, blockY, blockZ, dynamicSharedByteLength, parameterCount, parameter (8 bytes each)...
+// Graphs, built from the words that src/graph-nodes.ts writes: integers in doubles, which represent them
+// exactly, since addresses are below 2^53.
+//   nodeCount, then per node: kind, gpu, dependencyCount, dependency... (positions of earlier nodes). Then
+//   0 kernel  kernelId, gridX, gridY, gridZ, blockX, blockY, blockZ, dynamicSharedByteLength,
+//             parameterCount, parameter (8 bytes each)...
 //   1 copy    sourceOnHost, source, sourcePitch, targetOnHost, target, targetPitch, rowByteLength, rows
 //   2 fill    address, pitch, value, elementByteLength, elementsPerRow, rows
-//   3 messages  count, then per message: 1 where this rank sends it, peer, address, byteLength
+//   3 messages  count, then per message: 1 if this rank sends it, peer, address, byteLength
 #include "group.h"
 
 namespace tandem {

@@ -1,3 +1,4 @@
+import { afterEach, expect } from 'vitest'
 import { findAdapters } from '../adapters.ts'
 import type { CudaRuntimeOptions } from '../cuda-runtime.ts'
 import { KernelCache } from '../kernel-cache.ts'
@@ -38,4 +39,22 @@ export async function openFakeRuntime(
     label: 'test',
     ...options,
   })
+}
+
+/**
+ * Opens such runtimes for the tests of a file; after each test, they are closed and must leave nothing
+ * behind.
+ */
+export function fakeRuntimesOfTests(
+  options: Parameters<typeof openFakeRuntime>[1] = {},
+): typeof openFakeRuntime {
+  const opened: LocalRuntime[] = []
+  afterEach(async () => {
+    for (const runtime of opened.splice(0)) expect(await runtime.dispose()).toEqual([])
+  })
+  return async (indices, more) => {
+    const runtime = await openFakeRuntime(indices, { ...options, ...more })
+    opened.push(runtime)
+    return runtime
+  }
 }

@@ -1,4 +1,5 @@
 import { counted } from '@tandem-gpu/core'
+import { escapeMarkup } from '../printable.ts'
 import type { BenchDocument, BenchResult } from './document.ts'
 import { type DrawPlot, openPlots, plainNumber, type RatePlot, type SeriesStyle } from './plot.ts'
 
@@ -15,7 +16,7 @@ export async function benchPage(document: BenchDocument): Promise<string> {
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Tandem bench, ${escapeHtml(dayOf(document))}</title>
+<title>Tandem bench, ${escapeMarkup(dayOf(document))}</title>
 <style>
 :root { color-scheme: light dark; --plot-background: Canvas; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
@@ -33,7 +34,7 @@ th, td { padding: 0.15rem 1rem 0.15rem 0; text-align: right; white-space: nowrap
 th:nth-child(-n + 2), td:nth-child(-n + 2) { text-align: left; }
 </style>
 <h1>Tandem bench</h1>
-<p>${escapeHtml(measuredOn(document))}</p>
+<p>${escapeMarkup(measuredOn(document))}</p>
 ${sections.join('\n')}
 </html>
 `
@@ -96,7 +97,7 @@ function workSection(work: string, document: BenchDocument, draw: DrawPlot): str
   const ours = document.ours.filter((result) => result.work === work && result.rate > 0)
   const peers = document.peers.filter((result) => result.work === work && result.rate > 0)
   const all = [...ours, ...peers].toSorted((a, b) => sizeOf(a) - sizeOf(b))
-  const title = `<h2>${escapeHtml(titles[work] ?? work)}</h2>`
+  const title = `<h2>${escapeMarkup(titles[work] ?? work)}</h2>`
   if (ours.length === 0) return `<section>${title}<p>Nothing was measured.</p></section>`
   const unit = unitOf(all)
   const styles = stylesOf(ours, peers)
@@ -123,10 +124,10 @@ function workSection(work: string, document: BenchDocument, draw: DrawPlot): str
       limit: limit && limit / unit.factor,
     }
   })
-  const figures = plots.map((plot) => `<figure><h3>${escapeHtml(plot.title)}</h3>${draw(plot)}</figure>`)
+  const figures = plots.map((plot) => `<figure><h3>${escapeMarkup(plot.title)}</h3>${draw(plot)}</figure>`)
   const limited = plots.some(({ limit }) => limit !== undefined)
   return `<section>${title}
-<p>${escapeHtml(summary(ours, peers, document, unit))}</p>
+<p>${escapeMarkup(summary(ours, peers, document, unit))}</p>
 ${legend(styles, limited)}
 <div class="plots">${figures.join('\n')}</div>
 <details><summary>${all.length === 1 ? 'The measurement' : `All ${all.length} measurements`}</summary>${resultTable(all, unit)}</details></section>`
@@ -241,7 +242,7 @@ function stylesOf(ours: readonly BenchResult[], peers: readonly BenchResult[]): 
 
 function legend(styles: ReadonlyMap<string, SeriesStyle>, limited: boolean): string {
   const key = (name: string, stroke: string) =>
-    `<li><svg viewBox="0 0 34 12" aria-hidden="true"><line x1="1" x2="33" y1="6" y2="6" ${stroke}/></svg>${escapeHtml(name)}</li>`
+    `<li><svg viewBox="0 0 34 12" aria-hidden="true"><line x1="1" x2="33" y1="6" y2="6" ${stroke}/></svg>${escapeMarkup(name)}</li>`
   const keys = [...styles].map(([name, { color, peer }]) =>
     key(name, `stroke="${color}" stroke-width="${peer ? 2 : 3}"${peer ? ' stroke-dasharray="5 3"' : ''}`),
   )
@@ -265,11 +266,7 @@ function resultTable(results: readonly BenchResult[], unit: Unit): string {
     result.verified ? 'yes' : 'no',
   ]
   const row = (values: readonly string[], tag: string) =>
-    `<tr>${values.map((value) => `<${tag}>${escapeHtml(value)}</${tag}>`).join('')}</tr>`
+    `<tr>${values.map((value) => `<${tag}>${escapeMarkup(value)}</${tag}>`).join('')}</tr>`
   const head = row(['variant', 'size', 'devices', 'µs', unit.name, 'verified'], 'th')
   return `<div class="table"><table>${head}\n${results.map((result) => row(cells(result), 'td')).join('\n')}</table></div>`
-}
-
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`)
 }

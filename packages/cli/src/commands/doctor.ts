@@ -1,4 +1,12 @@
-import { type Backend, counted, type DeviceGroup, openGroup, type Transport } from '@tandem-gpu/core'
+import {
+  type Absence,
+  type Backend,
+  counted,
+  type DeviceGroup,
+  isGpuError,
+  openGroup,
+  type Transport,
+} from '@tandem-gpu/core'
 import { openDeviceCommands } from '@tandem-gpu/core/backend'
 import { type BackendName, backendsNamed } from '../backends.ts'
 import type { CommandModule } from '../command.ts'
@@ -17,6 +25,8 @@ interface Diagnosis {
   readonly code?: string
   readonly reason?: string
   readonly remedy?: string
+  /** The part of the backend that is missing. */
+  readonly missing?: Absence['missing'] | 'compiler'
   readonly notes: readonly string[]
   /** Under mpirun: how processes exchange data through the backend, and why no faster transport works. */
   readonly transport?: Transport
@@ -94,7 +104,7 @@ export const command: CommandModule = {
  * driver.`
  */
 export function verdictOn(
-  diagnoses: readonly Pick<Diagnosis, 'name' | 'works' | 'adapters' | 'code' | 'reason'>[],
+  diagnoses: readonly Pick<Diagnosis, 'name' | 'works' | 'adapters' | 'code' | 'missing'>[],
 ): string {
   const working = diagnoses.filter(({ works }) => works)
   const hardware = working.flatMap(({ name, adapters }) => {
@@ -111,17 +121,17 @@ export function verdictOn(
         : 'Not ready: no backend works.'
   const missing = diagnoses
     .filter(({ works }) => !works)
-    .map(({ name, code, reason }) => `No ${displayNames[name] ?? name}: ${shortReason(code, reason)}.`)
+    .map(({ name, ...why }) => `No ${displayNames[name] ?? name}: ${shortReason(why)}.`)
   return [ready, ...missing].join(' ')
 }
 
 const displayNames: Readonly<Record<string, string>> = { cuda: 'CUDA', webgpu: 'WebGPU' }
 
-function shortReason(code: string | undefined, reason: string | undefined): string {
-  if (reason?.includes('is not installed')) return 'its package is not installed'
-  if (reason?.includes('was built without its addon')) return 'its addon was not built'
+function shortReason({ code, missing }: Pick<Diagnosis, 'code' | 'missing'>): string {
+  if (missing === 'package') return 'its package is not installed'
+  if (missing === 'addon') return 'its addon was not built'
+  if (missing === 'compiler') return 'its compiler is missing'
   if (code === 'no-driver') return 'no driver'
-  if (reason?.includes('NVRTC')) return 'NVRTC, its compiler, is missing'
   if (code === 'no-device') return 'no device'
   if (code === 'unsupported') return 'not supported here'
   return 'see above'
@@ -184,16 +194,22 @@ async function examine(backend: Backend): Promise<Diagnosis> {
     return {
       ...found,
       works: false,
-      code: absence?.code ?? 'no-device',
-      reason: absence?.reason ?? 'It found no device.',
-      ...(absence?.remedy === undefined ? {} : { remedy: absence.remedy }),
+      code: 'no-device',
+      reason: 'It found no device.',
+      ...absence,
     }
   }
   try {
     const group = await openGroup({ backends: [backend], label: backend.name })
     const { transport } = group
     try {
-      await squareNumbers(group)
+      try {
+        await squareNumbers(group)
+      } catch (error) {
+        // The group opened, so only a compiler of kernels can be missing.
+        if (!isGpuError(error, 'unsupported')) throw error
+        return { ...found, works: false, code: error.code, reason: error.message, missing: 'compiler' }
+      }
       const webgpuApi = await examineWebGpuApi(group)
       return { ...found, works: true, ...(transport && { transport }), webgpuApi }
     } finally {

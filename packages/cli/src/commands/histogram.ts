@@ -72,7 +72,7 @@ export const command: CommandModule = {
         async compute(group, settings, { input, edges, output, image }) {
           const [low, high] = options.range ?? []
           const given = edges && elementArray(edges.type, edges.length)
-          if (given !== undefined) await edges!.fileOrder()(0, given)
+          if (edges && given) await edges.fileOrder()(0, given)
           const bins = given === undefined ? (options.bins ?? 10) : Math.max(0, given.length - 1)
           const report = await histogram(group, {
             ...settings,
@@ -99,8 +99,8 @@ export const command: CommandModule = {
 
 function range(text: string): readonly [number, number] {
   const ends = text.split(',').map((part) => (part.trim() === '' ? Number.NaN : Number(part)))
-  const [low, high] = ends
-  if (ends.length === 2 && Number.isFinite(low) && Number.isFinite(high)) return [low!, high!]
+  const [low = Number.NaN, high = Number.NaN] = ends
+  if (ends.length === 2 && Number.isFinite(low) && Number.isFinite(high)) return [low, high]
   throw new InvalidArgumentError('It must be two numbers separated by a comma, such as -1,1.')
 }
 

@@ -169,9 +169,9 @@ function refuseOptionsOf(type: MatrixElementType, options: MatmulCommandOptions)
 function describeMatmul(report: MatmulReport | HalfMatmulReport): readonly ReportLine[] {
   const slices = ['slices', `${report.slices.join(' + ')} rows of A`] as const
   // A prediction that contradicts the choice is already reported as a note.
-  const withoutNotes = (reason: string) =>
-    report.notes.reduce((text, note) => text.replace(note, '').trim(), reason)
-  const reasons = report.reasons.map((reason): ReportLine => ['reason', withoutNotes(reason)])
+  const reasons = report.reasons
+    .filter((reason) => !report.notes.includes(reason))
+    .map((reason): ReportLine => ['reason', reason])
   if (report.type === 'f16')
     return [
       ['type', `f16, result ${report.resultType}`],

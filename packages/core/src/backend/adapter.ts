@@ -97,6 +97,8 @@ export interface Absence {
   readonly reason: string
   /** One sentence: what to install or change. */
   readonly remedy?: string
+  /** Set if a part of the backend is missing: its npm package, or its addon, which was not built. */
+  readonly missing?: 'package' | 'addon'
 }
 
 /** The adapters that a backend found. */

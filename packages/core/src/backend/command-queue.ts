@@ -103,8 +103,8 @@ export type QueueMessage =
   /** Commands of submit `serial` are skipped because `buffer` has no memory. */
   | { readonly kind: 'skipped'; readonly serial: number; readonly buffer: number }
   /**
-   * The queue cannot continue: a submit took too long, or a command failed. Sent once, also if all devices
-   * are lost.
+   * The queue cannot continue: a submit took too long, a command failed, or, with the code `device-lost`, the
+   * devices are lost or the runtime is disposed. Sent once.
    */
   | { readonly kind: 'lost'; readonly error: GpuError }
 
@@ -114,11 +114,15 @@ export type QueueMessage =
  * | command | words |
  * |---|---|
  * | `dispatch` | kernel, workgroups x, y, z (none is 0), then bindings |
- * | `dispatchIndirect` | kernel of form `indirect`, buffer and byte offset of the three u32 counts, the largest count (if one exceeds it, nothing runs), then bindings |
+ * | `dispatchIndirect` | kernel of form `indirect`, buffer, byte offset, largest count, then bindings |
  * | `copy` | source buffer, byte offset, target buffer, byte offset, byte length |
  * | `clear` | buffer, byte offset, byte length: zeros |
  * | `write` | buffer, byte offset, offset in `data`, byte length |
- * | `timestamp` | buffer, byte offset: the device's clock in nanoseconds, a u64, when the commands before it are complete and none after it has begun |
+ * | `timestamp` | buffer, byte offset |
+ *
+ * An indirect dispatch reads three u32 counts of workgroups at the byte offset; if one exceeds the largest
+ * count, nothing runs. A time stamp is the device's clock in nanoseconds, a u64, when the commands before it
+ * are complete and none after it has begun.
  *
  * Bindings are buffer, byte offset and byte length of each of the kernel's `reflection.bindings`, in their
  * order; the length of a uniform binding need not be a multiple of 4. Byte lengths are positive.

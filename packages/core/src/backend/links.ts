@@ -23,6 +23,12 @@ export type Link =
   | LinkOf<'parts', LinkedRuntime<Handles, PlanPart>>
   | LinkOf<'segments', Runtime, Pick<LinkedProcesses, 'rank'>>
 
+/** An adapter in the list of all processes' adapters. */
+export interface RankAdapter extends Adapter {
+  /** The process that has the adapter. */
+  readonly rank: number
+}
+
 /** `P` is the part of `LinkedProcesses` that the link needs. */
 export interface LinkOf<Plans extends string, R, P = LinkedProcesses> {
   /** For messages, and for users who ask for it. */
@@ -31,12 +37,12 @@ export interface LinkOf<Plans extends string, R, P = LinkedProcesses> {
   readonly reach: 'machine' | 'network'
   readonly plans: Plans
   /**
-   * As `Backend.open`, over adapters of all processes: `Adapter.rank` is the process that has each adapter,
-   * and this process's own adapters are those that `Backend.adapters` found. Every process that has a device
-   * calls it. With `whole` and `parts`, every process has a device, and the call rejects alike on all. It
-   * rejects with `unsupported` and the reason if the devices cannot be linked this way.
+   * As `Backend.open`, over adapters of all processes; this process's own adapters are those that
+   * `Backend.adapters` found. Every process that has a device calls it. With `whole` and `parts`, every
+   * process has a device, and the call rejects alike on all. It rejects with `unsupported` and the reason if
+   * the devices cannot be linked this way.
    */
-  open(adapters: readonly Adapter[], processes: P, options?: OpenOptions): Promise<R>
+  open(adapters: readonly RankAdapter[], processes: P, options?: OpenOptions): Promise<R>
 }
 
 /** The processes of a link, which make the same calls to their runtimes in the same order. */

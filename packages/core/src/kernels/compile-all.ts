@@ -34,10 +34,10 @@ export async function compileAll<T extends Readonly<Record<string, CompileOption
       `The sources of compileAll are ${describedValue(sources)}; they must be an object with one source per name.`,
     )
   const owned = new OwnedResources()
-  const wanted = Object.entries(sources).filter(([, source]) => source !== undefined)
+  const wanted = Object.entries(sources).flatMap(([name, source]) => (source ? [{ name, source }] : []))
   try {
-    const compiled = await owned.keepAll(wanted.map(([, source]) => group.compile(source!)))
-    const kernels = Object.fromEntries(wanted.map(([name], index) => [name, compiled[index]]))
+    const compiled = await owned.keepAll(wanted.map(({ source }) => group.compile(source)))
+    const kernels = Object.fromEntries(wanted.map(({ name }, index) => [name, compiled[index]]))
     return { kernels: kernels as CompiledKernels<T>['kernels'], destroy: () => owned.destroy() }
   } catch (error) {
     owned.destroy()

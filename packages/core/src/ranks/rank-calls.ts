@@ -181,11 +181,11 @@ export class RankCalls {
     if (lines.some(({ line }) => line.number !== number || line.hash !== hash || line.text !== text))
       throw await this.#differentCalls(key + 1)
     this.#forgetHistory(number)
-    const failed = lines.find(({ line }) => line.outcome.failure !== undefined)
     const outcomes = lines.map(({ line }) => line.outcome)
     if (own.messages !== undefined && !isBalanced(outcomes))
       throw await this.#differentMessages(key + 1, text, own.messages)
-    if (failed !== undefined) throw errorOf(failed.rank, failed.line.outcome.failure!, own.error)
+    for (const { rank, line } of lines)
+      if (line.outcome.failure !== undefined) throw errorOf(rank, line.outcome.failure, own.error)
     return {
       alike,
       seconds: said.reduce((most, { number }) => Math.max(most, number), 0),
@@ -221,13 +221,14 @@ export class RankCalls {
     const rule = 'Every rank must make the same calls in the same order.'
     for (const number of [...new Set(numbers)].sort((a, b) => a - b)) {
       if (number < start) continue
-      const [first, ...others] = histories.map(({ rank, calls }) => ({ rank, text: calls.get(number) }))
-      const other = others.find(({ text }) => text !== first!.text)
-      if (other === undefined) continue
+      const made = histories.map(({ rank, calls }) => ({ rank, text: calls.get(number) }))
+      const [first] = made
+      const other = made.find(({ text }) => text !== first?.text)
+      if (first === undefined || other === undefined) continue
       const call = ({ rank, text }: { rank: number; text: string | undefined }) =>
         `rank ${rank} ${text ?? 'makes no call'}`
       return this.#end(
-        `The ranks made different calls. In call ${number}, ${call(first!)}, but ${call(other)}. ${rule}`,
+        `The ranks made different calls. In call ${number}, ${call(first)}, but ${call(other)}. ${rule}`,
       )
     }
     return this.#end(
@@ -254,8 +255,8 @@ export class RankCalls {
       const [from, list] = JSON.parse(message) as [number, ListedMessage[]]
       lists.set(from, list)
     }
-    const [sender, receiver] = pair.split(' to ').map(Number)
-    const difference = firstDifference(pair, lists.get(sender!) ?? [], lists.get(receiver!) ?? [])
+    const [sent = [], received = []] = pair.split(' to ').map((from) => lists.get(Number(from)))
+    const difference = firstDifference(pair, sent, received)
     return this.#end(
       `The ranks recorded different messages in what each calls "${text}". ${difference} A copy between ranks must be recorded by both ranks.`,
     )

@@ -29,8 +29,8 @@ export interface DeviceChoice {
   readonly devices: readonly Device[]
   /** Rows of A and C that each device computes. */
   readonly ranges: readonly RowRange[]
-  /** The reason for the choice, in a sentence. */
-  readonly reason: string
+  /** The reasons, a sentence each: why these devices, and the prediction. */
+  readonly reasons: readonly string[]
 }
 
 /**
@@ -67,6 +67,6 @@ export async function chooseDevices(
     prediction,
     devices,
     ranges: splitRows(shape.m, devices.length),
-    reason: `${who}. ${prediction.reason}`,
+    reasons: [`${who}.`, prediction.reason],
   }
 }

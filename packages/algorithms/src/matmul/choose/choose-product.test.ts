@@ -1,6 +1,7 @@
 import type { DeviceGroup } from '@tandem-gpu/core'
 import { expect, it } from 'vitest'
 import { chooseProduct } from './choose-product.ts'
+import { blockingName } from './tune-matmul.ts'
 
 /** As much of a group of GPUs as decides how a product is computed. */
 function gpus(count: number): DeviceGroup {
@@ -24,7 +25,8 @@ it('gives a reason for each decision, and says whether it was requested', async 
   const { reasons, blocking } = await chooseProduct(gpus(4), cube(3000), 'f32')
   expect(blocking).toMatchObject({ tileRows: 128, tileColumns: 128, body: 'transposed', parts: 2 })
   expect(reasons).toEqual([
-    expect.stringMatching(/^4 of 4 devices compute, all of the group\. 4 devices of 4 should be fastest/),
+    '4 of 4 devices compute, all of the group.',
+    expect.stringMatching(/^4 devices of 4 should be fastest/),
     'The matrices stay on the devices, which have enough memory.',
     'Products are formed in f32, the default precision.',
     'The kernel of 128 × 128 (transposed) is expected to be the fastest of 4.',
@@ -33,10 +35,18 @@ it('gives a reason for each decision, and says whether it was requested', async 
   ])
   const requested = { precision: 'ieee', devices: 1, mode: 'resident' } as const
   expect((await chooseProduct(gpus(1), cube(64), 'f32', requested)).reasons).toEqual([
-    expect.stringMatching(/^The group has one device\./),
+    'The group has one device.',
+    expect.any(String),
     'The matrices stay on the devices, as requested.',
     'Products are formed in f32, as requested.',
     expect.stringMatching(/^The kernel of/),
     'The sum over k is not divided into parts.',
   ])
+})
+
+it('says that the shipped kernel was measured if tuning has measured it', async () => {
+  const { blocking } = await chooseProduct(gpus(4), cube(3000), 'f32')
+  const tuning = { get: () => blockingName(blocking), set: () => expect.unreachable() }
+  const { reasons } = await chooseProduct(gpus(4), cube(3000), 'f32', { tuning })
+  expect(reasons).toContain('The kernel of 128 × 128 (transposed) is measured to be the fastest of 4.')
 })

@@ -43,7 +43,7 @@ export interface ChooseProductOptions extends TuningOptions, ChooseDevicesOption
  * How one product will be computed: everything that is decided before kernels are compiled and memory is
  * allocated.
  */
-export interface ProductChoice extends Omit<DeviceChoice, 'reason'> {
+export interface ProductChoice extends DeviceChoice {
   readonly blocking: MatmulBlocking
   /** Whether products are computed from f16 parts. */
   readonly split: boolean
@@ -51,8 +51,6 @@ export interface ProductChoice extends Omit<DeviceChoice, 'reason'> {
   readonly stream?: StreamPlan
   /** The number of columns of B that a device gathers at a time, if the matrices stay on the devices. */
   readonly panelColumns: number
-  /** The reasons, one sentence for each decision. */
-  readonly reasons: readonly string[]
 }
 
 /** A streamed product with narrower panels does not transpose A. */
@@ -101,7 +99,7 @@ export async function chooseProduct(
     }
   }
 
-  const { reason, ...chosen } = await chooseDevices(group, shape, 'f32', options, (all) => {
+  const { reasons: choiceOfDevices, ...chosen } = await chooseDevices(group, shape, 'f32', options, (all) => {
     const outline = streams(all) ? planFor(all) : undefined
     return {
       streamed: outline !== undefined,
@@ -122,20 +120,19 @@ export async function chooseProduct(
       ? !split && transposed !== undefined && plain.width >= leastTransposedWidth
       : !split && fitsResident(shape, devices, { transposed: true }),
   })
-  const blocking = split
-    ? candidates[0]
-    : await tuneMatmul(group, devices[0]!, type, part, candidates, options)
+  const measured = split ? undefined : await tuneMatmul(group, devices[0]!, type, part, candidates, options)
+  const blocking = measured ?? candidates[0]
   const stream = split ? splitStream : blocking.body === 'transposed' ? transposed : plain
   const columns = panelColumns(shape.k, padded(shape.n))
   const panels = Math.ceil(padded(shape.n) / columns)
   const reasons = [
-    reason,
+    ...choiceOfDevices,
     modeReason(options, stream),
     type === 'f32' ? precisionReason(options.precision, split, fits) : undefined,
     `The kernel of ${blocking.tileRows} × ${blocking.tileColumns} (${blocking.body}) is ${
       candidates.length === 1
         ? 'the only candidate'
-        : `${blocking === candidates[0] ? 'expected' : 'measured'} to be the fastest of ${candidates.length}`
+        : `${measured === undefined ? 'expected' : 'measured'} to be the fastest of ${candidates.length}`
     }.`,
     blocking.parts === 1
       ? 'The sum over k is not divided into parts.'

@@ -15,7 +15,7 @@ const largestTuned: MatmulShape = { m: 8192, n: 16384, k: 32768 }
  * Chooses among `candidates` (the shipped choice is the first) for the product that one device computes at a
  * time, m × n = (m × k) · (k × n). The choice comes from the store, or from timing each candidate on scratch
  * matrices of random elements on `device`. All candidates divide k into the same parts, so the bits of the
- * result do not depend on the choice. Software adapters use the shipped choice.
+ * result do not depend on the choice. Returns `undefined` if nothing was measured, as on software adapters.
  */
 export async function tuneMatmul(
   group: DeviceGroup,
@@ -24,12 +24,12 @@ export async function tuneMatmul(
   shape: MatmulShape,
   candidates: readonly [MatmulBlocking, ...MatmulBlocking[]],
   options: { readonly tuning?: TuningStore | false | undefined; readonly signal?: AbortSignal | undefined },
-): Promise<MatmulBlocking> {
+): Promise<MatmulBlocking | undefined> {
   const [shipped] = candidates
   const m = Math.min(shape.m, largestTuned.m)
   const n = Math.min(shape.n, largestTuned.n)
   const k = Math.min(shape.k, largestTuned.k)
-  if (!options.tuning || !characterOf(group).tunes || group.rankCount > 1 || m * n * k === 0) return shipped
+  if (!options.tuning || !characterOf(group).tunes || group.rankCount > 1 || m * n * k === 0) return undefined
   const named = candidates.map(
     (choice): Candidate<MatmulBlocking> => ({ name: blockingName(choice), choice }),
   )
@@ -47,12 +47,12 @@ export async function tuneMatmul(
     buffers.push(buffer)
     return buffer
   }
-  let matrices: Promise<DeviceBuffer<MatmulType>[]> | undefined
   const allocate = async () => {
     const [a, b, c] = [await scratch(m, k, 'A'), await scratch(k, n, 'B'), await scratch(m, n, 'C')]
     for (const buffer of [a, b]) await fillRandom(group, buffer)
-    return [a, b, c]
+    return [a, b, c] as const
   }
+  let matrices: ReturnType<typeof allocate> | undefined
   try {
     const best = await tune(options.tuning, key, [named[0]!, ...named.slice(1)], async (blocking, limit) => {
       matrices ??= allocate()
@@ -60,7 +60,7 @@ export async function tuneMatmul(
       const kernels = await compileMatmul(group, type, blocking)
       try {
         const program = group.record(
-          (recorder) => recordPaddedMatmul(recorder, kernels, a!, b!, c!, { device }),
+          (recorder) => recordPaddedMatmul(recorder, kernels, a, b, c, { device }),
           { label: 'matmul, tuning' },
         )
         try {
@@ -72,7 +72,7 @@ export async function tuneMatmul(
         kernels.destroy()
       }
     })
-    return best.choice
+    return best?.choice
   } finally {
     for (const buffer of buffers) buffer.destroy()
   }

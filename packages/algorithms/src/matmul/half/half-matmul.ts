@@ -80,7 +80,7 @@ export async function matmulHalf(group: DeviceGroup, given: HalfMatmulOptions): 
   requireElements('A', a, 'f16', m * k)
   requireElements('B', b, 'f16', k * n)
   if (options.output) requireElements('C', options.output, resultType, m * n)
-  const { prediction, devices, ranges, reason } = await chooseDevices(group, shape, 'f16', options, () => ({
+  const { prediction, devices, ranges, reasons } = await chooseDevices(group, shape, 'f16', options, () => ({
     streamed: false,
     gathers: false,
   }))
@@ -115,7 +115,7 @@ export async function matmulHalf(group: DeviceGroup, given: HalfMatmulOptions): 
       slices: ranges.map((range) => range.rows),
       prediction,
       reasons: [
-        reason,
+        ...reasons,
         `Products are formed ${blocking.body === 'tensor' ? 'on tensor cores, which every device has' : 'in f32: a device has no tensor cores'}.`,
       ],
       ...(verifier ? await resultOfAll(verifier, { group, devices }) : notVerified),

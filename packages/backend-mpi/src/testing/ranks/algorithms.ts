@@ -1,6 +1,7 @@
 // Every rank: algorithms over the devices of all ranks; rank 0: the same in one process with as many devices.
 // The bits are the same.
-//   mpirun -n 4 node algorithms.ts [INNER BACKEND, default webgpu] [TRANSPORT, default staged] [ALGORITHM ...]
+//   mpirun -n 4 node algorithms.ts [INNER BACKEND, default webgpu] [TRANSPORT, default staged]
+//     [ALGORITHM ...]
 import { createHash } from 'node:crypto'
 import {
   allocateSharded,

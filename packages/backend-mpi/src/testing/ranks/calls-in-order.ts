@@ -1,6 +1,7 @@
 // Every rank: writes, runs and reads that nobody awaits, of programs that are one message and nothing else,
 // between every pair of neighbours, in memory that is freed and allocated anew.
-//   mpirun -n 2 node calls-in-order.ts INNER_BACKEND [transport] [rounds, default 1] [elements of the longest message]
+//   mpirun -n 2 node calls-in-order.ts INNER_BACKEND [transport] [rounds, default 1]
+//     [elements of the longest message]
 import { openGroup } from '@tandem-gpu/core'
 import { type MpiOptions, mpi } from '../../mpi.ts'
 import { innerBackend, mpiLibraries } from '../inner-backend.ts'

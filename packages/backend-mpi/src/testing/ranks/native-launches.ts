@@ -1,6 +1,7 @@
 // Every rank: a program with messages in every repetition, which native code repeats without JavaScript where
 // the inner backend can.
-//   mpirun -n 2 node native-launches.ts [INNER BACKEND, default fake-cuda] [TRANSPORT, default staged] [fail: rank 1's fake driver refuses to launch] [FOLDER, empty]
+//   mpirun -n 2 node native-launches.ts [INNER BACKEND, default fake-cuda] [TRANSPORT, default staged]
+//     [fail: rank 1's fake driver refuses to launch] [FOLDER, empty]
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -9,23 +10,15 @@ import { expect } from 'vitest'
 import { type MpiOptions, mpi } from '../../mpi.ts'
 import { countedRuns } from '../counted-runs.ts'
 import { innerBackend, mpiLibraries } from '../inner-backend.ts'
+import { valueRing } from '../value-ring.ts'
 
 const [name = 'fake-cuda', transport = 'staged', act, folder = ''] = process.argv.slice(2)
 const { backend, runs } = countedRuns(await innerBackend(name))
 const options = { virtual: true, transport: transport as MpiOptions['transport'], libraries: mpiLibraries() }
 const group = await openGroup({ backends: [mpi(backend, options)], virtual: true })
 const { devices, queue } = group
-const count = devices.length
-const [values, next] = await Promise.all(
-  [0, 1].map(() => Promise.all(devices.map((device) => device.allocate('u32', 64)))),
-)
-for (const [i, buffer] of values!.entries()) await queue.write(buffer, new Uint32Array(64).fill(i))
-// Each repetition passes every device's values on to the next one.
-const program = group.record((r) => {
-  for (let i = 0; i < count; i++) r.copy(values![i]!, next![(i + 1) % count]!)
-  for (let i = 0; i < count; i++) r.copy(next![i]!, values![i]!)
-})
-const turns = 25 * count + 1
+const { program, owned, expectTurns } = await valueRing(group)
+const turns = 25 * devices.length + 1
 if (act === 'fail') {
   // Over devices that need no message of the host's, runs like the one before need no JavaScript.
   for (let run = 0; run < 2; run++) await queue.run(program, turns)
@@ -41,8 +34,7 @@ if (act === 'fail') {
 const start = performance.now()
 await queue.run(program, turns)
 const microseconds = ((performance.now() - start) / turns) * 1000
-for (const [i, buffer] of values!.entries())
-  expect([...new Set(await queue.read(buffer))]).toEqual([(i - 1 + count) % count])
+await expectTurns(turns)
 expect(runs()).toBe(0)
 if (group.rank === 0)
   console.log(`${turns} repetitions without JavaScript, ${microseconds.toFixed(1)} µs each`)
@@ -66,8 +58,7 @@ const found = await queue.read(dense)
 expect(Buffer.compare(new Uint8Array(found.buffer), new Uint8Array(numbers.buffer))).toBe(0)
 there.destroy()
 for (const buffer of [...long, dense]) buffer.destroy()
-program.destroy()
-for (const buffer of [...values!, ...next!]) buffer.destroy()
+for (const resource of owned) resource.destroy()
 expect(await group.destroy()).toEqual({ leaks: [] })
 
 function ascending(length: number): Uint32Array<ArrayBuffer> {

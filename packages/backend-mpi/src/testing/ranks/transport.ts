@@ -1,6 +1,7 @@
 // Every rank: which transport a group gets, and why no quicker one; then a program whose devices wait for
 // each other in every repetition.
-//   mpirun -n 2 node transport.ts INNER_BACKEND [transport] [kill: rank 1 kills itself in the middle of a run; kill-repeated: of many]
+//   mpirun -n 2 node transport.ts INNER_BACKEND [transport]
+//     [kill: rank 1 kills itself in the middle of a run; kill-repeated: in the middle of many]
 import { isGpuError, openGroup } from '@tandem-gpu/core'
 import { expect } from 'vitest'
 import { type MpiOptions, mpi } from '../../mpi.ts'

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Adapter } from '../../backend/adapter.ts'
 import type { Backend } from '../../backend/backend.ts'
 import type { Handles } from '../../backend/handles.ts'
-import type { LinkedRuntime } from '../../backend/links.ts'
+import type { LinkedRuntime, RankAdapter } from '../../backend/links.ts'
 import type { Runtime } from '../../backend/runtime.ts'
 import { GpuError, isGpuError } from '../../errors.ts'
 import type { ByteRegion, Plan, PlanBuffer, PlanCommand, PlanPart } from '../../plan/plan.ts'
@@ -18,7 +17,7 @@ export function describeLinkOf(name: string, backend: () => Backend, linkName: s
     const link = backend().links?.find((one) => one.name === linkName)
     if (link === undefined) throw new GpuError('validation', `The backend ${name} has no link ${linkName}.`)
     let simulated: SimulatedProcesses
-    let adapters: readonly Adapter[]
+    let adapters: readonly RankAdapter[]
     let opened: readonly Runtime<Handles, PlanPart>[] = []
     beforeEach(async () => {
       const report = await backend().adapters()

@@ -1,6 +1,6 @@
-// What agreement costs a run: the tickets before and after it, which every rank waits for. Rank 0 prints
-// medians in microseconds.
-//   mpirun -n 4 node bench/tickets.ts [COUNT, default 2000]
+// What agreement costs a run: the lines that all ranks gather before and after it. Rank 0 prints medians in
+// microseconds.
+//   mpirun -n 4 node bench/agreement.ts [COUNT, default 2000]
 import { openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { mpi } from '../src/mpi.ts'
@@ -28,7 +28,7 @@ const program = group.record(() => {})
 const run = await measured(() => group.queue.run(program))
 if (session.rank === 0)
   console.log(
-    JSON.stringify({ ranks: session.ranks.length, ticketsMicroseconds: both, emptyRunMicroseconds: run }),
+    JSON.stringify({ ranks: session.ranks.length, agreementMicroseconds: both, emptyRunMicroseconds: run }),
   )
 program.destroy()
 await group.destroy()
