@@ -175,7 +175,7 @@ describe('a document', () => {
     const own = blocks.filter((block) => block.document === document)
     const installed = own.flatMap(({ language, text }) =>
       language === 'sh'
-        ? [...text.matchAll(/^npm install [^#\n]*/gm)].flatMap(([line]) => line.split(' '))
+        ? [...text.matchAll(/^npm install (?:[^#\n]*\\\n)*[^#\n]*/gm)].flatMap(([line]) => line.split(/\s+/))
         : [],
     )
     const imported = own.flatMap(({ language, text }) =>

@@ -93,7 +93,7 @@ class CpuRuntime implements Runtime<CpuHandles> {
         `Buffer "${label}" asks for ${byteLength} bytes; device ${device} has ${memoryByteLength - used} free.`,
       )
     const bytes = new Uint8Array(byteLength)
-    // Nobody may rely on what memory holds that was not asked to be zero.
+    // A program that relies on zeros without asking for them fails.
     if (!zero) bytes.fill(0xfb)
     const allocation = { device, byteLength, bytes }
     this.#allocations.add(allocation)

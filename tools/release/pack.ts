@@ -86,7 +86,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   )
   if (withoutNvcc && !values['without-kernels'])
     console.error(
-      'There is no nvcc here: backend-cuda is packed without compiled kernels. It works wherever NVRTC is installed, and cannot be published.',
+      'There is no nvcc here: backend-cuda is packed without compiled kernels, so it needs NVRTC where it runs, and cannot be published.',
     )
   const withoutKernels = values['without-kernels'] || withoutNvcc
   const tarballs = packAll({ root, out: resolve(values.out), withoutKernels })

@@ -1,5 +1,8 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { generatedElements, readElements, requireElements } from './element-source.ts'
+import { planFft } from './fft/plan-fft.ts'
+import { referenceTransform } from './fft/reference-fft.ts'
+import { referenceJacobi } from './jacobi/reference-jacobi.ts'
 
 describe('generatedElements', () => {
   it('gives an index the same element in every range', async () => {
@@ -24,6 +27,36 @@ describe('generatedElements', () => {
     // Six standard errors of the mean of a uniform variable.
     expect(Math.abs(mean)).toBeLessThan((6 * 2) / Math.sqrt(12 * data.length))
   })
+})
+
+it.each([
+  [
+    'reference transform',
+    () =>
+      referenceTransform(
+        planFft({
+          shape: [4],
+          limits: { lines: false, workgroupMemoryByteLength: 0, workgroupInvocations: 1 },
+        }),
+        new Float32Array(8),
+      ),
+  ],
+  ['reference iteration', () => referenceJacobi({ rows: 3, columns: 3 }, new Float32Array(9), 1)],
+])('the event loop turns while the CPU computes a %s', async (_, repeat) => {
+  // The first look at the clock finds that a turn is due; the second, after the turn, is right again.
+  const now = performance.now.bind(performance)
+  let late = false
+  vi.spyOn(performance, 'now').mockImplementation(() => {
+    late = !late
+    return now() + (late ? 1000 : 0)
+  })
+  onTestFinished(() => void vi.restoreAllMocks())
+  let turned = false
+  setTimeout(() => {
+    turned = true
+  }, 0)
+  await repeat()
+  expect(turned).toBe(true)
 })
 
 it.each([

@@ -75,9 +75,10 @@ let turnBegan = 0
 
 /**
  * References on the CPU take seconds between two reads from a device, and generated elements are available at
- * once. Without a turn of the event loop, timers, signals and page events would have to wait.
+ * once. Without a turn of the event loop, timers, signals and page events would have to wait. Call it after
+ * each part of the work: it resolves at once unless a turn is due.
  */
-async function giveTurn(): Promise<void> {
+export async function giveTurn(): Promise<void> {
   if (performance.now() - turnBegan < longestTurn) return
   await new Promise((resolve) => setTimeout(resolve, 0))
   turnBegan = performance.now()

@@ -165,7 +165,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
           behind('staged', {
             ipc: /^The backend reference does not share memory between processes\.$/,
             nccl: /^The backend reference does not exchange messages between processes\.$/,
-            'gpu-aware': /^The backend reference does not give an MPI addresses of device memory\.$/,
+            'gpu-aware': /^The backend reference does not pass addresses of device memory to MPI\.$/,
           }),
         ],
         [

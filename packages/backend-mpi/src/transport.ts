@@ -10,7 +10,7 @@ import type { MpiSession } from './session.ts'
 const knownLinks = {
   ipc: 'share memory between processes',
   nccl: 'exchange messages between processes',
-  'gpu-aware': 'give an MPI addresses of device memory',
+  'gpu-aware': 'pass addresses of device memory to MPI',
 } as const
 
 /**

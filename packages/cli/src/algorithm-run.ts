@@ -42,7 +42,7 @@ export async function runAlgorithm<R extends Report, Files>(
       job,
       async () =>
         [
-          await files.output(options.trace),
+          await files.output(options.trace, 'json'),
           await files.output(options.plan),
           await run.prepare(files),
         ] as const,

@@ -21,6 +21,16 @@ it.each([
     ],
     'Ready: a software GPU, which opens as any number of virtual devices. No CUDA: its addon was not built.',
   ],
+  [
+    [
+      {
+        ...noDriver,
+        ...{ code: 'unsupported', missing: 'compiler' },
+      },
+      software,
+    ],
+    'Ready: a software GPU, which opens as any number of virtual devices. No CUDA: its compiler is missing.',
+  ],
   [[{ ...noDriver, works: true, adapters: [h200, h200] }, software], 'Ready: 2 × NVIDIA H200 (cuda).'],
   [
     [

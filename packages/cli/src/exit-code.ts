@@ -1,5 +1,5 @@
 import { type GpuErrorCode, isGpuError } from '@tandem-gpu/core'
-import { FileError, fileReason, isFileSystemError } from './file-error.ts'
+import { ClosedPipeError, FileError, fileReason, isFileSystemError } from './file-error.ts'
 import { printable } from './printable.ts'
 
 /**
@@ -61,7 +61,8 @@ export function failureOf(error: unknown): Failure {
     return { exit: exitOfGpuError[error.code], code: error.code, message: error.message }
   }
   if (error instanceof FileError) {
-    return { exit: exitCode.fileError, code: error.code, message: error.message }
+    const exit = error instanceof ClosedPipeError ? exitCode.closedPipe : exitCode.fileError
+    return { exit, code: error.code, message: error.message }
   }
   if (isFileSystemError(error)) {
     const file = error.path === undefined ? 'A file' : printable(error.path)

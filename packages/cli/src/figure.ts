@@ -10,6 +10,8 @@ export interface FieldPixels {
   /** The smallest and the largest finite value; `low` is above `high` if there is none. */
   readonly low: number
   readonly high: number
+  /** Whether a value's sign matters: zero is then in the middle of the colours. */
+  readonly signed: boolean
 }
 
 /** Lines between the devices' parts, in pixels of the field from its left and upper edges. */
@@ -26,11 +28,11 @@ const glyphScale = 4
 
 /**
  * A PNG of the field for people: enlarged and smoothed if it is small, with thin lines between the devices'
- * parts, and a colour bar with numbers. Values of one sign run from dark to bright, values of both signs from
- * blue to red with grey for zero; values that are not finite are white.
+ * parts, and a colour bar with numbers. Values run from dark to bright, or, if they are signed and have both
+ * signs, from blue to red with grey for zero; values that are not finite are white.
  */
 export function encodeFigure(found: FieldPixels, { xs, ys }: Borders = { xs: [], ys: [] }): Uint8Array {
-  const signed = found.low < 0 && found.high > 0
+  const signed = found.signed && found.low < 0 && found.high > 0
   const most = Math.max(-found.low, found.high)
   const field = signed ? { ...found, low: -most, high: most } : found
   const scale = Math.max(1, Math.round(fieldSide / Math.max(field.width, field.height)))

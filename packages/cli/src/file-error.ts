@@ -29,6 +29,9 @@ export class FileError extends Error {
   readonly code = 'file'
 }
 
+/** The reader of standard output has ended, as `head` does. The process then ends quietly. */
+export class ClosedPipeError extends FileError {}
+
 /** Any error that a function of `node:fs` throws. */
 export function isFileSystemError(error: unknown): error is NodeJS.ErrnoException {
   return (

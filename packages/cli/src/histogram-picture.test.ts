@@ -12,6 +12,18 @@ it('draws a bar for each bin, in proportion', () => {
   expect(svg).toMatch(/>100<.*>0<.*>-1<.*>2</s)
 })
 
+it.each([
+  ['as wide as their edges are apart', [0, 1, 4], [211.5, 634.5]],
+  ['equally wide if an edge is infinite', [0, 1, Number.POSITIVE_INFINITY], [423, 423]],
+  ['equally wide if all edges are equal', [2, 2, 2], [423, 423]],
+])('draws bars that are %s', (_, edges, widths) => {
+  const svg = histogramPicture({ counts: Uint32Array.of(1, 1), edges })
+  const drawn = [...svg.matchAll(/<rect x="[^"]*" y="[^"]*" width="([^"]*)"/g)].map(([, width]) =>
+    Number(width),
+  )
+  expect(drawn).toEqual(widths)
+})
+
 it('draws no more bars than there are pixels, and none if there are no counts', () => {
   const counts = new Uint32Array(100_000)
   counts[99_999] = 7

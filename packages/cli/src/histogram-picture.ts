@@ -8,8 +8,8 @@ const frame = { width: 960, height: 480, left: 90, right: 24, top: 24, bottom: 4
 const mostBars = 1692
 
 /**
- * An SVG picture of the counts, with bins of equal width; the ends of the axis are the first and the last
- * edge.
+ * An SVG picture of the counts, from the first to the last edge. Bins are as wide as their edges are apart; if
+ * an edge is infinite, or if all are equal, they are equally wide.
  */
 export function histogramPicture({
   counts,
@@ -27,11 +27,15 @@ export function histogramPicture({
     bars[bar] = Math.max(bars[bar]!, counts[bin]!)
   }
   const most = bars.reduce((a, b) => Math.max(a, b), 0)
+  const [first, range] = [edges[0]!, edges[edges.length - 1]! - edges[0]!]
+  const acrossAt = (bin: number) =>
+    left + inner * (Number.isFinite(range) && range > 0 ? (edges[bin]! - first) / range : bin / counts.length)
   const place = (value: number) => Number(value.toFixed(2))
   const rectangles = bars.map((count, bar) => {
     const high = most === 0 ? 0 : (count / most) * tall
-    const [x, y] = [left + (bar / bars.length) * inner, top + tall - high]
-    return `<rect x="${place(x)}" y="${place(y)}" width="${place(inner / bars.length)}" height="${place(high)}"/>`
+    const [x, y] = [acrossAt(bar * together), top + tall - high]
+    const end = acrossAt(Math.min(counts.length, (bar + 1) * together))
+    return `<rect x="${place(x)}" y="${place(y)}" width="${place(end - x)}" height="${place(high)}"/>`
   })
   const label = (x: number, y: number, anchor: string, text: string) =>
     `<text x="${x}" y="${y}" text-anchor="${anchor}">${text}</text>`

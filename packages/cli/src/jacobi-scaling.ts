@@ -55,6 +55,9 @@ export async function runScaling(context: CommandContext, options: ScalingOption
   terminal.out(options.json ? formatJson('jacobiScaling', document) : asText(document, verify))
 }
 
+/** Whether a footnote explains the blocks of a row. */
+const isMarked = ({ devices, overlapsRows }: ScalingFigure) => devices > 1 && !overlapsRows
+
 function asText(
   {
     shape,
@@ -87,7 +90,7 @@ function asText(
     figures.map((figure) => [
       String(figure.devices),
       figure.decomposition,
-      `${figure.grid.join(' × ')}${figure.overlapsRows || figure.devices === 1 ? '' : ' *'}`,
+      `${figure.grid.join(' × ')}${isMarked(figure) ? ' *' : ''}`,
       formatSeconds(figure.seconds),
       `${formatNumber(figure.megaUpdatesPerSecond)} million per second`,
       percent(figure.efficiency),
@@ -95,11 +98,13 @@ function asText(
       ...(verify ? [figure.verified ? 'verified' : 'WRONG'] : []),
     ]),
   )
+  const mark = figures.some(isMarked)
+    ? '* with neighbours only at the sides, no rows are sent while columns are packed.\n'
+    : ''
   return `Jacobi of ${shape.rows} × ${shape.columns} cells, ${iterations} sweeps: ${adapter} (${backend})
 
 ${table}
 
 efficiency: the time of one device divided by (number of devices × time). packing: the share of packing and unpacking in the time of all kernels.
-* with neighbours only at the sides, no rows are sent while columns are packed.
-`
+${mark}`
 }

@@ -98,10 +98,10 @@ describe.skipIf(!installed)(
         expect.stringMatching(/^mpi loads: Open MPI v\S+.* \(.*libmpi.*, interface of Open MPI\)$/),
       ])
       expect(text.stdout).toMatch(
-        /^ {2}Processes exchange data through the transport staged\. Why not ipc: The backend webgpu does not share memory between processes\. Why not nccl: /m,
+        /^ {2}Transport between the processes: staged\. Why not ipc: The backend webgpu does not share memory between processes\. Why not nccl: /m,
       )
       expect(text.stdout).toMatch(
-        /^ {2}It .*accepts? messages from GPU memory.*gpu-aware.*\. .*through host memory \(staged\)\.$/m,
+        /^ {2}This MPI .*accepts? messages from GPU memory.*gpu-aware.*\. .*through host memory \(staged\)\.$/m,
       )
     })
 

@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { setTimeout } from 'node:timers/promises'
 import { UsageError } from './exit-code.ts'
-import { FileError, fileReason } from './file-error.ts'
+import { ClosedPipeError, FileError, fileReason } from './file-error.ts'
 import { findOutputTarget } from './output-target.ts'
 import { printable } from './printable.ts'
 import { ReplacementFile } from './replacement-file.ts'
@@ -116,7 +116,11 @@ export class OutputFile {
     try {
       await work()
     } catch (error) {
-      throw new FileError(`${this.name} cannot be written: ${fileReason(error)}.`, { cause: error })
+      const isClosed = this.isStandardOutput && (error as NodeJS.ErrnoException).code === 'EPIPE'
+      throw new (isClosed ? ClosedPipeError : FileError)(
+        `${this.name} cannot be written: ${fileReason(error)}.`,
+        { cause: error },
+      )
     }
   }
 }

@@ -11,10 +11,13 @@ export class FieldPicture {
   readonly #step: number
   readonly #width: number
   readonly #height: number
+  readonly #signed: boolean
   /** The sum of each pixel's cells. */
   readonly #sums: Float64Array
 
-  constructor(rows: number, columns: number) {
+  /** `signed`: whether zero is in the middle of the colours of values that have both signs. */
+  constructor(rows: number, columns: number, signed = true) {
+    this.#signed = signed
     this.#rows = rows
     this.#columns = columns
     this.#step = Math.max(1, Math.ceil(Math.max(rows, columns) / sideLimit))
@@ -55,7 +58,7 @@ export class FieldPicture {
       low = Math.min(low, value)
       high = Math.max(high, value)
     }
-    return { width: this.#width, height: this.#height, values, low, high }
+    return { width: this.#width, height: this.#height, values, low, high, signed: this.#signed }
   }
 
   /** Blocks at the right and lower edges may be smaller. */

@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module'
-import type { RootCommand } from '@bomb.sh/tab'
 import completion from '@bomb.sh/tab/commander'
 import { Command, CommanderError, Option } from 'commander'
 import type { CommandContext } from './command.ts'
 import { loadCommands } from './commands/index.ts'
+import { completionScript, suggestions } from './completion-script.ts'
 import { type ExitCode, exitCode, failureOf } from './exit-code.ts'
 import { type Job, terminalOf } from './job.ts'
 import { formatJson } from './json.ts'
@@ -38,7 +38,7 @@ export async function main(argv: readonly string[], processTerminal: Terminal, j
     if (interrupted || progress.finishing) return
     interrupted = true
     const message = `Interrupted${progress.whereabouts}; nothing was written.`
-    progress.stop()
+    progress.finish()
     report({ code: 'aborted', message }, json, shown)
   }
   terminal.signal.addEventListener('abort', interrupt)
@@ -96,10 +96,16 @@ function createProgram(context: MutableContext, job: Job | undefined): Command {
     })
   }
   const completions = completion(program, { completionCommandName: 'completion' })
-  program.commands
-    .find((command) => command.name() === 'completion')!
+  const commandNamed = (name: string) => program.commands.find((command) => command.name() === name)!
+  const completionCommand = commandNamed('completion')
+  completionCommand.registeredArguments[0]!.description = 'the shell'
+  completionCommand
+    .description('print the script that completes commands, options and files in a shell')
     .action((shell: string) => context.terminal.out(completionScript(completions, shell)))
     .addHelpText('after', epilogue(completionExamples))
+  commandNamed('complete').action((words: string[]) =>
+    context.terminal.out(suggestions(completions, program, words)),
+  )
   return program
 }
 
@@ -129,7 +135,7 @@ export function reportFailure(error: unknown, json: boolean, terminal: Terminal)
     return exitCode.badUsage
   }
   const failure = failureOf(error)
-  report(failure, json, terminal)
+  if (failure.exit !== exitCode.closedPipe) report(failure, json, terminal)
   return failure.exit
 }
 
@@ -141,20 +147,4 @@ function report(
   const message = printableLines(failure.message)
   if (json) terminal.out(formatJson('error', { error: { code: failure.code, message } }))
   terminal.error(`${terminal.colors.red('tandem:')} ${message}\n`)
-}
-
-/**
- * The completion script of the command for a shell. The library's script for bash declares constants, and a
- * shell that reads it a second time reports errors; here, they become variables.
- */
-function completionScript(root: RootCommand, shell: string): string {
-  const printed: unknown[] = []
-  const { log } = console
-  console.log = (text: unknown) => void printed.push(text)
-  try {
-    root.setup('tandem', 'tandem', shell)
-  } finally {
-    console.log = log
-  }
-  return `${printed.join('\n').replace(/^readonly (?=ShellComp)/gm, '')}\n`
 }

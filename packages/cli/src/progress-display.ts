@@ -82,7 +82,10 @@ function lines(write: (text: string) => void, after: readonly number[]): Display
         timer = undefined
         return
       }
-      write(`tandem: ${current.label}: ${progressText(current, performance.now())}\n`)
+      const now = performance.now()
+      // "0 s" would say nothing about work that has just begun.
+      const isNew = current.total === undefined && now - current.startedAt < 1_000
+      write(`tandem: ${current.label}${isNew ? ' …' : `: ${progressText(current, now)}`}\n`)
       printed++
       next()
     }, delay)

@@ -70,11 +70,30 @@ describe('lines', () => {
     expect(text()).toBe('')
   })
 
+  it('to a pipe do not give a time to work that has just begun', () => {
+    const { progress, text } = printed(terminalProgress, false)
+    progress.start('Running the program')
+    vi.advanceTimersByTime(4900)
+    progress.start('Checking the result')
+    vi.advanceTimersByTime(100)
+    expect(text()).toBe('tandem: Checking the result …\n')
+  })
+
   it('to a pipe are not printed if the work ends before', () => {
     const { progress, text } = printed(terminalProgress, false)
     progress.start('Sweeping')
     vi.advanceTimersByTime(3000)
     progress.stop()
+    vi.advanceTimersByTime(60_000)
+    expect(text()).toBe('')
+  })
+
+  it('are not printed after the end of the command, even if work begins', () => {
+    const { progress, text } = printed(lineProgress, true)
+    progress.start('Sweeping')
+    progress.finish()
+    progress.start('Checking the result')
+    progress.begin('Writing a.npy', 9)
     vi.advanceTimersByTime(60_000)
     expect(text()).toBe('')
   })

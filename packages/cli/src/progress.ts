@@ -23,7 +23,10 @@ export interface Progress {
   begin(label: string, total: number): Part
   /** Ends all work and its display. May be called when there is none. */
   stop(): void
-  /** The results are handed over from now on; an interruption comes too late. */
+  /**
+   * Ends all work for good: nothing is displayed any more. The results are handed over, so an interruption
+   * comes too late, or the command was interrupted.
+   */
   finish(): void
   readonly finishing: boolean
   /**
@@ -111,7 +114,7 @@ export class TrackedProgress implements Progress {
   }
 
   #show(): void {
-    if (this.#current) this.#display?.show(() => this.#current)
+    if (this.#current && !this.finishing) this.#display?.show(() => this.#current)
     else this.#display?.hide()
   }
 }

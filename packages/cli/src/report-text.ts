@@ -42,12 +42,7 @@ export function describeDevices({ devices, adapter, software, backend }: Report)
 function describeProcesses({ processes }: Report): ReportLine[] {
   if (processes === undefined) return []
   const { count, transport, refused } = processes
-  return [
-    [
-      'processes',
-      `${count}, which exchange data through the transport ${transportText({ name: transport, refused })}`,
-    ],
-  ]
+  return [['processes', `${count}, transport ${transportText({ name: transport, refused })}`]]
 }
 
 /** The transport, and why no faster one is used. */

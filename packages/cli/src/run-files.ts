@@ -16,7 +16,19 @@ interface FileOptions {
   readonly cast?: boolean | undefined
 }
 
-type Format = 'npy' | 'png' | 'svg'
+type Format = 'npy' | 'png' | 'svg' | 'json' | 'html'
+
+/**
+ * Throws `UsageError` if the path has an ending that does not fit the format. A name without an ending is
+ * accepted, and so is a special file.
+ */
+export async function requireEnding(path: string, format: Format): Promise<void> {
+  const ending = extname(path)
+  if (ending === '' || ending.toLowerCase() === `.${format}` || (await isSpecialFile(path))) return
+  throw new UsageError(
+    `This output is written as ${format.toUpperCase()}, but ${printable(path)} ends in ${printable(ending)}: use a name that ends in .${format}.`,
+  )
+}
 
 /**
  * The files of one run. Outputs appear under their names only if the run succeeds; all files are closed at
@@ -59,23 +71,13 @@ export class RunFiles {
 
   /**
    * Creates an output, which appears under `path` after `commit`. Throws `UsageError` if another output of
-   * the run is the same file, or if the name has an ending that does not fit the `format` (such as `npy`). A
-   * name without an ending is accepted.
+   * the run is the same file, or if its name does not fit the `format`, as `requireEnding` does.
    */
   output(path: string, format?: Format): Promise<OutputFile>
   output(path: string | undefined, format?: Format): Promise<OutputFile | undefined>
   async output(path: string | undefined, format?: Format) {
     if (path === undefined) return undefined
-    const ending = extname(path)
-    if (
-      format !== undefined &&
-      ending !== '' &&
-      ending.toLowerCase() !== `.${format}` &&
-      !(await isSpecialFile(path))
-    )
-      throw new UsageError(
-        `This output is written as ${format.toUpperCase()}, but ${printable(path)} ends in ${printable(ending)}: use a name that ends in .${format}.`,
-      )
+    if (format !== undefined) await requireEnding(path, format)
     const file = await OutputFile.create(this.#writes ? path : '/dev/null')
     const same = this.#outputs.some(({ target }) => target !== undefined && target === file.target)
     this.#outputs.push(file)

@@ -26,7 +26,7 @@ it('draws a long axis by the greatest of neighbours', () => {
 
 it('draws two axes by the logarithm of the magnitudes, and zeros white', () => {
   const picture = new SpectrumPicture([2, 2], true)
-  picture.add(0, [1, 0, 0, 10, 60, 80, 0, 0])
+  picture.add(0, [0.1, 0, 0, 1, 6, 8, 0, 0])
   const { width, data } = decode(picture.encode())
   // The colour at the centre of a cell of the field, which is drawn with 1024 pixels per side after a margin
   // of 24.

@@ -22,7 +22,7 @@ export class SpectrumPicture {
   constructor(shape: readonly number[], complex: boolean) {
     this.#complex = complex
     this.#length = shape.reduce((product, side) => product * side, 1)
-    this.#field = shape.length === 2 ? new FieldPicture(shape[0]!, shape[1]!) : undefined
+    this.#field = shape.length === 2 ? new FieldPicture(shape[0]!, shape[1]!, false) : undefined
     this.#together = Math.max(1, Math.ceil(this.#length / mostBars))
     this.#bars = new Float64Array(this.#field === undefined ? Math.ceil(this.#length / this.#together) : 0)
   }
@@ -50,6 +50,9 @@ export class SpectrumPicture {
   /** The bytes of the file. */
   encode(): Uint8Array {
     if (this.#field !== undefined) return this.#field.encode()
-    return Buffer.from(histogramPicture({ counts: this.#bars, edges: [0, this.#length] }))
+    const edges = Float64Array.from({ length: this.#bars.length + 1 }, (_, bar) =>
+      Math.min(this.#length, bar * this.#together),
+    )
+    return Buffer.from(histogramPicture({ counts: this.#bars, edges }))
   }
 }

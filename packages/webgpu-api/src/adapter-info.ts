@@ -4,6 +4,7 @@ import { nameInterface, requireCreation } from './interfaces.ts'
 /** Identifies the device of an adapter. */
 export class GPUAdapterInfo {
   readonly #adapter: Adapter
+  readonly #device = ''
 
   constructor(token: unknown, adapter: Adapter) {
     requireCreation(token)
@@ -19,7 +20,7 @@ export class GPUAdapterInfo {
   }
 
   get device(): string {
-    return ''
+    return this.#device
   }
 
   get description(): string {
@@ -27,11 +28,13 @@ export class GPUAdapterInfo {
   }
 
   get subgroupMinSize(): number {
-    return this.#adapter.subgroupMinSize ?? 32
+    const { features, subgroupMinSize } = this.#adapter
+    return (features.has('subgroups') ? subgroupMinSize : undefined) ?? 4
   }
 
   get subgroupMaxSize(): number {
-    return this.#adapter.subgroupMaxSize ?? 32
+    const { features, subgroupMaxSize } = this.#adapter
+    return (features.has('subgroups') ? subgroupMaxSize : undefined) ?? 128
   }
 
   get isFallbackAdapter(): boolean {

@@ -1,7 +1,7 @@
 import type { Device } from '@tandem-gpu/core'
 import { GPUAdapterInfo } from './adapter-info.ts'
 import { Channel } from './channel.ts'
-import { dispatchUncaptured, GPUDevice } from './device.ts'
+import { dispatchUncaptured, GPUDevice, stateOfDevice } from './device.ts'
 import { DeviceState } from './device-state.ts'
 import { featureNames, featuresOf, GPUSupportedFeatures } from './features.ts'
 import { creation, nameInterface, requireCreation } from './interfaces.ts'
@@ -23,14 +23,18 @@ import {
   toEnum,
   toRecord,
   toSequence,
+  toText,
   toU64,
 } from './webidl.ts'
 
 /** The largest alignment limit that a program may request. */
 const largestAlignment = 2 ** 31
 
+/** The ends of the names of limits that apply to all shader stages, or to one. */
+const stageNames = ['PerShaderStage', 'InVertexStage', 'InFragmentStage'] as const
+
 /** Closes the channel of a GPUDevice that has been garbage-collected. */
-const collected = new FinalizationRegistry<Channel>((channel) => void channel.commands.close())
+const collected = new FinalizationRegistry<Channel>((channel) => channel.close())
 
 export class GPUAdapter {
   readonly #device: Device
@@ -79,8 +83,11 @@ export class GPUAdapter {
         'OperationError',
       )
     const limits = this.#limitsWith(required)
-    this.#isConsumed = true
-    return this.#open(new Set(['core-features-and-limits', ...features]), limits, label, queueLabel)
+    const device = this.#open(new Set(['core-features-and-limits', ...features]), limits, label, queueLabel)
+    // An adapter whose group has ended has expired and is not consumed: all its GPUDevices are lost.
+    if (stateOfDevice(device).isLost) await device.lost
+    else this.#isConsumed = true
+    return device
   }
 
   #limitsWith(required: readonly [name: string, value: number | undefined][]): Limits {
@@ -102,11 +109,11 @@ export class GPUAdapter {
     }
     // Devices of this implementation always have the core features, so the limits per stage equal the general
     // ones.
-    const { maxStorageBuffersPerShaderStage: buffers, maxStorageTexturesPerShaderStage: textures } = limits
-    limits.maxStorageBuffersInVertexStage = Math.max(limits.maxStorageBuffersInVertexStage, buffers)
-    limits.maxStorageBuffersInFragmentStage = Math.max(limits.maxStorageBuffersInFragmentStage, buffers)
-    limits.maxStorageTexturesInVertexStage = Math.max(limits.maxStorageTexturesInVertexStage, textures)
-    limits.maxStorageTexturesInFragmentStage = Math.max(limits.maxStorageTexturesInFragmentStage, textures)
+    for (const what of ['Buffers', 'Textures'] as const) {
+      const names = stageNames.map((stage) => `maxStorage${what}${stage}` as const)
+      const largest = Math.max(...names.map((name) => limits[name]))
+      for (const name of names) limits[name] = largest
+    }
     return limits
   }
 
@@ -120,7 +127,9 @@ export class GPUAdapter {
       dispatchUncaptured(device!, error),
     )
     reached = new WeakRef(state)
-    device = new GPUDevice(creation, state, this.#info, label, queueLabel)
+    const info = new GPUAdapterInfo(creation, this.#device.info)
+    device = new GPUDevice(creation, state, info, label, queueLabel)
+    if (channel.refusal !== undefined) state.lose('unknown', channel.refusal.message)
     collected.register(device, channel)
     return device
   }
@@ -142,7 +151,7 @@ function toLimits(value: unknown): [string, number | undefined][] {
 /** The options of `requestAdapter`. */
 export function toAdapterOptions(given: unknown): { featureLevel: string; forceFallbackAdapter: boolean } {
   const options: Dictionary = toDictionary(given, 'The options of requestAdapter')
-  const featureLevel = member(options, 'featureLevel', 'core', String)
+  const featureLevel = member(options, 'featureLevel', 'core', toText)
   const forceFallbackAdapter = member(options, 'forceFallbackAdapter', false, Boolean)
   if (options.powerPreference !== undefined)
     toEnum(options.powerPreference, ['low-power', 'high-performance'], 'powerPreference')

@@ -1,5 +1,5 @@
 import type { DeviceState } from './device-state.ts'
-import { requireCreation } from './interfaces.ts'
+import { enumerateMembers, requireCreation } from './interfaces.ts'
 import { toText } from './webidl.ts'
 
 /** The internal state of an API object. */
@@ -9,20 +9,33 @@ export interface ObjectState {
   valid: boolean
 }
 
+/** The class of an API interface. */
+export type Interface<O> = abstract new (...args: never[]) => O
+
+/*
+ * Methods read the state of their own object from a private field of their class, which throws a TypeError
+ * for objects of others; functions read that of any object with `stateOf`.
+ */
+
 let readState: (object: ApiObject) => ObjectState
+let readType: (object: object) => unknown
 
 /** The base of the objects that a device creates: each has a label, and a state that is hidden from users. */
 export abstract class ApiObject<S extends ObjectState = ObjectState> {
   readonly #state: S
+  /** The class that made the object; users can change its prototype. */
+  readonly #type: unknown
   #label: string
 
   static {
     readState = (object) => object.#state
+    readType = (object) => (#type in object ? object.#type : undefined)
   }
 
   constructor(token: unknown, state: S, label: string) {
     requireCreation(token)
     this.#state = state
+    this.#type = new.target
     this.#label = label
   }
 
@@ -33,6 +46,24 @@ export abstract class ApiObject<S extends ObjectState = ObjectState> {
   set label(label: string) {
     this.#label = toText(label)
   }
+}
+
+enumerateMembers(ApiObject)
+
+/** The interface of an API object; undefined for other values. */
+export function interfaceOf(value: unknown): unknown {
+  return typeof value === 'object' && value !== null ? readType(value) : undefined
+}
+
+/** Whether a value is an object of an interface. */
+export function isObject<O>(value: unknown, type: Interface<O>): value is O {
+  return interfaceOf(value) === type
+}
+
+/** Converts an argument to an object of an interface. */
+export function toObject<O>(value: unknown, type: Interface<O>, what: string): O {
+  if (!isObject(value, type)) throw new TypeError(`${what} is not a ${type.name}.`)
+  return value
 }
 
 /** Returns the state of an object; throws a TypeError if the argument is not an API object. */

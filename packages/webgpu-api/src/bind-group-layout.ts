@@ -86,7 +86,7 @@ export function createBindGroupLayout(device: DeviceState, given: unknown): GPUB
   const descriptor = toDictionary(given, 'The descriptor of createBindGroupLayout')
   const label = labelOf(descriptor)
   const list = required(descriptor, 'entries', 'the descriptor of createBindGroupLayout')
-  const given_ = toSequence(list, toEntry, 'entries')
+  const given_ = toSequence(list, (item) => toEntry(item, device.features), 'entries')
   const problem = entriesProblem(device, given_)
   if (problem !== undefined) device.invalid(`createBindGroupLayout: ${problem}`)
   const entries = given_.map(({ kinds: _, ...entry }) => entry)
@@ -98,11 +98,11 @@ interface GivenEntry extends LayoutEntry {
   readonly kinds: number
 }
 
-function toEntry(item: unknown): GivenEntry {
+function toEntry(item: unknown, features: ReadonlySet<string>): GivenEntry {
   const entry = toDictionary(item, 'An entry of a bind group layout')
   const binding = toU32(required(entry, 'binding', 'a layout entry'), 'binding')
   const buffer = entry.buffer === undefined ? undefined : toBufferLayout(entry.buffer)
-  const { texture, kinds } = toTextureEntry(entry)
+  const { texture, kinds } = toTextureEntry(entry, features)
   const visibility = toU32(required(entry, 'visibility', 'a layout entry'), 'visibility')
   return { binding, visibility, buffer, texture, kinds: kinds + (buffer === undefined ? 0 : 1) }
 }
@@ -147,9 +147,9 @@ export function countProblem(
   limits: Limits,
 ): string | undefined {
   const entries = groups.flat()
-  const exceeded = (what: string, limit: keyof Limits, counts: (entry: LayoutEntry) => boolean) => {
+  const exceeded = (what: string, limit: keyof Limits, slots: (entry: LayoutEntry) => boolean | number) => {
     let count = 0
-    for (const entry of entries) if (counts(entry)) count++
+    for (const entry of entries) count += Number(slots(entry))
     return count > limits[limit] ? `${count} ${what} exceed ${limit}, which is ${limits[limit]}.` : undefined
   }
   const isUniform = ({ buffer }: LayoutEntry) => buffer?.type === 'uniform'
@@ -168,14 +168,20 @@ export function countProblem(
     )
   if (problem !== undefined) return problem
   for (const stage of [COMPUTE, FRAGMENT, VERTEX]) {
-    const at = (counts: (entry: LayoutEntry) => boolean) => (entry: LayoutEntry) =>
-      (entry.visibility & stage) !== 0 && counts(entry)
-    const texture = (kind: TextureEntry['kind']) => at((entry) => entry.texture?.kind === kind)
+    const at = (slots: (entry: LayoutEntry) => boolean | number) => (entry: LayoutEntry) =>
+      (entry.visibility & stage) !== 0 && slots(entry)
+    // An external texture needs a uniform buffer, a sampler and four textures.
+    const texture = (kind: TextureEntry['kind'], external = 0) =>
+      at(({ texture }) => (texture?.kind === 'externalTexture' ? external : texture?.kind === kind))
     const found =
-      exceeded('uniform buffers in a stage', 'maxUniformBuffersPerShaderStage', at(isUniform)) ??
+      exceeded(
+        'uniform buffers in a stage',
+        'maxUniformBuffersPerShaderStage',
+        at((entry) => isUniform(entry) || entry.texture?.kind === 'externalTexture'),
+      ) ??
       exceeded('storage buffers in a stage', 'maxStorageBuffersPerShaderStage', at(isStorage)) ??
-      exceeded('samplers in a stage', 'maxSamplersPerShaderStage', texture('sampler')) ??
-      exceeded('textures in a stage', 'maxSampledTexturesPerShaderStage', texture('texture')) ??
+      exceeded('samplers in a stage', 'maxSamplersPerShaderStage', texture('sampler', 1)) ??
+      exceeded('textures in a stage', 'maxSampledTexturesPerShaderStage', texture('texture', 4)) ??
       exceeded('storage textures in a stage', 'maxStorageTexturesPerShaderStage', texture('storageTexture'))
     if (found !== undefined) return found
   }

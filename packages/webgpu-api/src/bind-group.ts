@@ -1,9 +1,9 @@
-import { ApiObject, named, type ObjectState, stateOf, unusable } from './api-object.ts'
+import { ApiObject, interfaceOf, named, type ObjectState, stateOf, toObject, unusable } from './api-object.ts'
 import { GPUBindGroupLayout, type LayoutContent, type LayoutEntry } from './bind-group-layout.ts'
 import { type BufferState, GPUBuffer } from './buffer.ts'
 import { GPUBufferUsage } from './constants.ts'
 import type { DeviceState } from './device-state.ts'
-import { creation, nameInterface, toObject } from './interfaces.ts'
+import { creation, nameInterface } from './interfaces.ts'
 import { GPUExternalTexture, GPUSampler, GPUTexture, GPUTextureView } from './unavailable.ts'
 import { labelOf, member, required, toDictionary, toSequence, toU32, toU64 } from './webidl.ts'
 
@@ -38,7 +38,7 @@ interface GivenEntry {
   readonly resource: Resource
 }
 
-const others = [GPUSampler, GPUTexture, GPUTextureView, GPUExternalTexture]
+const others = new Set<unknown>([GPUSampler, GPUTexture, GPUTextureView, GPUExternalTexture])
 
 export function createBindGroup(device: DeviceState, given: unknown): GPUBindGroup {
   const what = 'the descriptor of createBindGroup'
@@ -60,8 +60,9 @@ function toEntry(item: unknown): GivenEntry {
 }
 
 function toResource(value: unknown): Resource {
-  if (value instanceof GPUBuffer) return { buffer: value, offset: 0, size: undefined }
-  if (value instanceof ApiObject && others.some((type) => value instanceof type)) return { other: value }
+  const type = interfaceOf(value)
+  if (type === GPUBuffer) return { buffer: value as GPUBuffer, offset: 0, size: undefined }
+  if (others.has(type)) return { other: value as ApiObject }
   const given = toDictionary(value, 'A resource of a bind group')
   const buffer = toObject(required(given, 'buffer', 'a resource of a bind group'), GPUBuffer, 'buffer')
   const offset = member(given, 'offset', 0, toU64)

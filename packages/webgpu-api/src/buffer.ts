@@ -46,20 +46,22 @@ const collected = new FinalizationRegistry<{ readonly channel: Channel; readonly
 )
 
 export class GPUBuffer extends ApiObject<BufferState> {
+  readonly #own: BufferState
   #pending: PendingMapping | undefined
   #mapping: Mapping | undefined
 
   constructor(token: unknown, state: BufferState, label: string, isMapped: boolean) {
     super(token, state, label)
+    this.#own = state
     if (isMapped) this.#map({ mode: 'creation', start: 0, end: state.size, ranges: [] })
   }
 
   get size(): number {
-    return stateOf(this).size
+    return this.#own.size
   }
 
   get usage(): number {
-    return stateOf(this).usage
+    return this.#own.usage
   }
 
   get mapState(): 'unmapped' | 'pending' | 'mapped' {
@@ -71,7 +73,7 @@ export class GPUBuffer extends ApiObject<BufferState> {
     const flags = toU32(mode, 'mode')
     const start = toU64(offset, 'offset')
     const length = size === undefined ? undefined : toU64(size, 'size')
-    const state = stateOf(this)
+    const state = this.#own
     const { device } = state
     if (this.mapState !== 'unmapped') {
       const message = `${named(this)} is ${this.#pending === undefined ? 'already mapped' : 'already being mapped'}.`
@@ -82,12 +84,13 @@ export class GPUBuffer extends ApiObject<BufferState> {
     const problem = this.#mappingProblem(flags, start, byteLength)
     const aborted = this.#begin()
     const pending = this.#pending
+    const settle = device.expectMapping()
     try {
-      if (device.isLost) throw new DOMException('The device was lost.', 'AbortError')
-      if (problem !== undefined) {
-        device.invalid(problem)
+      if (device.isLost || problem !== undefined) {
+        if (problem !== undefined) device.invalid(problem)
         // An unmap in the same turn of the event loop takes precedence.
         await Promise.race([aborted, new Promise<void>((resolve) => queueMicrotask(resolve))])
+        if (device.isLost) throw new DOMException('The device was lost.', 'AbortError')
         throw new DOMException(problem, 'OperationError')
       }
       const { channel } = device
@@ -102,6 +105,8 @@ export class GPUBuffer extends ApiObject<BufferState> {
         this.#updateState()
       }
       throw error
+    } finally {
+      settle()
     }
     this.#pending = undefined
     const end = start + byteLength
@@ -112,7 +117,7 @@ export class GPUBuffer extends ApiObject<BufferState> {
   getMappedRange(offset: number = 0, size?: number): ArrayBuffer {
     const start = toU64(offset, 'offset')
     const length = size === undefined ? undefined : toU64(size, 'size')
-    const state = stateOf(this)
+    const state = this.#own
     const byteLength = length ?? Math.max(0, state.size - start)
     const end = start + byteLength
     const mapping = this.#mapping
@@ -138,7 +143,7 @@ export class GPUBuffer extends ApiObject<BufferState> {
   }
 
   unmap(): undefined {
-    const state = stateOf(this)
+    const state = this.#own
     const { device } = state
     const pending = this.#pending
     this.#pending = undefined
@@ -165,7 +170,7 @@ export class GPUBuffer extends ApiObject<BufferState> {
 
   destroy(): undefined {
     this.unmap()
-    const state = stateOf(this)
+    const state = this.#own
     if (state.destroyed) return undefined
     state.destroyed = true
     if (state.number === 0) return undefined
@@ -179,7 +184,7 @@ export class GPUBuffer extends ApiObject<BufferState> {
 
   /** Returns why the buffer cannot be mapped this way, or undefined if it can. */
   #mappingProblem(mode: number, start: number, byteLength: number): string | undefined {
-    const { valid, destroyed, usage, size } = stateOf(this)
+    const { valid, destroyed, usage, size } = this.#own
     if (!valid) return `${named(this)} is invalid.`
     if (destroyed) return `${named(this)} is destroyed.`
     if (start % 8 !== 0 || byteLength % 4 !== 0)
@@ -211,7 +216,7 @@ export class GPUBuffer extends ApiObject<BufferState> {
   }
 
   #updateState(): void {
-    const state = stateOf(this)
+    const state = this.#own
     state.unmapped = this.#mapping === undefined && this.#pending === undefined
     const { mapped } = state.device
     if (state.unmapped) mapped.delete(state)

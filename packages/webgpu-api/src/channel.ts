@@ -1,8 +1,9 @@
-import type { Device } from '@tandem-gpu/core'
+import { type Device, type GpuError, isGpuError } from '@tandem-gpu/core'
 import {
   commandWords,
   type DeviceCommands,
   type DeviceCommandsOptions,
+  type FrontEndCache,
   openDeviceCommands,
   type QueueMessage,
 } from '@tandem-gpu/core/backend'
@@ -17,7 +18,9 @@ const mostGathered = 1 << 20
  * API objects, so that an unused GPUDevice can be garbage-collected.
  */
 export class Channel {
-  readonly commands: DeviceCommands
+  /** Why the device accepts no commands: its group has ended. The GPUDevice is then lost from the start. */
+  readonly refusal: GpuError | undefined
+  readonly #commands: DeviceCommands | undefined
   #words = new Float64Array(1024)
   #wordCount = 0
   #data = new Uint8Array(16_384)
@@ -31,7 +34,25 @@ export class Channel {
     options: Pick<DeviceCommandsOptions, 'label' | 'timeoutSeconds'>,
     onMessage: (message: QueueMessage) => void,
   ) {
-    this.commands = openDeviceCommands(device, { ...options, onMessage, flush: () => this.flush() })
+    try {
+      this.#commands = openDeviceCommands(device, { ...options, onMessage, flush: () => this.flush() })
+    } catch (error) {
+      if (!isGpuError(error)) throw error
+      this.refusal = error
+    }
+  }
+
+  /** Must not be used once the GPUDevice is lost. */
+  get commands(): DeviceCommands {
+    return this.#commands!
+  }
+
+  get frontEndCache(): FrontEndCache | undefined {
+    return this.#commands?.frontEndCache
+  }
+
+  close(): void {
+    void this.#commands?.close()
   }
 
   /** Returns a new number for a buffer or a kernel. */

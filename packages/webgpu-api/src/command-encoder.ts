@@ -1,12 +1,12 @@
 import { commandWords } from '@tandem-gpu/core/backend'
-import { ApiObject, named, stateOf, unusable } from './api-object.ts'
+import { ApiObject, isObject, named, stateOf, toObject, unusable } from './api-object.ts'
 import { type BufferState, GPUBuffer } from './buffer.ts'
 import { GPUCommandBuffer } from './command-buffer.ts'
 import { beginComputePass, type GPUComputePassEncoder } from './compute-pass.ts'
 import { GPUBufferUsage } from './constants.ts'
 import type { DeviceState } from './device-state.ts'
 import { EncoderState } from './encoder-state.ts'
-import { creation, nameInterface, toObject } from './interfaces.ts'
+import { creation, nameInterface } from './interfaces.ts'
 import { GPUQuerySet } from './query-set.ts'
 import { GPURenderPassEncoder } from './render-pass.ts'
 import { unavailable } from './unavailable.ts'
@@ -16,13 +16,20 @@ import { labelOf, requireArguments, toDictionary, toText, toU32, toU64 } from '.
 const resolveAlignment = 256
 
 export class GPUCommandEncoder extends ApiObject<EncoderState> {
+  readonly #own: EncoderState
+
+  constructor(token: unknown, state: EncoderState, label: string) {
+    super(token, state, label)
+    this.#own = state
+  }
+
   beginComputePass(descriptor?: unknown): GPUComputePassEncoder {
-    return beginComputePass(stateOf(this), descriptor)
+    return beginComputePass(this.#own, descriptor)
   }
 
   beginRenderPass(descriptor: unknown): GPURenderPassEncoder {
     const label = labelOf(toDictionary(descriptor, 'The descriptor of beginRenderPass'))
-    const encoder = stateOf(this)
+    const encoder = this.#own
     const pass = new GPURenderPassEncoder(creation, { device: encoder.device, valid: false, encoder }, label)
     if (!encoder.isOpen('beginRenderPass')) return pass
     encoder.phase = 'locked'
@@ -41,7 +48,7 @@ export class GPUCommandEncoder extends ApiObject<EncoderState> {
   ): undefined
   copyBufferToBuffer(...given: unknown[]): undefined {
     requireArguments(given.length, 2, 'copyBufferToBuffer')
-    const short = given.length < 4 && given[1] instanceof GPUBuffer
+    const short = given.length < 4 && isObject(given[1], GPUBuffer)
     if (!short) requireArguments(given.length, 4, 'copyBufferToBuffer')
     const [from, to] = short
       ? [0, 0]
@@ -50,7 +57,7 @@ export class GPUCommandEncoder extends ApiObject<EncoderState> {
     const destination = toObject(given[short ? 1 : 2], GPUBuffer, 'destination')
     const size = given[short ? 2 : 4]
     const byteLength = size === undefined ? Math.max(0, source.size - from) : toU64(size, 'size')
-    const encoder = stateOf(this)
+    const encoder = this.#own
     if (!encoder.isOpen('copyBufferToBuffer')) return undefined
     const [s, d] = [stateOf(source), stateOf(destination)]
     const problem =
@@ -72,7 +79,7 @@ export class GPUCommandEncoder extends ApiObject<EncoderState> {
     const target = toObject(buffer, GPUBuffer, 'buffer')
     const start = toU64(offset, 'offset')
     const byteLength = size === undefined ? Math.max(0, target.size - start) : toU64(size, 'size')
-    const encoder = stateOf(this)
+    const encoder = this.#own
     if (!encoder.isOpen('clearBuffer')) return undefined
     const problem = rangeProblem(encoder, target, 'COPY_DST', start, byteLength)
     if (problem !== undefined) encoder.fail(`clearBuffer: ${problem}`)
@@ -96,7 +103,7 @@ export class GPUCommandEncoder extends ApiObject<EncoderState> {
     const count = toU32(queryCount, 'queryCount')
     const target = toObject(destination, GPUBuffer, 'destination')
     const offset = toU64(destinationOffset, 'destinationOffset')
-    const encoder = stateOf(this)
+    const encoder = this.#own
     if (!encoder.isOpen('resolveQuerySet')) return undefined
     const state = stateOf(queries)
     const problem =
@@ -140,30 +147,32 @@ export class GPUCommandEncoder extends ApiObject<EncoderState> {
     return this.#unavailable('copyTextureToTexture')
   }
 
-  pushDebugGroup(groupLabel: unknown): undefined {
-    toText(groupLabel)
-    const encoder = stateOf(this)
+  pushDebugGroup(...given: [groupLabel: unknown]): undefined {
+    requireArguments(given.length, 1, 'pushDebugGroup')
+    toText(given[0])
+    const encoder = this.#own
     if (encoder.isOpen('pushDebugGroup')) encoder.debugGroups++
     return undefined
   }
 
   popDebugGroup(): undefined {
-    const encoder = stateOf(this)
+    const encoder = this.#own
     if (!encoder.isOpen('popDebugGroup')) return undefined
     if (encoder.debugGroups === 0) encoder.fail('popDebugGroup: no debug group is open.')
     else encoder.debugGroups--
     return undefined
   }
 
-  insertDebugMarker(markerLabel: unknown): undefined {
-    toText(markerLabel)
-    stateOf(this).isOpen('insertDebugMarker')
+  insertDebugMarker(...given: [markerLabel: unknown]): undefined {
+    requireArguments(given.length, 1, 'insertDebugMarker')
+    toText(given[0])
+    this.#own.isOpen('insertDebugMarker')
     return undefined
   }
 
   finish(descriptor?: unknown): GPUCommandBuffer {
     const label = labelOf(toDictionary(descriptor, 'The descriptor of finish'))
-    const encoder = stateOf(this)
+    const encoder = this.#own
     const { device, phase, recorded } = encoder
     const problem =
       phase === 'ended'
@@ -178,7 +187,7 @@ export class GPUCommandEncoder extends ApiObject<EncoderState> {
   }
 
   #unavailable(method: string): undefined {
-    const encoder = stateOf(this)
+    const encoder = this.#own
     if (encoder.isOpen(method)) encoder.fail(unavailable(method))
     return undefined
   }

@@ -1,12 +1,12 @@
 import { commandWords } from '@tandem-gpu/core/backend'
-import { ApiObject, named, type ObjectState, stateOf, unusable } from './api-object.ts'
+import { ApiObject, named, type ObjectState, stateOf, toObject, unusable } from './api-object.ts'
 import { type BindGroupState, GPUBindGroup } from './bind-group.ts'
 import { GPUBuffer } from './buffer.ts'
 import { type ComputePipelineState, GPUComputePipeline } from './compute-pipeline.ts'
 import { GPUBufferUsage } from './constants.ts'
 import { dispatchProblem } from './dispatch-check.ts'
 import type { EncoderState } from './encoder-state.ts'
-import { creation, nameInterface, toObject } from './interfaces.ts'
+import { creation, nameInterface } from './interfaces.ts'
 import { GPUQuerySet, type QuerySetState } from './query-set.ts'
 import {
   labelOf,
@@ -50,9 +50,16 @@ export interface ComputePassState extends ObjectState {
 const noOffsets: readonly number[] = []
 
 export class GPUComputePassEncoder extends ApiObject<ComputePassState> {
+  readonly #own: ComputePassState
+
+  constructor(token: unknown, state: ComputePassState, label: string) {
+    super(token, state, label)
+    this.#own = state
+  }
+
   setPipeline(pipeline: unknown): undefined {
     const given = toObject(pipeline, GPUComputePipeline, 'pipeline')
-    const state = stateOf(this)
+    const state = this.#own
     if (!isOpen(state, 'setPipeline')) return undefined
     const problem = unusable(given, state.device)
     if (problem !== undefined) state.encoder.fail(`setPipeline: ${problem}`)
@@ -64,14 +71,16 @@ export class GPUComputePassEncoder extends ApiObject<ComputePassState> {
     return undefined
   }
 
-  setBindGroup(index: unknown, bindGroup: unknown, ...dynamicOffsets: unknown[]): undefined {
+  setBindGroup(index: unknown, ...more: [bindGroup: unknown, ...dynamicOffsets: unknown[]]): undefined {
+    requireArguments(1 + more.length, 2, 'setBindGroup')
     const group = toU32(index, 'index')
+    const bindGroup = more[0]
     const given =
       bindGroup === null || bindGroup === undefined
         ? undefined
         : toObject(bindGroup, GPUBindGroup, 'bindGroup')
-    const offsets = dynamicOffsets.length === 0 ? noOffsets : toOffsets(dynamicOffsets)
-    const state = stateOf(this)
+    const offsets = more.length === 1 ? noOffsets : toOffsets(more)
+    const state = this.#own
     if (!isOpen(state, 'setBindGroup')) return undefined
     const problem = bindProblem(state, group, given, offsets)
     if (problem !== undefined) {
@@ -95,7 +104,7 @@ export class GPUComputePassEncoder extends ApiObject<ComputePassState> {
     const countX = toU32(x, 'workgroupCountX')
     const countY = toU32(y, 'workgroupCountY')
     const countZ = toU32(z, 'workgroupCountZ')
-    const state = stateOf(this)
+    const state = this.#own
     if (!isOpen(state, 'dispatchWorkgroups')) return undefined
     const { encoder, device } = state
     const problem = checked(state)
@@ -122,7 +131,7 @@ export class GPUComputePassEncoder extends ApiObject<ComputePassState> {
   dispatchWorkgroupsIndirect(indirectBuffer: unknown, indirectOffset: unknown): undefined {
     const buffer = toObject(indirectBuffer, GPUBuffer, 'indirectBuffer')
     const offset = toU64(indirectOffset, 'indirectOffset')
-    const state = stateOf(this)
+    const state = this.#own
     if (!isOpen(state, 'dispatchWorkgroupsIndirect')) return undefined
     const { encoder, device } = state
     const problem = checked(state) ?? indirectProblem(state, buffer, offset)
@@ -145,35 +154,39 @@ export class GPUComputePassEncoder extends ApiObject<ComputePassState> {
     return undefined
   }
 
-  pushDebugGroup(groupLabel: unknown): undefined {
-    toText(groupLabel)
-    const state = stateOf(this)
+  pushDebugGroup(...given: [groupLabel: unknown]): undefined {
+    requireArguments(given.length, 1, 'pushDebugGroup')
+    toText(given[0])
+    const state = this.#own
     if (isOpen(state, 'pushDebugGroup')) state.debugGroups++
     return undefined
   }
 
   popDebugGroup(): undefined {
-    const state = stateOf(this)
+    const state = this.#own
     if (!isOpen(state, 'popDebugGroup')) return undefined
     if (state.debugGroups === 0) state.encoder.fail('popDebugGroup: no debug group is open in the pass.')
     else state.debugGroups--
     return undefined
   }
 
-  insertDebugMarker(markerLabel: unknown): undefined {
-    toText(markerLabel)
-    isOpen(stateOf(this), 'insertDebugMarker')
+  insertDebugMarker(...given: [markerLabel: unknown]): undefined {
+    requireArguments(given.length, 1, 'insertDebugMarker')
+    toText(given[0])
+    isOpen(this.#own, 'insertDebugMarker')
     return undefined
   }
 
   end(): undefined {
-    const state = stateOf(this)
+    const state = this.#own
     const { encoder, device, atEnd } = state
-    if (state.hasEnded || encoder.phase !== 'locked' || encoder.pass !== state) {
-      device.invalid('end: the pass has ended or never began.')
+    if (state.hasEnded || encoder.phase === 'ended') {
+      device.invalid(`end: the ${state.hasEnded ? 'pass has ended' : 'GPUCommandEncoder has finished'}.`)
       return undefined
     }
     state.hasEnded = true
+    // A pass that was begun while another was open has already made the encoder invalid.
+    if (encoder.pass !== state) return undefined
     encoder.phase = 'open'
     encoder.pass = undefined
     if (state.debugGroups > 0) encoder.fail('end: a debug group of the pass is open.')
@@ -263,11 +276,11 @@ function isOpen({ hasEnded, records, device }: ComputePassState, method: string)
   return records && !hasEnded
 }
 
-/** A sequence of offsets, or a Uint32Array, a start in it and a count. */
-function toOffsets(given: readonly unknown[]): ArrayLike<number> {
-  const [data, start, length] = given
-  if (given.length < 3) {
-    if (given.length === 2) requireArguments(4, 5, 'setBindGroup')
+/** Converts, after the bind group, a sequence of offsets, or a Uint32Array, a start in it and a count. */
+function toOffsets(more: readonly unknown[]): ArrayLike<number> {
+  const [, data, start, length] = more
+  if (more.length < 4) {
+    if (more.length === 3) requireArguments(4, 5, 'setBindGroup')
     if (data === undefined) return noOffsets
     return toSequence(data, (offset) => toU32(offset, 'A dynamic offset'), 'dynamicOffsets')
   }
@@ -278,7 +291,8 @@ function toOffsets(given: readonly unknown[]): ArrayLike<number> {
     throw new RangeError(
       `${count} dynamic offsets from index ${from} are out of range for an array of ${data.length}.`,
     )
-  return data.slice(from, from + count)
+  // `slice` could be the caller's.
+  return Uint32Array.from({ length: count }, (_, i) => data[from + i]!)
 }
 
 function bindProblem(

@@ -26,6 +26,16 @@ describe('9.1 createShaderModule', () => {
     device.destroy()
   })
 
+  it('shows no messages once the device is lost', async () => {
+    const device = await opened.device()
+    const module = await expectValidation(device, /createShaderModule/, () =>
+      device.createShaderModule({ code: 'wrong' }),
+    )
+    expect((await module.getCompilationInfo()).messages.length).toBe(1)
+    device.destroy()
+    expect((await module.getCompilationInfo()).messages).toEqual([])
+  })
+
   it('shows warnings, with their places, of modules with and without entry points', async () => {
     const device = await opened.device({ requiredFeatures: ['subgroups'] })
     const shown = async (code: string) => {
@@ -299,7 +309,11 @@ describe("10.1 getBindGroupLayout, and 'auto'", () => {
     )
     await expectValidation(device, undefined, () => pipeline.getBindGroupLayout(3))
     await expectValidation(device, /maxBindGroups/, () => pipeline.getBindGroupLayout(4))
-    expect(() => pipeline.getBindGroupLayout(-1)).toThrow(TypeError)
+    // The index is an `unsigned long` without [EnforceRange].
+    await expectValidation(device, /the group 4294967295 must/, () => pipeline.getBindGroupLayout(-1))
+    await expectValidation(device, undefined, dispatch(pipeline.getBindGroupLayout(2 ** 32 + 1)))
+    expect(() => pipeline.getBindGroupLayout(1n as unknown as number)).toThrow(TypeError)
+    expect(() => (pipeline.getBindGroupLayout as () => unknown).call(pipeline)).toThrow(TypeError)
     device.destroy()
   })
 

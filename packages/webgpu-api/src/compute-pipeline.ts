@@ -1,6 +1,6 @@
 import type { KernelSource } from '@tandem-gpu/core/backend'
 import { type Binding, type Reflection, WgslError } from '@tandem-gpu/wgsl'
-import { ApiObject, named, type ObjectState, stateOf, unusable } from './api-object.ts'
+import { ApiObject, isObject, named, type ObjectState, stateOf, toObject, unusable } from './api-object.ts'
 import {
   countProblem,
   type GPUBindGroupLayout,
@@ -12,12 +12,22 @@ import {
 import { GPUShaderStage } from './constants.ts'
 import type { DeviceState } from './device-state.ts'
 import { GPUPipelineError } from './errors.ts'
-import { creation, nameInterface, toObject } from './interfaces.ts'
+import { creation, nameInterface } from './interfaces.ts'
 import type { KernelEntry } from './kernel-store.ts'
 import { GPUPipelineLayout } from './pipeline-layout.ts'
 import { GPUShaderModule } from './shader-module.ts'
 import type { ShaderKernel } from './shader-source.ts'
-import { labelOf, required, toDictionary, toDouble, toEnum, toRecord, toText, toU32 } from './webidl.ts'
+import {
+  labelOf,
+  requireArguments,
+  required,
+  toDictionary,
+  toDouble,
+  toEnum,
+  toRecord,
+  toText,
+  toUnsignedLong,
+} from './webidl.ts'
 
 /** A buffer binding of the kernel. */
 export interface KernelSlot {
@@ -53,9 +63,17 @@ interface GivenPipeline {
 }
 
 export class GPUComputePipeline extends ApiObject<ComputePipelineState> {
-  getBindGroupLayout(index: number): GPUBindGroupLayout {
-    const group = toU32(index, 'index')
-    const { device, valid, program } = stateOf(this)
+  readonly #own: ComputePipelineState
+
+  constructor(token: unknown, state: ComputePipelineState, label: string) {
+    super(token, state, label)
+    this.#own = state
+  }
+
+  getBindGroupLayout(...given: [index: number]): GPUBindGroupLayout {
+    requireArguments(given.length, 1, 'getBindGroupLayout')
+    const group = toUnsignedLong(given[0])
+    const { device, valid, program } = this.#own
     const { maxBindGroups } = device.limits
     const problem = !valid
       ? `${named(this)} is invalid.`
@@ -138,7 +156,7 @@ function toPipeline(given: unknown, method: string): GivenPipeline {
 }
 
 function toLayout(value: unknown): GPUPipelineLayout | 'auto' {
-  if (value instanceof GPUPipelineLayout) return value
+  if (isObject(value, GPUPipelineLayout)) return value
   if (typeof value === 'object' && value !== null) return toObject(value, GPUPipelineLayout, 'layout')
   return toEnum(value, ['auto'] as const, 'layout')
 }

@@ -35,6 +35,10 @@ export class DeviceState {
   #settling: Promise<void> | undefined
   /** Whether a request of `#sweep` is still unanswered. */
   #isSweeping = false
+  /** Resolve when the calls of `mapAsync` settle that have not yet. */
+  readonly #mappings = new Set<Promise<void>>()
+  /** The last call of `onSubmittedWorkDone`. */
+  #workDone: Promise<void> | undefined
 
   constructor(
     channel: Channel,
@@ -121,6 +125,30 @@ export class DeviceState {
     const { pending } = this.scopes
     if (this.#unsettled.size === 0 || this.#settling === undefined) return pending
     return pending === undefined ? this.#settling : Promise.all([pending, this.#settling])
+  }
+
+  /** Must be called when a mapping begins; the returned function, just before the call of `mapAsync` settles. */
+  expectMapping(): () => void {
+    let end!: () => void
+    const mapping = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    this.#mappings.add(mapping)
+    return () => {
+      this.#mappings.delete(mapping)
+      end()
+    }
+  }
+
+  /**
+   * Settles as `work` does, but after all earlier calls of `mapAsync` and `onSubmittedWorkDone`, as the
+   * specification's section on promise ordering demands.
+   */
+  workDone(work: Promise<void>): Promise<void> {
+    const calls = [work, ...this.#mappings]
+    if (this.#workDone !== undefined) calls.push(this.#workDone)
+    this.#workDone = Promise.allSettled(calls).then(() => work)
+    return this.#workDone
   }
 
   /** Handles a message of the device about earlier calls. */

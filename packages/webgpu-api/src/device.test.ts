@@ -110,6 +110,38 @@ describe('22 errors: uncaptured', () => {
     device.destroy()
   })
 
+  it('handlers that return false cancel the event; objects that cannot be called are kept', async () => {
+    const device = await opened.device()
+    const events: Event[] = []
+    const next = () =>
+      new Promise<void>((resolve) => {
+        const listener = (event: Event) => {
+          events.push(event)
+          event.preventDefault()
+          resolve()
+        }
+        device.addEventListener('uncapturederror', listener, { once: true })
+      })
+    const { GPUUncapturedErrorEvent, GPUValidationError } = globals as unknown as typeof globalThis
+    const handlers = device as unknown as { onuncapturederror: unknown }
+    handlers.onuncapturederror = () => false
+    const dispatched = new GPUUncapturedErrorEvent('uncapturederror', {
+      error: new GPUValidationError('wrong'),
+      cancelable: true,
+    } as GPUUncapturedErrorEventInit)
+    expect(device.dispatchEvent(dispatched)).toBe(false)
+    const object = { handleEvent: () => expect.unreachable() }
+    handlers.onuncapturederror = object
+    expect(handlers.onuncapturederror).toBe(object)
+    const heard = next()
+    device.createBuffer(wrongBuffer)
+    await heard
+    expect(events.length).toBe(1)
+    handlers.onuncapturederror = 5
+    expect(handlers.onuncapturederror).toBeNull()
+    device.destroy()
+  })
+
   it('can be made by users', () => {
     const { GPUUncapturedErrorEvent, GPUValidationError, GPUPipelineError, GPUError, GPUBuffer } =
       globals as unknown as typeof globalThis & { GPUError: new () => unknown; GPUBuffer: new () => unknown }
@@ -164,7 +196,9 @@ describe('22 device loss', () => {
     })
     expect(buffer.getMappedRange().byteLength).toBe(8)
     buffer.unmap()
-    expect(await rejection(buffer.mapAsync(1))).toBe('AbortError')
+    const mapping = rejection(buffer.mapAsync(1))
+    expect(buffer.mapState).toBe('pending')
+    expect(await mapping).toBe('AbortError')
     expect(buffer.mapState).toBe('unmapped')
     const code = '@compute @workgroup_size(1) fn main() {}'
     const module = device.createShaderModule({ code })
@@ -287,6 +321,59 @@ it('what is not there is a validation error, and gives an invalid object', async
   await expectValidation(device, undefined, () => made.createView())
   const rejected = device.createRenderPipelineAsync({} as GPURenderPipelineDescriptor)
   expect(await rejection(rejected)).toBe('GPUPipelineError')
+  device.destroy()
+})
+
+it('interfaces and namespaces follow Web IDL', async () => {
+  const device = await opened.device()
+  const members = (object: object) => {
+    const names: string[] = []
+    for (const name in object) names.push(name)
+    return names
+  }
+  const buffer = device.createBuffer({ size: 4, usage: usage.STORAGE })
+  expect(Object.keys(buffer)).toEqual([])
+  expect(members(buffer).sort()).toEqual(
+    ['destroy', 'getMappedRange', 'label', 'mapAsync', 'mapState', 'size', 'unmap', 'usage'].sort(),
+  )
+  expect(members(device)).toEqual(expect.arrayContaining(['label', 'limits', 'lost', 'createBuffer']))
+  expect(members(device.features)).toEqual(expect.arrayContaining(['size', 'has', 'forEach', 'values']))
+  const { GPUDeviceLostInfo, GPUValidationError } = globals as unknown as typeof globalThis
+  expect(members(new GPUValidationError('x'))).toEqual(['message'])
+  for (const [name, value] of Object.entries(globals)) {
+    if (typeof value === 'object') {
+      expect(Object.prototype.toString.call(value)).toBe(`[object ${name}]`)
+      continue
+    }
+    const { prototype } = value as { prototype: object }
+    expect(Object.prototype.toString.call(prototype)).toBe(`[object ${name}]`)
+    expect(Object.getOwnPropertyDescriptor(prototype, 'constructor')!.enumerable).toBe(false)
+    // Getters of objects of other interfaces throw.
+    for (const [attribute, { get }] of Object.entries(Object.getOwnPropertyDescriptors(prototype)))
+      if (get !== undefined) expect(() => get.call({}), attribute).toThrow(TypeError)
+  }
+  expect(() => Object.assign(buffer, { size: 8 })).toThrow(TypeError)
+  expect(() => new (GPUDeviceLostInfo as unknown as new () => unknown)()).toThrow(TypeError)
+  for (const call of [
+    () => Reflect.apply(buffer.mapAsync, {}, [1]),
+    () => Reflect.apply(device.popErrorScope, {}, []),
+    () => Reflect.apply(device.createComputePipelineAsync, {}, [{}]),
+    () => Reflect.apply(device.queue.onSubmittedWorkDone, {}, []),
+  ])
+    expect(await rejection(call() as Promise<unknown>)).toBe('TypeError')
+  device.destroy()
+})
+
+it('methods and arguments accept only objects of their interface, whatever the prototypes', async () => {
+  const device = await opened.device()
+  const buffer = device.createBuffer({ size: 4, usage: usage.STORAGE })
+  const querySet = device.createQuerySet({ type: 'occlusion', count: 1 })
+  expect(() => Reflect.apply(querySet.destroy, buffer, [])).toThrow(TypeError)
+  expect(() => Reflect.apply(device.queue.submit, buffer, [[]])).toThrow(TypeError)
+  Object.setPrototypeOf(buffer, Object.getPrototypeOf(querySet) as object)
+  const encoder = device.createCommandEncoder()
+  const target = device.createBuffer({ size: 8, usage: usage.QUERY_RESOLVE })
+  expect(() => encoder.resolveQuerySet(buffer as unknown as GPUQuerySet, 0, 1, target, 0)).toThrow(TypeError)
   device.destroy()
 })
 

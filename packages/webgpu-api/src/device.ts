@@ -51,7 +51,8 @@ nameInterface(GPUDeviceLostInfo)
 
 let deviceStateOf: (device: GPUDevice) => DeviceState
 
-type UncapturedHandler = (this: GPUDevice, event: GPUUncapturedErrorEvent) => unknown
+/** An `EventHandler`: an object that is not callable is kept, and never called. */
+type UncapturedHandler = ((this: GPUDevice, event: GPUUncapturedErrorEvent) => unknown) | object
 
 export class GPUDevice extends EventTarget {
   readonly #state: DeviceState
@@ -62,7 +63,12 @@ export class GPUDevice extends EventTarget {
   readonly #lost: Promise<GPUDeviceLostInfo>
   #label: string
   #handler: UncapturedHandler | null = null
-  readonly #listener = (event: Event) => this.#handler?.call(this, event as GPUUncapturedErrorEvent)
+  readonly #listener = (event: Event) => {
+    const handler = this.#handler
+    // An event handler that returns false cancels the event, as in HTML.
+    if (typeof handler === 'function' && Reflect.apply(handler, this, [event]) === false)
+      event.preventDefault()
+  }
 
   static {
     deviceStateOf = (device) => device.#state
@@ -121,11 +127,11 @@ export class GPUDevice extends EventTarget {
   }
 
   set onuncapturederror(handler: UncapturedHandler | null) {
-    const isCallable = typeof handler === 'function'
+    const given = typeof handler === 'object' || typeof handler === 'function' ? handler : null
     // A new handler keeps the first handler's place among the listeners.
-    if (isCallable && this.#handler === null) this.addEventListener('uncapturederror', this.#listener)
-    if (!isCallable) this.removeEventListener('uncapturederror', this.#listener)
-    this.#handler = isCallable ? handler : null
+    if (given !== null && this.#handler === null) this.addEventListener('uncapturederror', this.#listener)
+    if (given === null) this.removeEventListener('uncapturederror', this.#listener)
+    this.#handler = given
   }
 
   destroy(): undefined {
@@ -134,7 +140,7 @@ export class GPUDevice extends EventTarget {
     // Other programs may read the written memory.
     state.channel.flush()
     state.lose('destroyed', 'The device was destroyed.')
-    void state.channel.commands.close()
+    state.channel.close()
     return undefined
   }
 

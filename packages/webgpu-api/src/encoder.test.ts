@@ -67,8 +67,14 @@ describe('13.2 encoder state', () => {
     const encoder = device.createCommandEncoder()
     const first = encoder.beginComputePass()
     const second = encoder.beginComputePass()
-    await expectValidation(device, /never began/, () => second.end())
-    first.end()
+    // The second pass has made the encoder invalid; its end reports nothing, and the first pass is still open.
+    await expectValidation(device, undefined, () => {
+      second.insertDebugMarker('x')
+      second.end()
+      first.insertDebugMarker('x')
+      first.end()
+    })
+    await expectValidation(device, /has ended/, () => second.end())
     for (const call of [
       () => first.end(),
       () => first.setPipeline(pipeline),
@@ -80,6 +86,47 @@ describe('13.2 encoder state', () => {
       () => first.insertDebugMarker('x'),
     ])
       await expectValidation(device, /has ended/, call)
+    await expectValidation(device, /a pass is open/, () => encoder.finish())
+    device.destroy()
+  })
+
+  it('a pass that is open when its encoder finishes cannot end', async () => {
+    const device = await opened.device()
+    const encoder = device.createCommandEncoder()
+    const pass = encoder.beginComputePass()
+    await expectValidation(device, /a pass is open/, () => encoder.finish())
+    await expectValidation(device, undefined, () => pass.insertDebugMarker('x'))
+    await expectValidation(device, /has finished/, () => pass.end())
+    device.destroy()
+  })
+
+  it('methods throw for missing arguments', async () => {
+    const device = await opened.device()
+    const encoder = device.createCommandEncoder()
+    const pass = encoder.beginComputePass()
+    for (const [target, method, ...given] of [
+      [encoder, 'pushDebugGroup'],
+      [encoder, 'insertDebugMarker'],
+      [encoder, 'clearBuffer'],
+      [encoder, 'resolveQuerySet'],
+      [pass, 'pushDebugGroup'],
+      [pass, 'insertDebugMarker'],
+      [pass, 'setPipeline'],
+      [pass, 'setBindGroup'],
+      [pass, 'setBindGroup', 0],
+      [pass, 'setBindGroup', 0, null, new Uint32Array(1), 0],
+      [pass, 'dispatchWorkgroups'],
+      [pass, 'dispatchWorkgroupsIndirect'],
+    ] as [object, string, ...unknown[]][]) {
+      const call = target[method as keyof typeof target] as (...given: unknown[]) => unknown
+      expect(() => call.apply(target, given), method).toThrow(TypeError)
+    }
+    await expectValidation(device, undefined, () => {
+      encoder.pushDebugGroup.call(device.createCommandEncoder(), undefined as unknown as string)
+      pass.setBindGroup(0, undefined)
+      pass.end()
+      encoder.finish()
+    })
     device.destroy()
   })
 
@@ -313,6 +360,14 @@ describe('14 and 16 bind groups and dispatches', () => {
       given.setBindGroup(0, whole, offsets, 1, 1)
       given.dispatchWorkgroups(1)
     })
+    // What is checked is what is bound, whatever methods the caller's arrays have.
+    const forged = { length: 1, 0: 0 }
+    const array = Object.assign([2 ** 20], { map: () => forged }) as number[]
+    const typed = Object.assign(Uint32Array.of(2 ** 20), { slice: () => forged }) as unknown as Uint32Array
+    for (const given of [[array], [typed, 0, 1]])
+      await dispatch(/out of/, [whole, [0]], [other, [0]], (pass) =>
+        Reflect.apply(pass.setBindGroup, pass, [0, whole, ...given]),
+      )
     expect(pipeline.label).toBe('')
     device.destroy()
   })

@@ -1,5 +1,6 @@
 import type { DeviceFeature } from '@tandem-gpu/core'
-import { nameInterface, requireCreation } from './interfaces.ts'
+import { enumerateMembers, nameInterface, requireCreation } from './interfaces.ts'
+import { requireArguments } from './webidl.ts'
 
 /** The feature names of the specification. */
 export const featureNames = [
@@ -73,11 +74,13 @@ abstract class ReadonlySetlike {
     return this.#values.size
   }
 
-  has(value: string): boolean {
-    return this.#values.has(value)
+  has(...given: [value: string]): boolean {
+    requireArguments(given.length, 1, 'has')
+    return this.#values.has(`${given[0]}`)
   }
 
   forEach(callback: (value: string, key: string, set: this) => void, thisArgument?: unknown): void {
+    if (typeof callback !== 'function') throw new TypeError('The callback of forEach is not a function.')
     for (const value of this.#values) callback.call(thisArgument, value, value, this)
   }
 
@@ -97,6 +100,12 @@ abstract class ReadonlySetlike {
     return this.#values.values()
   }
 }
+
+// Web IDL gives one function three names.
+const { values } = Object.getOwnPropertyDescriptors(ReadonlySetlike.prototype)
+Object.defineProperty(ReadonlySetlike.prototype, 'keys', values)
+Object.defineProperty(ReadonlySetlike.prototype, Symbol.iterator, values)
+enumerateMembers(ReadonlySetlike)
 
 export class GPUSupportedFeatures extends ReadonlySetlike {}
 export class WGSLLanguageFeatures extends ReadonlySetlike {}

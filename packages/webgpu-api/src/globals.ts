@@ -28,6 +28,7 @@ import { GPURenderPassEncoder } from './render-pass.ts'
 import { GPUShaderModule } from './shader-module.ts'
 import {
   GPUExternalTexture,
+  GPURenderBundle,
   GPURenderBundleEncoder,
   GPURenderPipeline,
   GPUSampler,
@@ -62,6 +63,7 @@ export const globals: Readonly<Record<string, unknown>> = {
   GPUPipelineLayout,
   GPUQuerySet,
   GPUQueue,
+  GPURenderBundle,
   GPURenderBundleEncoder,
   GPURenderPassEncoder,
   GPURenderPipeline,

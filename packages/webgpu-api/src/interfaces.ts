@@ -5,16 +5,17 @@ export function requireCreation(token: unknown): void {
   if (token !== creation) throw new TypeError('Illegal constructor')
 }
 
-/** The class of an API interface, for `instanceof`. */
-export type Interface<O> = abstract new (...args: never[]) => O
+/** A class of the API, or a base of such classes. */
+type ApiClass = { readonly prototype: object; readonly name: string }
 
-/** Converts an argument to an object of an interface. */
-export function toObject<O>(value: unknown, type: Interface<O>, what: string): O {
-  if (!(value instanceof type)) throw new TypeError(`${what} is not a ${type.name}.`)
-  return value
+/** Sets the name that `Object.prototype.toString` shows for an interface, and makes its members enumerable. */
+export function nameInterface(type: ApiClass): void {
+  enumerateMembers(type)
+  Object.defineProperty(type.prototype, Symbol.toStringTag, { value: type.name, configurable: true })
 }
 
-/** Sets the name that `Object.prototype.toString` shows for an interface. */
-export function nameInterface(type: { readonly prototype: object; readonly name: string }): void {
-  Object.defineProperty(type.prototype, Symbol.toStringTag, { value: type.name, configurable: true })
+/** Makes the attributes and methods of a class enumerable, as Web IDL demands. */
+export function enumerateMembers({ prototype }: ApiClass): void {
+  for (const name of Object.getOwnPropertyNames(prototype))
+    if (name !== 'constructor') Object.defineProperty(prototype, name, { enumerable: true })
 }

@@ -43,6 +43,21 @@ describe('8.1 createBindGroupLayout', () => {
     [/maxDynamicUniformBuffersPerPipelineLayout/, many(9, dynamic('uniform'))],
     [/maxDynamicStorageBuffersPerPipelineLayout/, many(5, dynamic('storage'))],
     [/maxSamplersPerShaderStage/, many(17, { sampler: {} })],
+    [undefined, many(4, { externalTexture: {} })],
+    [undefined, [...many(3, { externalTexture: {} }), entry(3, { texture: {} })]],
+    [/maxSampledTexturesPerShaderStage/, many(5, { externalTexture: {} })],
+    [
+      /20 textures in a stage exceed maxSampledTextures/,
+      many(5, { externalTexture: {}, visibility: FRAGMENT }),
+    ],
+    [
+      /17 samplers in a stage exceed maxSamplersPerShaderStage/,
+      [...many(16, { sampler: {} }), entry(16, { externalTexture: {} })],
+    ],
+    [
+      /13 uniform buffers in a stage exceed maxUniformBuffersPerShaderStage/,
+      [...many(12, { buffer }), entry(12, { externalTexture: {} })],
+    ],
     [/cube/, [entry(0, { storageTexture: { format: 'r32float', viewDimension: 'cube' } })]],
     [/storage textures do not support/, [entry(0, { storageTexture: { format: 'bgra8unorm' } })]],
     [
@@ -70,10 +85,21 @@ describe('8.1 createBindGroupLayout', () => {
       { entries: [entry(0, { buffer: { type: 'other' } })] },
       { entries: [entry(0, { buffer: { minBindingSize: -1 } })] },
       { entries: [entry(0, { storageTexture: {} })] },
+      // Formats that need features.
+      ...[
+        ...['bc1-rgba-unorm', 'etc2-rgb8unorm', 'eac-r11unorm', 'astc-4x4-unorm', 'depth32float-stencil8'],
+        ...['r16unorm', 'r16snorm', 'rg16unorm', 'rg16snorm', 'rgba16unorm', 'rgba16snorm'],
+      ].map((format) => ({ entries: [entry(0, { buffer, storageTexture: { format } })] })),
     ])
       expect(() => device.createBindGroupLayout(descriptor as GPUBindGroupLayoutDescriptor)).toThrow(
         TypeError,
       )
+    // Only its iterator counts of an array.
+    const strange = Object.assign([entry(0), entry(1)], { map: () => [] })
+    const layout = device.createBindGroupLayout({ entries: strange })
+    await expectValidation(device, /has 0 entries; its layout has 2/, () =>
+      device.createBindGroup({ layout, entries: [] }),
+    )
     // Web IDL accepts any iterable as a sequence.
     const entries = new Set([entry(0)])
     await expectValidation(device, undefined, () => device.createBindGroupLayout({ entries, label: 'set' }))

@@ -1,7 +1,7 @@
-import { ApiObject, type ObjectState, stateOf, unusable } from './api-object.ts'
+import { ApiObject, type ObjectState, stateOf, toObject, unusable } from './api-object.ts'
 import { countProblem, GPUBindGroupLayout, type LayoutContent } from './bind-group-layout.ts'
 import type { DeviceState } from './device-state.ts'
-import { creation, nameInterface, toObject } from './interfaces.ts'
+import { creation, nameInterface } from './interfaces.ts'
 import { labelOf, required, toDictionary, toSequence } from './webidl.ts'
 
 export interface PipelineLayoutState extends ObjectState {

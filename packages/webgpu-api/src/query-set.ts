@@ -1,4 +1,4 @@
-import { ApiObject, type ObjectState, stateOf } from './api-object.ts'
+import { ApiObject, type ObjectState } from './api-object.ts'
 import type { Channel } from './channel.ts'
 import type { DeviceState } from './device-state.ts'
 import { creation, nameInterface } from './interfaces.ts'
@@ -23,16 +23,23 @@ const collected = new FinalizationRegistry<{ readonly channel: Channel; readonly
 )
 
 export class GPUQuerySet extends ApiObject<QuerySetState> {
+  readonly #own: QuerySetState
+
+  constructor(token: unknown, state: QuerySetState, label: string) {
+    super(token, state, label)
+    this.#own = state
+  }
+
   get type(): QueryType {
-    return stateOf(this).type
+    return this.#own.type
   }
 
   get count(): number {
-    return stateOf(this).count
+    return this.#own.count
   }
 
   destroy(): undefined {
-    const state = stateOf(this)
+    const state = this.#own
     if (state.destroyed) return undefined
     state.destroyed = true
     if (state.number === 0) return undefined

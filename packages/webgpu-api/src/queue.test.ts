@@ -1,4 +1,6 @@
+import { referenceBackend } from '@tandem-gpu/core/testing'
 import { describe, expect, it } from 'vitest'
+import { createGPU, destroyGPU } from './create-gpu.ts'
 import { expectValidation, mapMode, openedGpu, readBack, usage } from './testing-gpu.ts'
 
 const opened = openedGpu()
@@ -133,6 +135,47 @@ describe('19.2 submit', () => {
     await expectValidation(device, /is destroyed/, () => device.queue.submit([commands]))
     device.destroy()
   })
+})
+
+it('onSubmittedWorkDone settles after earlier mappings and earlier calls, even if the device answers all at once', async () => {
+  // The reference runtime's answers, in reverse order and in the same turn of the event loop.
+  const backend = referenceBackend()
+  const open = backend.open.bind(backend)
+  const answers: (() => void)[] = []
+  backend.open = async (...given) => {
+    const runtime = await open(...given)
+    const openQueue = runtime.openCommandQueue!.bind(runtime)
+    runtime.openCommandQueue = (...options) => {
+      const queue = openQueue(...options)
+      const held = (answer: Promise<void>) =>
+        answer.then(() => new Promise<void>((resolve) => answers.unshift(resolve)))
+      const [map, fence] = [queue.map.bind(queue), queue.fence.bind(queue)]
+      queue.map = (...range) => held(map(...range))
+      queue.fence = () => held(fence())
+      return queue
+    }
+    return runtime
+  }
+  const gpu = await createGPU({ backends: [backend] })
+  const device = await (await gpu.requestAdapter())!.requestDevice()
+  const buffers = [0, 1].map(() => device.createBuffer({ size: 16, usage: MAP_READ }))
+  const order: string[] = []
+  const calls = [
+    buffers[0]!.mapAsync(mapMode.READ).then(() => order.push('map 1')),
+    device.queue.onSubmittedWorkDone().then(() => order.push('done 1')),
+    buffers[1]!.mapAsync(mapMode.READ).then(() => order.push('map 2')),
+    device.queue.onSubmittedWorkDone().then(() => order.push('done 2')),
+    device.queue.onSubmittedWorkDone().then(() => order.push('done 3')),
+  ]
+  while (answers.length < calls.length) await new Promise((resolve) => setTimeout(resolve, 0))
+  for (const answer of answers) answer()
+  await Promise.all(calls)
+  const before = (first: string, second: string) => order.indexOf(first) < order.indexOf(second)
+  expect([before('map 1', 'done 1'), before('map 2', 'done 2'), before('map 1', 'done 2')]).toEqual(
+    Array(3).fill(true),
+  )
+  expect(order.filter((name) => name.startsWith('done'))).toEqual(['done 1', 'done 2', 'done 3'])
+  await destroyGPU(gpu)
 })
 
 it('onSubmittedWorkDone resolves after the work, in the order of the calls', async () => {

@@ -1,20 +1,28 @@
-import { ApiObject, named, type ObjectState, stateOf, unusable } from './api-object.ts'
+import { ApiObject, named, type ObjectState, stateOf, toObject, unusable } from './api-object.ts'
 import { GPUBuffer } from './buffer.ts'
 import { GPUCommandBuffer } from './command-buffer.ts'
 import { GPUBufferUsage } from './constants.ts'
+import type { DeviceState } from './device-state.ts'
 import type { Recorded } from './encoder-state.ts'
-import { nameInterface, toObject } from './interfaces.ts'
+import { nameInterface } from './interfaces.ts'
 import { unavailable } from './unavailable.ts'
 import { toBufferSource, toSequence, toU64 } from './webidl.ts'
 
 export class GPUQueue extends ApiObject<ObjectState> {
+  readonly #own: ObjectState
+
+  constructor(token: unknown, state: ObjectState, label: string) {
+    super(token, state, label)
+    this.#own = state
+  }
+
   submit(commandBuffers: unknown): undefined {
     const list = toSequence(
       commandBuffers,
       (item) => toObject(item, GPUCommandBuffer, 'An element of commandBuffers'),
       'commandBuffers',
     )
-    const { device } = stateOf(this)
+    const { device } = this.#own
     const problem = this.#submitProblem(list)
     const recorded: Recorded[] = []
     for (const buffer of list) {
@@ -29,16 +37,8 @@ export class GPUQueue extends ApiObject<ObjectState> {
   }
 
   async onSubmittedWorkDone(): Promise<undefined> {
-    const { device } = stateOf(this)
-    if (device.isLost) return undefined
-    device.channel.flush()
-    try {
-      await device.channel.commands.fence()
-    } catch (error) {
-      // The device is lost, so nothing of the work is left to wait for.
-      if (!device.isLost) await device.whenLost
-      if (!device.isLost) throw error
-    }
+    const { device } = this.#own
+    await device.workDone(fence(device))
     return undefined
   }
 
@@ -61,7 +61,7 @@ export class GPUQueue extends ApiObject<ObjectState> {
       )
     if (byteLength % 4 !== 0)
       throw new DOMException(`writeBuffer: the size ${byteLength} is not a multiple of 4.`, 'OperationError')
-    const { device } = stateOf(this)
+    const { device } = this.#own
     const problem = unusable(target, device) ?? writeProblem(target, offset, byteLength)
     if (problem !== undefined) {
       device.invalid(`writeBuffer: ${problem}`)
@@ -75,17 +75,17 @@ export class GPUQueue extends ApiObject<ObjectState> {
   }
 
   writeTexture(): undefined {
-    stateOf(this).device.invalid(unavailable('writeTexture'))
+    this.#own.device.invalid(unavailable('writeTexture'))
     return undefined
   }
 
   copyExternalImageToTexture(): undefined {
-    stateOf(this).device.invalid(unavailable('copyExternalImageToTexture'))
+    this.#own.device.invalid(unavailable('copyExternalImageToTexture'))
     return undefined
   }
 
   #submitProblem(list: readonly GPUCommandBuffer[]): string | undefined {
-    const { device } = stateOf(this)
+    const { device } = this.#own
     if (list.length > 1 && new Set(list).size < list.length) return 'a command buffer is in the list twice.'
     for (const buffer of list) {
       const problem = unusable(buffer, device)
@@ -103,7 +103,7 @@ export class GPUQueue extends ApiObject<ObjectState> {
   }
 
   #send(list: readonly Recorded[]): void {
-    const { device } = stateOf(this)
+    const { device } = this.#own
     const { channel } = device
     const needs: Promise<unknown>[] = []
     for (const { kernels } of list)
@@ -117,6 +117,19 @@ export class GPUQueue extends ApiObject<ObjectState> {
   }
 }
 nameInterface(GPUQueue)
+
+/** Resolves when all work so far is done. */
+async function fence(device: DeviceState): Promise<void> {
+  if (device.isLost) return
+  device.channel.flush()
+  try {
+    await device.channel.commands.fence()
+  } catch (error) {
+    // The device is lost, so nothing of the work is left to wait for.
+    if (!device.isLost) await device.whenLost
+    if (!device.isLost) throw error
+  }
+}
 
 function writeProblem(buffer: GPUBuffer, offset: number, byteLength: number): string | undefined {
   const { destroyed, unmapped, usage, size } = stateOf(buffer)

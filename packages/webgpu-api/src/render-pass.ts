@@ -1,4 +1,4 @@
-import { ApiObject, type ObjectState, stateOf } from './api-object.ts'
+import { ApiObject, type ObjectState } from './api-object.ts'
 import type { EncoderState } from './encoder-state.ts'
 import { nameInterface } from './interfaces.ts'
 
@@ -11,9 +11,16 @@ export interface RenderPassState extends ObjectState {
  * method.
  */
 export class GPURenderPassEncoder extends ApiObject<RenderPassState> {
+  readonly #own: RenderPassState
+
+  constructor(token: unknown, state: RenderPassState, label: string) {
+    super(token, state, label)
+    this.#own = state
+  }
+
   end(): undefined {
-    const { device, encoder } = stateOf(this)
-    if (encoder.phase === 'locked' && encoder.pass === stateOf(this)) {
+    const { device, encoder } = this.#own
+    if (encoder.phase === 'locked' && encoder.pass === this.#own) {
       encoder.phase = 'open'
       encoder.pass = undefined
     } else device.invalid('end: the pass has ended.')

@@ -1,7 +1,7 @@
-import { ApiObject, type ObjectState, stateOf } from './api-object.ts'
+import { ApiObject, isObject, type ObjectState, toObject } from './api-object.ts'
 import { GPUCompilationInfo, GPUCompilationMessage } from './compilation-info.ts'
 import type { DeviceState } from './device-state.ts'
-import { creation, nameInterface, toObject } from './interfaces.ts'
+import { creation, nameInterface } from './interfaces.ts'
 import { GPUPipelineLayout } from './pipeline-layout.ts'
 import { ShaderSource } from './shader-source.ts'
 import { labelOf, required, toDictionary, toEnum, toSequence, toText } from './webidl.ts'
@@ -11,8 +11,16 @@ export interface ShaderModuleState extends ObjectState {
 }
 
 export class GPUShaderModule extends ApiObject<ShaderModuleState> {
+  readonly #own: ShaderModuleState
+
+  constructor(token: unknown, state: ShaderModuleState, label: string) {
+    super(token, state, label)
+    this.#own = state
+  }
+
   async getCompilationInfo(): Promise<GPUCompilationInfo> {
-    const { messages } = stateOf(this).source
+    const { source, device } = this.#own
+    const messages = device.isLost ? [] : source.messages
     return new GPUCompilationInfo(
       creation,
       messages.map((message) => new GPUCompilationMessage(creation, message)),
@@ -36,7 +44,7 @@ export function createShaderModule(device: DeviceState, given: unknown): GPUShad
   if (descriptor.compilationHints !== undefined) checkHints(descriptor.compilationHints)
   let source = sources.get(code)
   if (source === undefined) {
-    source = new ShaderSource(code, device.channel.commands.frontEndCache)
+    source = new ShaderSource(code, device.channel.frontEndCache)
     sources.set(code, source)
     if (sources.size > mostSources) sources.delete(sources.keys().next().value!)
   }
@@ -53,7 +61,7 @@ function checkHints(hints: unknown): void {
       const hint = toDictionary(item, 'A compilation hint')
       toText(required(hint, 'entryPoint', 'a compilation hint'))
       const { layout } = hint
-      if (layout !== undefined && !(layout instanceof GPUPipelineLayout)) {
+      if (layout !== undefined && !isObject(layout, GPUPipelineLayout)) {
         if (typeof layout === 'object' && layout !== null) toObject(layout, GPUPipelineLayout, 'layout')
         toEnum(layout, ['auto'], 'layout')
       }

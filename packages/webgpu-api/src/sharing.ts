@@ -5,7 +5,7 @@ import {
   type ElementType,
   GpuError,
 } from '@tandem-gpu/core'
-import { named, stateOf } from './api-object.ts'
+import { isObject, named, stateOf } from './api-object.ts'
 import { GPUBuffer as ApiBuffer, createAdoptedBuffer, onDestroy } from './buffer.ts'
 import { GPUBufferUsage } from './constants.ts'
 import { GPUDevice as ApiDevice, stateOfDevice } from './device.ts'
@@ -41,7 +41,7 @@ export async function viewOf<T extends ElementType = 'f32'>(
   type: T = 'f32' as T,
 ): Promise<DeviceBuffer<T>> {
   const given: unknown = buffer
-  if (!(given instanceof ApiBuffer))
+  if (!isObject(given, ApiBuffer))
     throw invalid(
       `The buffer of viewOf is ${describedValue(given)}; it must be a GPUBuffer of a device that comes from createGPU.`,
     )

@@ -366,7 +366,7 @@ export class DeviceModel {
       },
       dispatch: (given: Dispatch) => {
         this.#log(`dispatch ${JSON.stringify({ ...given, x: given.x.size, y: given.y.size })}`)
-        add(...this.#dispatch(encoder, open, given, names))
+        add(...this.#dispatch(encoder, given, names))
       },
       finish: (): Finished => {
         const isWrong = wrong || open || groups > 0
@@ -381,7 +381,6 @@ export class DeviceModel {
    */
   #dispatch(
     encoder: GPUCommandEncoder,
-    isOpen: boolean,
     { x, y, xOffset, yOffset, uniformOffset, counts }: Dispatch,
     names: (b: ModelBuffer, usage: number, offset: number, length: number) => boolean,
   ): [right: boolean, used: ModelBuffer[], effect: () => void] {
@@ -410,8 +409,7 @@ export class DeviceModel {
     pass.setBindGroup(0, group, [uniformOffset])
     if (typeof counts === 'number') pass.dispatchWorkgroupsIndirect(this.#counts, counts)
     else pass.dispatchWorkgroups(...(counts as [number, number, number]))
-    // A pass that was begun while another is open has not begun, and cannot end.
-    this.#scoped('end', isOpen, () => pass.end())
+    this.#scoped('end', false, () => pass.end())
     const right =
       isBound &&
       x !== y &&

@@ -84,8 +84,23 @@ const formats = [
   ...astcBlocks.flatMap((block) => [`astc-${block}-unorm`, `astc-${block}-unorm-srgb`]),
 ]
 
-/** Converts the members of an entry other than `buffer`, and counts them. */
-export function toTextureEntry(entry: Dictionary): { texture: TextureEntry | undefined; kinds: number } {
+/** The features that formats need. */
+const featuresOfFormats: readonly (readonly [formats: RegExp, feature: string])[] = [
+  [/^depth32float-stencil8$/, 'depth32float-stencil8'],
+  [/^bc\d/, 'texture-compression-bc'],
+  [/^(etc2|eac)-/, 'texture-compression-etc2'],
+  [/^astc-/, 'texture-compression-astc'],
+  [/^(r|rg|rgba)16[us]norm$/, 'texture-formats-tier1'],
+]
+
+/**
+ * Converts the members of an entry other than `buffer`, and counts them. Throws a TypeError for a format that
+ * needs a feature which is not in `features`.
+ */
+export function toTextureEntry(
+  entry: Dictionary,
+  features: ReadonlySet<string>,
+): { texture: TextureEntry | undefined; kinds: number } {
   const found: TextureEntry[] = []
   if (entry.externalTexture !== undefined) {
     toDictionary(entry.externalTexture, 'externalTexture')
@@ -99,6 +114,11 @@ export function toTextureEntry(entry: Dictionary): { texture: TextureEntry | und
     const given = toDictionary(entry.storageTexture, 'storageTexture')
     const access = choice(given, 'access', accesses, 'write-only')
     const format = toEnum(required(given, 'format', 'storageTexture'), formats, 'format')
+    const needed = featuresOfFormats.find(([pattern]) => pattern.test(format))?.[1]
+    if (needed !== undefined && !features.has(needed))
+      throw new TypeError(
+        `The format ${format} needs the feature '${needed}', which the device does not have.`,
+      )
     const viewDimension = choice(given, 'viewDimension', dimensions, '2d')
     const key = `${access} ${format} ${viewDimension}`
     found.push({ kind: 'storageTexture', key, access, format, viewDimension })

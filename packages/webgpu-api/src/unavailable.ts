@@ -15,6 +15,7 @@ export class GPUSampler extends UnavailableObject {}
 export class GPUExternalTexture extends UnavailableObject {}
 export class GPUTextureView extends UnavailableObject {}
 export class GPURenderPipeline extends UnavailableObject {}
+export class GPURenderBundle extends UnavailableObject {}
 export class GPURenderBundleEncoder extends UnavailableObject {}
 
 export class GPUTexture extends UnavailableObject {
@@ -36,6 +37,7 @@ for (const type of [
   GPUExternalTexture,
   GPUTextureView,
   GPURenderPipeline,
+  GPURenderBundle,
   GPURenderBundleEncoder,
   GPUTexture,
 ])

@@ -16,6 +16,12 @@ export function toU64(value: unknown, what: string): number {
   return enforceRange(value, Number.MAX_SAFE_INTEGER, what)
 }
 
+/** `unsigned long`: any number, modulo 2^32. */
+export function toUnsignedLong(value: unknown): number {
+  // Unary plus throws for bigints and symbols.
+  return +(value as number) >>> 0
+}
+
 function enforceRange(value: unknown, largest: number, what: string): number {
   // Unary plus is ToNumber: it throws for bigints and symbols.
   const number = typeof value === 'number' ? value : +(value as number)
@@ -74,8 +80,12 @@ export function member<T>(
 export function toSequence<T>(value: unknown, convert: (item: unknown) => T, what: string): T[] {
   if (value === null || (typeof value !== 'object' && typeof value !== 'function'))
     throw new TypeError(`${what} is ${String(value)}; it must be iterable.`)
-  if (Array.isArray(value) && value[Symbol.iterator] === Array.prototype[Symbol.iterator])
-    return value.map(convert)
+  if (Array.isArray(value) && value[Symbol.iterator] === Array.prototype[Symbol.iterator]) {
+    // `map` could be the caller's, or make an array of the caller's class.
+    const items: T[] = []
+    for (let i = 0; i < value.length; i++) items.push(convert(value[i]))
+    return items
+  }
   const iterate = (value as Partial<Iterable<unknown>>)[Symbol.iterator]
   if (typeof iterate !== 'function') throw new TypeError(`${what} is not iterable.`)
   return Array.from(value as Iterable<unknown>, (item) => convert(item))

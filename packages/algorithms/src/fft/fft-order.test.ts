@@ -73,7 +73,7 @@ describe('the order of a transform', () => {
           })
         }
       })
-      const expected = referenceTransform(
+      const expected = await referenceTransform(
         plan,
         data.map((value) => value * (0.25 * 1.25 + 0.5 * 1.25 ** 2 + 1.25 ** 3)),
       )

@@ -270,7 +270,7 @@ describeOnBackends('the check of a transform', (backend) => {
       await writeSharded(group, output, result)
       return verifyFft(group, { plan, source, input, output }, most)
     }
-    const right = Float32Array.from(referenceTransform(plan, source))
+    const right = Float32Array.from(await referenceTransform(plan, source))
     const passed = await check(right)
     expect(passed).toMatchObject({ checked: true, verified: true })
     expect(passed.verification).toMatch(how)

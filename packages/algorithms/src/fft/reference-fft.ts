@@ -1,41 +1,58 @@
+import { giveTurn } from '../element-source.ts'
 import { paddedLength, radicesOf } from './factors.ts'
 import type { FftPlan } from './plan-fft.ts'
 import { type ComplexArray, chirp, conjugateChirp, root } from './roots.ts'
 
+/** A transform that pauses after each stage. */
+type StagedFft = Generator<undefined, ComplexArray, undefined>
+
 /** Σ x[n] · exp(−2πi · k · n / N) in f64, of any length; the input may be overwritten. */
-export function referenceFft(re: Float64Array, im: Float64Array): ComplexArray {
+export function referenceFft(re: Float64Array, im: Float64Array): StagedFft {
   return radicesOf(re.length) === undefined ? chirpFft(re, im) : mixedRadixFft(re, im)
+}
+
+/** The result of a transform, without the pauses. */
+export function withoutPauses(stages: StagedFft): ComplexArray {
+  for (;;) {
+    const { done, value } = stages.next()
+    if (done) return value
+  }
 }
 
 /**
  * Stockham's algorithm with radices up to 7; each stage reads one pair of arrays and writes another.
  * Overwrites its input.
  */
-export function mixedRadixFft(re: Float64Array, im: Float64Array): ComplexArray {
+export function* mixedRadixFft(re: Float64Array, im: Float64Array): StagedFft {
   const length = re.length
   let [fromRe, fromIm]: [Float64Array, Float64Array] = [re, im]
   let [toRe, toIm]: [Float64Array, Float64Array] = [new Float64Array(length), new Float64Array(length)]
+  const table = rootsOf(length)
   let before = 1
   for (const radix of smallRadices(length)) {
     const butterflies = length / radix
-    const roots = Array.from({ length: radix }, (_, i) => root(i, radix))
-    const xs = new Float64Array(2 * radix)
+    const [xs, ys] = [new Float64Array(radix), new Float64Array(radix)]
+    const step = length / (before * radix)
     for (let k = 0; k < before; k++) {
-      const factors = roots.map((_, i) => root(k * i, before * radix))
       for (let j = k; j < butterflies; j += before) {
         for (let i = 0; i < radix; i++) {
-          const [c, s] = factors[i]!
-          const [x, y] = [fromRe[j + i * butterflies]!, fromIm[j + i * butterflies]!]
-          xs[2 * i] = x * c - y * s
-          xs[2 * i + 1] = x * s + y * c
+          const c = table.re[k * i * step]!
+          const s = table.im[k * i * step]!
+          const x = fromRe[j + i * butterflies]!
+          const y = fromIm[j + i * butterflies]!
+          xs[i] = x * c - y * s
+          ys[i] = x * s + y * c
         }
         const to = (j - k) * radix + k
         for (let m = 0; m < radix; m++) {
-          let [sumRe, sumIm] = [0, 0]
+          let sumRe = 0
+          let sumIm = 0
           for (let i = 0; i < radix; i++) {
-            const [c, s] = roots[(i * m) % radix]!
-            sumRe += xs[2 * i]! * c - xs[2 * i + 1]! * s
-            sumIm += xs[2 * i]! * s + xs[2 * i + 1]! * c
+            const at = ((i * m) % radix) * butterflies
+            const c = table.re[at]!
+            const s = table.im[at]!
+            sumRe += xs[i]! * c - ys[i]! * s
+            sumIm += xs[i]! * s + ys[i]! * c
           }
           toRe[to + m * before] = sumRe
           toIm[to + m * before] = sumIm
@@ -45,8 +62,22 @@ export function mixedRadixFft(re: Float64Array, im: Float64Array): ComplexArray 
     ;[fromRe, toRe] = [toRe, fromRe]
     ;[fromIm, toIm] = [toIm, fromIm]
     before *= radix
+    yield
   }
   return { re: fromRe, im: fromIm }
+}
+
+/** The largest length whose roots are kept; a longer line takes much longer than its roots. */
+const mostKept = 2 ** 16
+let kept: ComplexArray = { re: new Float64Array(0), im: new Float64Array(0) }
+
+/** exp(−2πi · k / length) for each k. Those of the last length are kept: all lines of an axis have one length. */
+function rootsOf(length: number): ComplexArray {
+  if (kept.re.length === length) return kept
+  const [re, im] = [new Float64Array(length), new Float64Array(length)]
+  for (let k = 0; k < length; k++) [re[k], im[k]] = root(k, length)
+  if (length <= mostKept) kept = { re, im }
+  return { re, im }
 }
 
 /** The prime factors of a length, with pairs of 2 merged to 4. */
@@ -58,7 +89,7 @@ function smallRadices(length: number): number[] {
 }
 
 /** Bluestein's algorithm. */
-function chirpFft(re: Float64Array, im: Float64Array): ComplexArray {
+function* chirpFft(re: Float64Array, im: Float64Array): StagedFft {
   const length = re.length
   const points = paddedLength(length)
   const wave = chirp(length)
@@ -68,16 +99,16 @@ function chirpFft(re: Float64Array, im: Float64Array): ComplexArray {
     aRe[n] = re[n]! * c[n]! - im[n]! * s[n]!
     aIm[n] = re[n]! * s[n]! + im[n]! * c[n]!
   }
-  const a = mixedRadixFft(aRe, aIm)
+  const a = yield* mixedRadixFft(aRe, aIm)
   const conjugate = conjugateChirp(wave, points)
-  const b = mixedRadixFft(conjugate.re, conjugate.im)
+  const b = yield* mixedRadixFft(conjugate.re, conjugate.im)
   // The inverse transform of the product is the forward one with real and imaginary parts exchanged.
   const [pRe, pIm] = [new Float64Array(points), new Float64Array(points)]
   for (let k = 0; k < points; k++) {
     pIm[k] = a.re[k]! * b.re[k]! - a.im[k]! * b.im[k]!
     pRe[k] = a.re[k]! * b.im[k]! + a.im[k]! * b.re[k]!
   }
-  const { re: yIm, im: yRe } = mixedRadixFft(pRe, pIm)
+  const { re: yIm, im: yRe } = yield* mixedRadixFft(pRe, pIm)
   const [outRe, outIm] = [new Float64Array(length), new Float64Array(length)]
   for (let k = 0; k < length; k++) {
     outRe[k] = yRe[k]! * c[k]! - yIm[k]! * s[k]!
@@ -86,8 +117,11 @@ function chirpFft(re: Float64Array, im: Float64Array): ComplexArray {
   return { re: outRe, im: outIm }
 }
 
-/** The transform of an array by a plan, in f64. Numbers are in memory order, complex values as pairs. */
-export function referenceTransform(plan: FftPlan, input: ArrayLike<number>): Float64Array {
+/**
+ * The transform of an array by a plan, in f64. Numbers are in memory order, complex values as pairs. The
+ * event loop turns while it is computed.
+ */
+export async function referenceTransform(plan: FftPlan, input: ArrayLike<number>): Promise<Float64Array> {
   const { inputShape, realInput, realOutput, direction, scale, order } = plan
   const count = inputShape.reduce((product, length) => product * length, 1)
   let shape = [...inputShape]
@@ -114,8 +148,10 @@ export function referenceTransform(plan: FftPlan, input: ArrayLike<number>): Flo
         lineIm[n] = own ? 0 : mirrored ? -im[at]! : im[at]!
       }
       // The inverse transform is the forward one with real and imaginary parts exchanged.
-      const done = inverse ? referenceFft(lineIm, lineRe) : referenceFft(lineRe, lineIm)
-      const [doneRe, doneIm] = inverse ? [done.im, done.re] : [done.re, done.im]
+      const stages = inverse ? referenceFft(lineIm, lineRe) : referenceFft(lineRe, lineIm)
+      let stage = stages.next()
+      for (; !stage.done; stage = stages.next()) await giveTurn()
+      const [doneRe, doneIm] = inverse ? [stage.value.im, stage.value.re] : [stage.value.re, stage.value.im]
       for (let k = 0; k < after; k++) {
         nextRe[(o * after + k) * inner + i] = doneRe[k]!
         nextIm[(o * after + k) * inner + i] = doneIm[k]!

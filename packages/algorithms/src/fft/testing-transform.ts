@@ -31,7 +31,7 @@ export async function transformed(
     await writeSharded(group, input, data)
     await group.queue.run(program)
     const result = await gatherSharded(group, output)
-    return { plan, result, error: relativeError(result, referenceTransform(plan, data)) }
+    return { plan, result, error: relativeError(result, await referenceTransform(plan, data)) }
   } finally {
     owned.destroy()
   }

@@ -1,6 +1,6 @@
 import type { Radix } from './factors.ts'
 import type { LineMethod } from './plan-fft.ts'
-import { mixedRadixFft } from './reference-fft.ts'
+import { mixedRadixFft, withoutPauses } from './reference-fft.ts'
 import { type ComplexArray, chirp, conjugateChirp, root } from './roots.ts'
 
 /** Tables of factors, computed in f64: WGSL allows `sin` and `cos` of f32 an error of 2^-11. */
@@ -28,7 +28,7 @@ export function chirpTable(length: number): number[] {
  */
 export function chirpSpectrum(length: number, points: number): number[] {
   const { re, im } = conjugateChirp(chirp(length), points)
-  return interleaved(mixedRadixFft(re, im))
+  return interleaved(withoutPauses(mixedRadixFft(re, im)))
 }
 
 function interleaved({ re, im }: ComplexArray): number[] {

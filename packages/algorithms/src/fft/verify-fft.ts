@@ -66,7 +66,7 @@ async function compareAll(
       : await readElements(source, 'f32', 0, input.rows * input.columns)
   const result = await gatherSharded(group, output)
   const sums = new ErrorSums()
-  sums.add(result, referenceTransform(plan, data))
+  sums.add(result, await referenceTransform(plan, data))
   return judged(plan, [sums.differences, sums.energy, sums.largest], `all ${result.length} numbers`)
 }
 
@@ -97,7 +97,7 @@ async function compareRows(
       const actual = await group.queue.read(view.block(at - row, 0, 1, output.columns), { to: device.rank })
       if (actual === undefined) continue
       const data = await readElements(source, 'f32', at * input.columns, input.columns)
-      sums.add(actual, referenceTransform(one, data))
+      sums.add(actual, await referenceTransform(one, data))
     }
   }
   const found = await gatherNumbers(group, group.devices, 3, (index) => {
@@ -130,6 +130,8 @@ class ErrorSums {
   }
 }
 
+const scientific = (value: number) => (value === 0 ? '0' : value.toExponential(2))
+
 const finite = (value: number) => (Number.isFinite(value) ? value : Number.MAX_VALUE)
 
 function judged(
@@ -142,7 +144,7 @@ function judged(
   return {
     checked: true,
     verified: error <= allowed,
-    verification: `${what} against a transform in f64: the relative error in the L2 norm is ${error.toPrecision(3)}, allowed ${allowed.toPrecision(3)}`,
+    verification: `${what} against a transform in f64: the relative error in the L2 norm is ${scientific(error)}, allowed ${scientific(allowed)}`,
     maxError: largest,
   }
 }
@@ -205,11 +207,11 @@ async function compareSums(group: DeviceGroup, problem: FftProblem): Promise<Ver
   const energetic = plan.realOutput || deviation <= 2 * allowed
   const parseval = plan.realOutput
     ? ''
-    : `; the energy of the result deviates from that of the input by ${deviation.toPrecision(3)}, allowed ${(2 * allowed).toPrecision(3)}`
+    : `; the energy of the result deviates from that of the input by ${scientific(deviation)}, allowed ${scientific(2 * allowed)}`
   return {
     checked: true,
     verified: error <= allowed && energetic,
-    verification: `${places.length} outputs against sums in f64: their root mean square error is ${error.toPrecision(3)} relative to that of all outputs, allowed ${allowed.toPrecision(3)}${parseval}`,
+    verification: `${places.length} outputs against sums in f64: their root mean square error is ${scientific(error)} relative to that of all outputs, allowed ${scientific(allowed)}${parseval}`,
     maxError: largest,
   }
 

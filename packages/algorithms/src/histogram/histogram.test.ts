@@ -192,7 +192,10 @@ describeOnBackends('histogram', (backend) => {
     expect([...(await run([4, 4])).edges]).toEqual([3.5, 4, 4.5])
     expect([...(await run([])).edges]).toEqual([0, 0.5, 1])
     await expect(run([1, Number.NaN])).rejects.toMatchObject({
-      ...{ code: 'validation', message: expect.stringContaining('set the options low and high') },
+      ...{
+        code: 'validation',
+        message: expect.stringContaining('say where the bins begin and end (low and high)'),
+      },
     })
     await expect(run([1, Number.POSITIVE_INFINITY])).rejects.toMatchObject({ code: 'validation' })
   })

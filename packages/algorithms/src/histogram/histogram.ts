@@ -148,7 +148,7 @@ async function rangeOf<T extends HistogramType>(
     if (!Number.isFinite(least) || !Number.isFinite(greatest))
       throw new GpuError(
         'validation',
-        `The elements range from ${least} to ${greatest}, so not all of them are finite; set the options low and high.`,
+        `The elements range from ${least} to ${greatest}, so not all of them are finite: say where the bins begin and end (low and high).`,
       )
     return { low: least!, high: greatest! }
   } finally {

@@ -1,3 +1,5 @@
+import { giveTurn } from '../element-source.ts'
+
 /** A grid of rows × columns with a fixed outer ring. `source` is f; its outer ring is not used. */
 export interface JacobiProblem {
   readonly rows: number
@@ -5,12 +7,12 @@ export interface JacobiProblem {
   readonly source?: Float32Array | Float64Array
 }
 
-/** `iterations` sweeps in f64. */
-export function referenceJacobi(
+/** `iterations` sweeps in f64. The event loop turns while they are computed. */
+export async function referenceJacobi(
   { rows, columns, source }: JacobiProblem,
   state: Float32Array | Float64Array,
   iterations: number,
-): Float64Array<ArrayBuffer> {
+): Promise<Float64Array<ArrayBuffer>> {
   let from = Float64Array.from(state)
   let to = Float64Array.from(state)
   for (let iteration = 0; iteration < iterations; iteration++) {
@@ -21,6 +23,7 @@ export function referenceJacobi(
         to[at] = 0.25 * (sum + (source ? source[at]! : 0))
       }
     ;[from, to] = [to, from]
+    await giveTurn()
   }
   return from
 }

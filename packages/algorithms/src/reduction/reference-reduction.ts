@@ -164,7 +164,7 @@ export function verifyReduction(
   return {
     checked: true,
     verified: error <= bound,
-    verification: `within ${bound.toExponential(2)} (γ_${depth} Σ|x|) of the f64 sum`,
+    verification: `within ${bound.toExponential(2)} (the bound of ${depth} roundings, γ·Σ|x|) of the f64 sum`,
     maxError: finite(error),
   }
 }

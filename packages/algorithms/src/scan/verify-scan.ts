@@ -66,11 +66,12 @@ export async function verifyScan<T extends ScanType>(
     wrong += all[at]!
     maxError = Math.max(maxError, all[at + 1]!)
   }
-  const { type, operation, length } = problem
+  const { type, operation, exclusive, length } = problem
+  const summed = `the elements ${exclusive ? 'before' : 'up to'} it`
   const rule =
     type === 'f32' && operation === 'sum'
-      ? `within γ_${scanDepth(length)} Σ|x| of the f64 sum of the elements before it`
-      : `the exact ${operation} of the elements before it, bit for bit`
+      ? `within the bound of ${scanDepth(length)} roundings, γ·Σ|x|, of the f64 sum of ${summed}`
+      : `the exact ${operation} of ${summed}, bit for bit`
   return {
     checked: true,
     verified: wrong === 0,

@@ -22,6 +22,7 @@ import { OutputFile } from '../output-file.ts'
 import { printable } from '../printable.ts'
 import { formatNumber, formatSeconds } from '../quantity.ts'
 import { verdictOf } from '../report-text.ts'
+import { requireEnding } from '../run-files.ts'
 import { formatTable } from '../table.ts'
 import { beginHandover, type Terminal } from '../terminal.ts'
 import { addTuneOption, type TuneOption, tuningOptions } from '../tune-option.ts'
@@ -68,6 +69,7 @@ export const command: CommandModule = {
     addJsonOption(addTuneOption(command))
     command.action(async (options: BenchOptions) => {
       const { terminal } = context
+      if (options.report !== undefined) await requireEnding(options.report, 'html')
       const page = options.report === undefined ? undefined : await OutputFile.create(options.report)
       try {
         const peers = options.peers === undefined ? [] : await readPeers(options.peers)
@@ -168,7 +170,10 @@ async function readPeers(path: string): Promise<readonly BenchResult[]> {
   } catch {
     // The error below reports it.
   }
-  throw new UsageError(`${printable(path)} is not a document of tools/peers.`, 'bad-input')
+  throw new UsageError(
+    `${printable(path)} is not a document of results of other libraries, which the scripts in tools/peers of the repository write.`,
+    'bad-input',
+  )
 }
 
 function asText(results: readonly BenchResult[], checked: boolean): string {

@@ -3,6 +3,7 @@ import {
   type Backend,
   counted,
   type DeviceGroup,
+  isGpuError,
   openGroup,
   type Transport,
 } from '@tandem-gpu/core'
@@ -25,7 +26,7 @@ interface Diagnosis {
   readonly reason?: string
   readonly remedy?: string
   /** The part of the backend that is missing. */
-  readonly missing?: Absence['missing']
+  readonly missing?: Absence['missing'] | 'compiler'
   readonly notes: readonly string[]
   /** Under mpirun: how processes exchange data through the backend, and why no faster transport works. */
   readonly transport?: Transport
@@ -80,9 +81,10 @@ export const command: CommandModule = {
           : `${colors.red('does not work')}: ${reason}`
         out(`${name} ${verdict}\n`)
         if (remedy !== undefined) out(`  What to do: ${remedy}\n`)
-        if (transport !== undefined)
-          out(`  Processes exchange data through the transport ${transportText(transport)}\n`)
+        if (transport !== undefined) out(`  Transport between the processes: ${transportText(transport)}\n`)
         if (webgpuApi?.works) out('  The WebGPU API (@tandem-gpu/webgpu-api) works on each of its devices.\n')
+        else if (name !== 'cuda' && webgpuApi?.code === 'unsupported')
+          out('  The WebGPU API (@tandem-gpu/webgpu-api) does not run on it: it needs CUDA in one process.\n')
         else if (webgpuApi !== undefined)
           out(`  The WebGPU API (@tandem-gpu/webgpu-api) does not work on it: ${webgpuApi.reason}\n`)
         for (const note of notes) out(`  ${note}\n`)
@@ -128,6 +130,7 @@ const displayNames: Readonly<Record<string, string>> = { cuda: 'CUDA', webgpu: '
 function shortReason({ code, missing }: Pick<Diagnosis, 'code' | 'missing'>): string {
   if (missing === 'package') return 'its package is not installed'
   if (missing === 'addon') return 'its addon was not built'
+  if (missing === 'compiler') return 'its compiler is missing'
   if (code === 'no-driver') return 'no driver'
   if (code === 'no-device') return 'no device'
   if (code === 'unsupported') return 'not supported here'
@@ -149,10 +152,10 @@ export async function examineMpi(load = () => import('@tandem-gpu/backend-mpi'))
     const started =
       launch && `This process was started by ${launch.startedBy} as rank ${launch.rank} of ${launch.size}.`
     const direct = {
-      true: 'It accepts messages from GPU memory (gpu-aware)',
+      true: 'This MPI accepts messages from GPU memory (gpu-aware)',
       false:
-        'It does not accept messages from GPU memory, which gpu-aware needs: it reports that it was built or configured without CUDA',
-      undefined: `${launch === undefined ? 'Before it is started, it' : 'It'} does not say whether it accepts messages from GPU memory (gpu-aware)`,
+        'This MPI does not accept messages from GPU memory, which gpu-aware needs: it says that it was built or configured without CUDA',
+      undefined: `${launch === undefined ? 'Before it is started, this MPI' : 'This MPI'} does not say whether it accepts messages from GPU memory (gpu-aware)`,
     }
     return {
       works: true as const,
@@ -200,7 +203,13 @@ async function examine(backend: Backend): Promise<Diagnosis> {
     const group = await openGroup({ backends: [backend], label: backend.name })
     const { transport } = group
     try {
-      await squareNumbers(group)
+      try {
+        await squareNumbers(group)
+      } catch (error) {
+        // The group opened, so only a compiler of kernels can be missing.
+        if (!isGpuError(error, 'unsupported')) throw error
+        return { ...found, works: false, code: error.code, reason: error.message, missing: 'compiler' }
+      }
       const webgpuApi = await examineWebGpuApi(group)
       return { ...found, works: true, ...(transport && { transport }), webgpuApi }
     } finally {

@@ -4,6 +4,7 @@ import {
   type MatmulReport,
   matmul,
 } from '@tandem-gpu/algorithms'
+import { counted } from '@tandem-gpu/core'
 import { Option } from 'commander'
 import { type AlgorithmCommandOptions, addAlgorithmOptions } from '../algorithm-options.ts'
 import { runAlgorithm } from '../algorithm-run.ts'
@@ -191,5 +192,5 @@ function describeMatmul(report: MatmulReport | HalfMatmulReport): readonly Repor
 
 function describeStream(stream: NonNullable<MatmulReport['stream']>): string {
   const { panels, width, rounds, rowBlock, byteLength } = stream
-  return `streamed in ${panels} panels of ${width} columns, ${rounds} rounds of ${rowBlock} rows, ${formatBytes(byteLength)} per device`
+  return `streamed in ${counted(panels, 'panel')} of ${width} columns, ${counted(rounds, 'round')} of ${rowBlock} rows, ${formatBytes(byteLength)} per device`
 }

@@ -4,8 +4,9 @@ import type { OpenedRuntime, OpenOptions } from './runtime.ts'
 
 /**
  * The boundary between core and a backend. Core validates, records and derives order; a backend translates. A
- * backend may assume that every argument is valid: sizes are positive, regions are inside their buffers,
- * nothing is destroyed while in use, and calls stop once the runtime is disposed or lost.
+ * backend may assume that every argument is valid: sizes are positive, regions are inside their buffers, and
+ * nothing is destroyed while in use. After a loss only `dispose` and `live` are called on the runtime, after
+ * `dispose` only `live`.
  *
  * `R` is `Runtime` if the backend has one process.
  */

@@ -103,8 +103,8 @@ export type QueueMessage =
   /** Commands of submit `serial` are skipped because `buffer` has no memory. */
   | { readonly kind: 'skipped'; readonly serial: number; readonly buffer: number }
   /**
-   * The queue cannot continue: a submit took too long, or a command failed. Sent once, also if all devices
-   * are lost.
+   * The queue cannot continue: a submit took too long, a command failed, or, with the code `device-lost`, the
+   * devices are lost or the runtime is disposed. Sent once.
    */
   | { readonly kind: 'lost'; readonly error: GpuError }
 

@@ -24,6 +24,7 @@ export interface Runtime<H extends Handles = Handles, C extends PlanPart = PlanC
    */
   allocate(device: number, byteLength: number, options: AllocationOptions): Promise<H['allocation']>
   free(allocation: H['allocation']): void
+  /** Throws `out-of-memory`. */
   allocateHost(byteLength: number): H['hostAllocation']
   /** Detaches `arrayBuffer`. */
   freeHost(allocation: H['hostAllocation']): void
@@ -37,8 +38,8 @@ export interface Runtime<H extends Handles = Handles, C extends PlanPart = PlanC
   read(region: AllocationRegion<H['allocation']>, into: Uint8Array<ArrayBuffer>): Promise<void>
   live(): LiveHandles
   /**
-   * Waits for work in flight, frees the remaining resources and closes the devices. Resolves with a sentence
-   * for each resource that could not be freed. Something else may still write to the memory of `kept`, so
+   * Waits for work in flight, unless the devices are lost, frees the remaining resources and closes the
+   * devices. Resolves with a sentence for each resource that could not be freed. Something else may still write to the memory of `kept`, so
    * that memory exists as long as its `arrayBuffer`.
    */
   dispose(kept?: ReadonlySet<H['hostAllocation']>): Promise<readonly string[]>

@@ -135,8 +135,10 @@ export async function chooseAdapters(
     devices > considered.length
       ? `${devices} virtual devices share ${counted(considered.length, 'adapter')}`
       : devices === considered.length
-        ? 'all are used'
-        : `${devices} of ${considered.length} are used, ${overRanks ? 'the first in rank order' : by === 'index' ? 'the first in order' : `the best by ${by}`}`
+        ? devices === 1
+          ? 'it is used'
+          : 'all are used'
+        : `${devices} of ${considered.length} ${devices === 1 ? 'is' : 'are'} used, ${overRanks ? 'the first in rank order' : by === 'index' ? 'the first in order' : `the best by ${by}`}`
   return {
     backend: offer.backend,
     chosen,

@@ -27,8 +27,9 @@ function installed() {
 }
 
 /**
- * Declares the conformance suite (vitest) for one backend; every backend passes all of it. Tests of a backend
- * that has no adapters are skipped, with its reason. Throws `unsupported` where vitest is not installed.
+ * Declares the conformance suite (vitest) for one backend; every backend passes all of it. Tests that need a
+ * capability which the backend lacks are skipped, with the reason; so are all tests if it has no adapters.
+ * Throws `unsupported` where vitest is not installed.
  */
 export function describeBackend(
   name: string,

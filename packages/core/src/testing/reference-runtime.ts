@@ -94,9 +94,15 @@ export class ReferenceRuntime<C extends PlanPart = PlanCommand> implements Runti
   }
 
   allocateHost(byteLength: number): HostAllocation {
-    const allocation = { arrayBuffer: new ArrayBuffer(byteLength) }
-    this.#hostAllocations.add(allocation)
-    return allocation
+    try {
+      const allocation = { arrayBuffer: new ArrayBuffer(byteLength) }
+      this.#hostAllocations.add(allocation)
+      return allocation
+    } catch (cause) {
+      throw new GpuError('out-of-memory', `The host does not have ${byteLength} bytes of free memory.`, {
+        cause,
+      })
+    }
   }
 
   freeHost(allocation: HostAllocation): void {

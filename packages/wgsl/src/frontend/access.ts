@@ -1,8 +1,8 @@
 import type { ComponentPlace, Place, ScalarType, Type, VectorType } from '../ir.ts'
-import { elementCount, i32Type, typeName, u32Type, vectorType } from '../types.ts'
+import { elementCount, i32Type, typeName, vectorType } from '../types.ts'
 import type { ExpressionNode, IndexNode, MemberNode } from './ast.ts'
 import { type Value, zeroValue } from './constant-value.ts'
-import { anyScalar, concreteOf, converts, isOverrideSized } from './numeric-types.ts'
+import { anyScalar, concreteOf, isOverrideSized } from './numeric-types.ts'
 import {
   type ConstantOperand,
   isConstExpression,
@@ -21,10 +21,7 @@ function baseOperand(scope: ExpressionScope, node: ExpressionNode): Operand {
 
 /** An index: i32, u32, or a constant that converts to i32. */
 export function indexOperand(scope: ExpressionScope, node: ExpressionNode): ValueOperand {
-  const index = scope.value(scope.expression(node))
-  if (index.type !== u32Type && !converts(index.type, i32Type))
-    throw scope.error(index.at, `the index is of type ${typeName(index.type)}, not i32 or u32`)
-  return index
+  return scope.integer(scope.value(scope.expression(node)), 'the index')
 }
 
 /** `base[index]`. */
@@ -68,7 +65,7 @@ function constantIndex(
   at: number,
 ): Operand {
   let index = given
-  let i = Number(index.value as number | bigint)
+  let i = Number(index.value)
   const count = elementCount(base.type)
   const isOutside = i < 0 || (count !== undefined && i >= count)
   if (isOutside) {
@@ -84,9 +81,7 @@ function constantIndex(
     const value = isKnown ? ((base.value as readonly Value[])[i] ?? zeroValue(element)) : undefined
     return scope.constantOperand(at, element, value, base.override || index.override)
   }
-  const literal = scope.expressionOf(
-    index.type === u32Type ? index : scope.convert(index, i32Type, 'the index'),
-  )
+  const literal = scope.expressionOf(index)
   if (base.kind === 'reference') {
     const place: Place =
       base.type.kind === 'vector'

@@ -20,7 +20,7 @@ import { type ConstantOperand, isConstExpression, type Operand, type ValueOperan
 import { describeOverloads, resolveOverload } from './overloads.ts'
 import type { ExpressionScope } from './scopes.ts'
 import { isSubgroupMatrixFunction, lowerSubgroupMatrixCall } from './subgroup-matrix.ts'
-import { isTextureType, plainTypes, typeGenerator } from './type-names.ts'
+import { plainTypes, typeGenerator } from './type-names.ts'
 import { resolveType } from './type-resolution.ts'
 import { callUserFunction } from './user-calls.ts'
 
@@ -63,7 +63,7 @@ export function lowerCall(scope: ExpressionScope, node: CallNode): Operand {
   if (isSubgroupMatrixFunction(name)) return lowerSubgroupMatrixCall(scope, node)
   if (templates !== undefined) throw scope.error(at, `'${name}' has no template arguments`)
   if (!builtinNames.has(name)) {
-    if (/^(texture|dpd|fwidth)/.test(name) || isTextureType(name)) {
+    if (/^(texture(?!_)|dpd|fwidth)/.test(name)) {
       if (/^(dpd|fwidth)/.test(name)) scope.module.functions.noteStages(['fragment'], `'${name}'`, at)
       throw scope.module.source.unsupported(
         at,

@@ -68,6 +68,9 @@ export function convertScalar(value: Value, from: AnyScalar, to: AnyScalar): Val
   return convertConcrete(number, from, to)
 }
 
+/** The last conversion of each list. A value may hold the same list many times, in a source that is short. */
+const conversions = new WeakMap<readonly Value[], { readonly to: Type; readonly value: Value }>()
+
 /** Converts a constant between types of equal shape. */
 export function convertValue(value: Value, from: Type, to: Type): Value {
   if (from === to) return value
@@ -82,8 +85,12 @@ export function convertValue(value: Value, from: Type, to: Type): Value {
       )
     case 'array': {
       const elements = value as Value[]
-      const element = (to as typeof from).element
-      return elements.map((v) => convertValue(v, from.element, element))
+      const known = conversions.get(elements)
+      if (known?.to === to) return known.value
+      const { element } = to as typeof from
+      const converted = elements.map((v) => convertValue(v, from.element, element))
+      conversions.set(elements, { to, value: converted })
+      return converted
     }
     case 'struct':
       return (value as Value[]).map((v, i) =>

@@ -30,7 +30,7 @@ import type { Binding, ConstantOperand, Operand } from './operand.ts'
 import { type Declarations, ExpressionScope, type Signature } from './scopes.ts'
 import { resolveStruct } from './structures.ts'
 import { plainTypes, typeGenerator } from './type-names.ts'
-import { checkArrayLengths, resolveType } from './type-resolution.ts'
+import { checkArrayLengths, resolveAnyType, resolveType } from './type-resolution.ts'
 import { isConstructible } from './type-structure.ts'
 import { resolveVariable } from './variables.ts'
 
@@ -224,19 +224,20 @@ export class ModuleScope implements Declarations {
     return { ...operand, declaration: { name, at } }
   }
 
-  /** The named constant of a declaration, in one concrete type. */
+  /** The named constant of a declaration, in one concrete type; `value` makes its value at the first use. */
   constantFor(
     declaration: { name: string; at: number },
     type: ArrayType | StructType,
-    value: Expression,
+    value: () => Expression,
   ): Constant {
     const key = `${declaration.at}:${typeName(type)}`
     let constant = this.#constants.get(key)
     if (constant === undefined) {
       const loc = this.source.locate(declaration.at)
-      constant = { kind: 'constant-declaration', id: this.newId(), name: declaration.name, type, value, loc }
+      const { name } = declaration
+      constant = { kind: 'constant-declaration', id: this.newId(), name, type, value: value(), loc }
       this.#constants.set(key, constant)
-      this.constants.push(constant)
+      if (constant.value.kind !== 'zero') this.constants.push(constant)
     }
     return constant
   }
@@ -373,7 +374,7 @@ export class ModuleScope implements Declarations {
     if (node.kind !== 'alias' && node.kind !== 'struct')
       throw this.source.error(at, `'${name}' is not a type`)
     const type = this.#guard(name, node.at, () => {
-      if (node.kind === 'alias') return resolveType(this.expressions, node.type)
+      if (node.kind === 'alias') return resolveAnyType(this.expressions, node.type)
       const struct = resolveStruct(this.expressions, node)
       this.#structNodes.set(struct, node)
       return struct
@@ -394,7 +395,7 @@ export class ModuleScope implements Declarations {
     let signature = this.#signatures.get(node)
     if (signature === undefined) {
       const parameters = node.parameters.map(({ name, type: typeNode }) => {
-        const type = resolveType(this.expressions, typeNode)
+        const type = resolveAnyType(this.expressions, typeNode)
         if (type.kind !== 'pointer' && !isConstructible(type)) {
           throw this.source.error(typeNode.at, `the parameter '${name}' cannot be of type ${typeName(type)}`)
         }

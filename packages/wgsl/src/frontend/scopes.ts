@@ -75,7 +75,7 @@ export interface Declarations {
   constantFor(
     declaration: { name: string; at: number },
     type: ArrayType | StructType,
-    value: Expression,
+    value: () => Expression,
   ): Constant
   constantDeclaration(
     expressions: ExpressionScope,
@@ -234,13 +234,17 @@ export class ExpressionScope {
         if (type !== value.type) return this.expressionOf(this.convert(value, type, 'the constant'))
         this.checkValueSize(type, value.at)
         const loc = this.loc(value.at)
-        // Code in which a value is unknown never runs, so any expression of the type will do.
-        if (value.value === undefined) return { kind: 'zero', type, loc }
-        const expression = valueExpression(value.value, type, loc) as Expression & { type: Type }
-        if (value.declaration === undefined || expression.kind === 'zero') return expression
-        if (type.kind !== 'array' && type.kind !== 'struct') return expression
-        const constant: Constant = this.module.constantFor(value.declaration, type, expression)
-        return { kind: 'constant', constant, type, loc: expression.loc }
+        // Code in which a value is unknown or too large never runs, so any expression of the type will do.
+        if (value.value === undefined || sizeOf(type) > maximumValueByteLength)
+          return { kind: 'zero', type, loc }
+        const known = value.value
+        const made = () => valueExpression(known, type, loc) as Expression & { type: Type }
+        if (value.declaration === undefined || (type.kind !== 'array' && type.kind !== 'struct'))
+          return made()
+        const constant: Constant = this.module.constantFor(value.declaration, type, made)
+        return constant.value.kind === 'zero'
+          ? { kind: 'zero', type, loc }
+          : { kind: 'constant', constant, type, loc }
       }
     }
   }

@@ -29,7 +29,7 @@ import type {
 import type { FunctionScope } from './function-scope.ts'
 import { concreteOf, converts, isOverrideSized, scalarOf } from './numeric-types.ts'
 import type { Operand, PointerOperand } from './operand.ts'
-import { checkArrayLengths, enumerant, resolveType } from './type-resolution.ts'
+import { checkArrayLengths, enumerant, resolveAnyType, resolveType } from './type-resolution.ts'
 import { isConstructible } from './type-structure.ts'
 
 /** Lowers a block with its own scope. */
@@ -137,7 +137,7 @@ function lowerDeclaration(f: FunctionScope, node: DeclarationNode): void {
   }
   // The initial value is lowered before the name exists: `let sign = sign(a)` calls the function.
   const initial = node.initial && f.expression(node.initial)
-  const declared = node.type && resolveType(f, node.type)
+  const declared = node.type && (kind === 'let' ? resolveAnyType : resolveType)(f, node.type)
   if (declared !== undefined && isOverrideSized(declared)) {
     throw f.error(
       nameAt,

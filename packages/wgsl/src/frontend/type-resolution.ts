@@ -9,6 +9,7 @@ import type {
   Type,
 } from '../ir.ts'
 import { sizeOf } from '../layout.ts'
+import { UnsupportedError } from '../source-text.ts'
 import { containsAtomic, isHostShareable } from '../type-property.ts'
 import {
   arrayType,
@@ -37,8 +38,24 @@ import {
   nestingDepth,
 } from './type-structure.ts'
 
-/** Resolves the type that a node names. */
+/**
+ * Resolves the type of a value, of memory, or of a part of a type. Textures, samplers and pointers to
+ * immediate data, which are not supported, are none of these.
+ */
 export function resolveType(scope: ExpressionScope, node: ExpressionNode): Type {
+  try {
+    return resolveAnyType(scope, node)
+  } catch (error) {
+    if (!(error instanceof UnsupportedError)) throw error
+    throw scope.error(
+      node.at,
+      'neither textures and samplers nor pointers to immediate data may be used here',
+    )
+  }
+}
+
+/** Resolves the type that a node names. */
+export function resolveAnyType(scope: ExpressionScope, node: ExpressionNode): Type {
   if (node.kind !== 'name') throw scope.error(node.at, 'a type is expected here')
   const { name, at, templates } = node
   if (scope.isLocal(name)) throw scope.error(at, `'${name}' is not a type`)
@@ -318,7 +335,7 @@ function isDeclared(scope: ExpressionScope, { name, at }: NameNode): boolean {
 function count(scope: ExpressionScope, node: ExpressionNode, what: string): number {
   const { value } = scope.constant(node, `the number of ${what}`)
   const number = typeof value === 'boolean' ? Number.NaN : Number(value)
-  if (!Number.isInteger(number) || number < 1)
+  if (!Number.isInteger(number) || number < 1 || number > 2 ** 31 - 1)
     throw scope.error(node.at, `the number of ${what} is ${String(value)}, not a positive integer`)
   return number
 }

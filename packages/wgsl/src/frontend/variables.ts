@@ -5,7 +5,14 @@ import type { GlobalNode } from './ast.ts'
 import { concreteOf, isOverrideSized, withoutOverride } from './numeric-types.ts'
 import type { Declarations } from './scopes.ts'
 import { isTextureType } from './type-names.ts'
-import { accessMode, checkArrayLengths, enumerant, immediateSpace, resolveType } from './type-resolution.ts'
+import {
+  accessMode,
+  checkArrayLengths,
+  enumerant,
+  immediateSpace,
+  resolveAnyType,
+  resolveType,
+} from './type-resolution.ts'
 import {
   containsSubgroupMatrix,
   containsWideAtomic,
@@ -34,7 +41,7 @@ export function resolveVariable(
       )
     }
     // An alias may name a texture, for which this call throws a clearer error.
-    if (node.type !== undefined) resolveType(expressions, node.type)
+    if (node.type !== undefined) resolveAnyType(expressions, node.type)
     throw source.error(at, `the variable '${name}' of module scope needs an address space`)
   }
   if (templates!.length > 2)

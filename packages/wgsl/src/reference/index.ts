@@ -51,8 +51,7 @@ export interface ReferenceOptions {
 
 /**
  * Compiles an entry point to JavaScript: the executable definition of the IR, for tests and for machines
- * without a GPU. Out-of-bounds indices are clamped, workgroup memory is zeroed, subgroups have `subgroupSize`
- * invocations.
+ * without a GPU. Out-of-bounds indices are clamped, workgroup memory is zeroed, subgroups have 32 invocations.
  */
 export function compileReference(module: IrModule, options: ReferenceOptions = {}): ReferenceKernel {
   const { observer, onOutside } = options

@@ -55,6 +55,14 @@ export const sourceFamilies: Readonly<Record<string, (n: number) => string>> = {
     `${repeat(n, (i) => `struct S${i} { a: u32 }`)} ${main(repeat(n, (i) => `out[${i}] = S${i}(id.x).a;`))}`,
   'aliases of one another': (n) =>
     `alias T0 = u32; ${repeat(n, (i) => `alias T${i + 1} = T${i};`)} ${main(`out[0] = T${n}(id.x);`)}`,
+  'constants that hold the one before twice': (n) => {
+    const depth = Math.min(n, 27)
+    const constants = (c: string) => repeat(depth, (i) => `const ${c}${i + 1} = array(${c}${i}, ${c}${i});`)
+    const first = (c: string) => `${c}${depth}${'[0]'.repeat(depth + 1)}`
+    return `const c0 = array(1, 2); ${constants('c')} const d0 = array(1f, 2f); ${constants('d')}
+    const e: ${'array<'.repeat(depth + 1)}f32${', 2>'.repeat(depth + 1)} = c${depth}; var<private> p = d${depth};
+    ${main(`out[0] = u32(e${'[0]'.repeat(depth + 1)} + ${first('d')});`)}`
+  },
   'constants that use the one before twice': (n) =>
     `const c0 = 1u; ${repeat(n, (i) => `const c${i + 1} = c${i} ^ (c${i} >> 1u);`)} ${main(`out[0] = c${n};`)}`,
   'overrides that use the one before': (n) =>

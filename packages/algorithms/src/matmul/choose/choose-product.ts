@@ -130,8 +130,10 @@ export async function chooseProduct(
     modeReason(options, stream),
     type === 'f32' ? precisionReason(options.precision, split, fits) : undefined,
     `The kernel of ${blocking.tileRows} × ${blocking.tileColumns} (${blocking.body}) is ${
-      measured === undefined ? 'expected' : 'measured'
-    } to be the fastest of ${candidates.length}.`,
+      candidates.length === 1
+        ? 'the only candidate'
+        : `${measured === undefined ? 'expected' : 'measured'} to be the fastest of ${candidates.length}`
+    }.`,
     blocking.parts === 1
       ? 'The sum over k is not divided into parts.'
       : `The sum over k is divided into ${blocking.parts} parts, which should fill ${assumedProcessors} multiprocessors better than whole sums.`,

@@ -3,6 +3,7 @@ import type { BufferView } from '../../group/device.ts'
 import {
   accumulate,
   addVectors,
+  boundLength,
   halves,
   histogram,
   invertBytes,
@@ -39,6 +40,23 @@ export function describeDispatches(suite: Suite): void {
         }
       },
     )
+
+    suite.test('bind no element after the view', async (suite) => {
+      const { devices, queue } = suite.group
+      const kernel = suite.use(await suite.group.compile({ wgsl: boundLength, label: 'bound length' }))
+      for (const device of devices) {
+        const x = suite.use(await device.allocate('u32', 200))
+        // At multiples of 256 bytes a binding is exactly the view.
+        const views = [x.slice(0, 5), x.slice(64, 7), x.slice(128, 64)]
+        const program = suite.group.record((r) => {
+          for (const view of views) r.dispatch(kernel, { workgroups: 1, args: { x: view } })
+        })
+        await queue.run(suite.use(program))
+        const expected = new Uint32Array(200)
+        for (const { offset, length } of views) expected[offset] = length
+        expectElements(await queue.read(x), expected)
+      }
+    })
 
     suite.test('take parameters that a run changes', async (suite) => {
       const { devices, queue } = suite.group

@@ -44,6 +44,12 @@ fn invert(@builtin(global_invocation_id) id: vec3u) {
   y[params.y_base + id.x] = ~x[params.x_base + id.x];
 }`
 
+/** Writes the number of elements that are bound. */
+export const boundLength = `
+@group(0) @binding(0) var<storage, read_write> x: array<u32>;
+@compute @workgroup_size(1)
+fn main() { x[0] = arrayLength(&x); }`
+
 /** Sums of two vec4 views. */
 export const addVectors = `
 struct Params { a_base: u32, b_base: u32, sum_base: u32, sum_length: u32 }
