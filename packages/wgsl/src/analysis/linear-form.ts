@@ -33,8 +33,12 @@ export interface Key {
   readonly variables: readonly LocalVariable[]
 }
 
+/** The maximum number of atoms in a form, and of variables or lets that an atom depends on. */
+const mostAtoms = 64
+
 /**
- * Converts the values of a module to linear forms, so that they can be compared. Each form is created once.
+ * Converts the values of a module to linear forms, so that they can be compared. Each form is created once. A
+ * form with more than `mostAtoms` is not kept, since a chain of lets would take quadratic memory.
  */
 export class LinearForms {
   readonly #workgroupSize: readonly [number, number, number]
@@ -68,7 +72,8 @@ export class LinearForms {
     // Loads are not cached: their forms are cheap to compute, and the range analysis creates its own loads.
     if (e.kind === 'load') return this.#place(e.place)
     if (this.#known.has(e)) return this.#known.get(e)
-    const form = this.#make(e)
+    const made = this.#make(e)
+    const form = made !== undefined && isSmall(made) ? made : undefined
     this.#known.set(e, form)
     return form
   }
@@ -201,6 +206,11 @@ export class LinearForms {
     }
     return number
   }
+}
+
+function isSmall({ terms }: LinearForm): boolean {
+  const atoms = [...terms.keys()]
+  return [atoms, ...atoms.flatMap((a) => [a.variables, a.lets])].every((part) => part.length <= mostAtoms)
 }
 
 /** Whether no assignment can change the value. */

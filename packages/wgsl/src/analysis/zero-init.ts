@@ -72,8 +72,10 @@ function findCover(
   let found: Box | undefined
   const visit = (s: Statement, loops: readonly For[]): void => {
     if (s.kind === 'block') for (const inner of lists.accessing(s.statements, v)) visit(inner, loops)
-    else if (s.kind === 'for') visit(s.body, [...loops, s])
-    else if (s.kind === 'assign' && moduleVariableOf(s.target) === v) found ??= coverOf(s, loops, v, analyses)
+    else if (s.kind === 'for') {
+      if (!some(s.body, leaves)) visit(s.body, [...loops, s])
+    } else if (s.kind === 'assign' && moduleVariableOf(s.target) === v)
+      found ??= coverOf(s, loops, v, analyses)
   }
   for (const s of first) visit(s, [])
   return found
@@ -85,7 +87,6 @@ function coverOf(
   v: ModuleVariable,
   { counters, forms }: Analyses,
 ): Box | undefined {
-  if (loops.some((l) => some(l.body, leaves))) return undefined
   const indices: Expression[] = []
   let place: Place = s.target
   while (place.kind === 'index-place') {

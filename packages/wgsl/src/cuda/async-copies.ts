@@ -51,10 +51,10 @@ export const noAsyncCopies: AsyncCopies = {
 const mostGroups = 7
 
 /**
- * The maximum number of statements that are followed; statements of loops and functions count several times.
- * In a larger kernel no copy becomes asynchronous.
+ * The maximum number of steps: pending copies at the statements that are followed, each time that they are,
+ * and elements of copies that are compared. In a larger kernel no copy becomes asynchronous.
  */
-const mostSteps = 50_000
+const mostSteps = 200_000
 
 /**
  * Finds the copies whose delay cannot be observed. On an H200 a copy that bypasses the registers makes an f32
@@ -180,7 +180,7 @@ class Search {
 
   #statement(s: Statement | undefined): void {
     if (s === undefined || this.#state === undefined) return
-    if (++this.#steps > mostSteps) throw new GivesUp()
+    this.#take(1 + this.#state.size)
     switch (s.kind) {
       case 'block':
         for (const inner of s.statements) this.#statement(inner)
@@ -236,6 +236,11 @@ class Search {
       default:
         throw new GivesUp()
     }
+  }
+
+  #take(steps: number): void {
+    this.#steps += steps
+    if (this.#steps > mostSteps) throw new GivesUp()
   }
 
   #call(call: Call): void {
@@ -338,9 +343,13 @@ class Search {
     if (!known.has(statement))
       known.set(statement, copyOf(statement, known.size, this.#analyses, this.#counters))
     const copy = known.get(statement)
+    this.#take(copy?.elements.size ?? 0)
     if (copy === undefined || state.touched.has(copy.variable)) throw new GivesUp()
-    for (const p of state.pending)
-      if (p.copy.variable === copy.variable && !areApart(p, copy)) throw new GivesUp()
+    for (const p of state.pending) {
+      if (p.copy.variable !== copy.variable) continue
+      this.#take(copy.elements.size)
+      if (!areApart(p, copy)) throw new GivesUp()
+    }
     for (const touched of state.since) touched.add(copy.variable)
     state.add({ copy, index: 'fresh', age: 0 })
   }

@@ -33,6 +33,13 @@ export function findExitConditions(module: IrModule, counters: LoopCounters): Re
    * search its whole body.
    */
   let returns = false
+  const leaves = new Map<Block, boolean>()
+  /** Whether the body of a loop has a `break` or a `return`, found once for all its conditions. */
+  const mayLeave = (loop: Block): boolean => {
+    const known = leaves.get(loop) ?? has(loop, 'break', 'return')
+    leaves.set(loop, known)
+    return known
+  }
   /** `loop` is the body of the innermost loop around the statement. */
   const visit = (s: Statement | undefined, loop: Block | undefined): void => {
     switch (s?.kind) {
@@ -68,10 +75,6 @@ export function findExitConditions(module: IrModule, counters: LoopCounters): Re
     visit(fn.body, undefined)
   }
   return found
-}
-
-function mayLeave(loop: Block): boolean {
-  return has(loop, 'break', 'return')
 }
 
 function has(part: Statement, ...kinds: readonly Statement['kind'][]): boolean {

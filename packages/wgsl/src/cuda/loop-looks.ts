@@ -96,6 +96,7 @@ export function findLooks(module: IrModule, { counters }: Analyses, intervals: L
     )
     return { least: 0, most: rounds * round.most }
   })
-  costs.ofFunction(module.entryPoint)
+  // Callees first, so that a long chain of calls does not overflow the stack.
+  for (const fn of module.functions) costs.ofFunction(fn)
   return { of, together, complete }
 }

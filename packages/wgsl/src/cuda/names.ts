@@ -13,8 +13,8 @@ type Named = Constant | IrFunction | LetValue | LocalVariable | ModuleVariable |
 /**
  * Names whose first generated forms have another meaning, each with the number at which its forms start. As
  * structures, `char16` and the like would become C++ types (`char16_t`); `M_PI_2`, `M_PI_4` and `M_SQRT1_2`
- * are macros of header files that nvcc includes; `array_length` and `trap_view`, which could be derived from
- * the names of bindings, belong to the prelude.
+ * are macros of header files that nvcc includes; `array_length`, `trap_view` and `matrix_in_view`, which
+ * could be derived from the names of bindings, belong to the prelude.
  */
 const firstNumbers = {
   char8: 1,
@@ -25,6 +25,7 @@ const firstNumbers = {
   M_SQRT1: 3,
   array: 1,
   trap: 1,
+  matrix_in: 1,
 }
 
 /**

@@ -101,7 +101,10 @@ function writeStore(writer: FunctionWriter, target: Place, place: PlaceText, val
 }
 
 function writeAssign(writer: FunctionWriter, target: Place, value: Expression): void {
-  if (writer.context.effects.writes(value)) {
+  // Views may overlap, and C++ copies the parts of a composite one after another.
+  const mayOverlap =
+    viewOf(target) !== undefined && value.kind === 'load' && viewOf(value.place) !== undefined
+  if (mayOverlap || writer.context.effects.writes(value)) {
     // The indices of the target are evaluated before the value, which could change them.
     const place = targetText(writer, settled(writer, target))
     const written = writer.value(value)

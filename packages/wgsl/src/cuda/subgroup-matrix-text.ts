@@ -49,7 +49,8 @@ function accessText(writer: FunctionWriter, e: BuiltinCall): Omit<PlaceText, 'co
   if (address.kind !== 'address-of') throw new TypeError('a subgroup matrix is loaded from an address')
   const type = (e.type ?? rest[0]!.type) as SubgroupMatrixType
   const operands = e.args.slice(1, -1)
-  const place = settledBefore(writer, address.place, operands)
+  // Settled if an index writes, too: the text of a view is written twice, for the matrix and for its guard.
+  const place = settledBefore(writer, address.place, e.args)
   const variable = moduleVariableOf(place)!
   const array = place.type as ArrayType
   const slice = sliceByteLength(type, isColumnMajor)

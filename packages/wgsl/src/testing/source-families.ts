@@ -89,6 +89,15 @@ export const sourceFamilies: Readonly<Record<string, (n: number) => string>> = {
   'nested conditions': (n) => main(`${repeat(n, (i) => `if id.x > ${i}u {`)}out[0] = id.x;${' }'.repeat(n)}`),
   'a chain of else if': (n) =>
     main(`if id.x == 9u { } ${repeat(n, (i) => `else if id.x == ${i}u { out[${i}] = 1u; }`)}`),
+  'lets that add up elements': (n) =>
+    main(
+      `if id.x < 9u { let x0 = id.x; ${repeat(n, (i) => `let e${i} = out[${i}]; let x${i + 1} = x${i} + e${i};`)} out[0] = x${n}; }`,
+    ),
+  'continues in a loop': (n) =>
+    main(`for (var k = 0u; k < id.x; k++) { ${repeat(n, (i) => `if out[k] == ${i}u { continue; }`)} }`),
+  'copies to workgroup memory in a loop': (n) =>
+    `var<workgroup> w: array<vec4u, 64>; @group(0) @binding(1) var<storage> source: array<vec4u>;
+    ${main(`for (var k = 0u; k < 1024u; k++) { ${repeat(n, (i) => `w[id.x + k * ${n}u + ${i}u] = source[id.x];`)} } workgroupBarrier(); out[id.x] = w[0].x;`)}`,
   'nested loops': (n) =>
     main(
       `var x = 0u; ${repeat(n, (i) => `for (var i${i} = 0u; i${i} < 2u; i${i}++) {`)} x += id.x; ${'}'.repeat(n)} out[0] = x;`,
