@@ -8,8 +8,8 @@ const tests = readdirSync(`${folder}src`).flatMap((name) =>
 )
 
 /**
- * Every test on the reference runtime, or on what TANDEM_TEST_BACKEND names, and on CUDA's native code over
- * the fake driver.
+ * Runs every test on the reference runtime, or on the backend that TANDEM_TEST_BACKEND names, and on CUDA's
+ * native code over the fake driver.
  */
 export default tandemVitest(import.meta.url, {
   isolate: false,

@@ -89,15 +89,16 @@ export function lowerPerGpu(
     const awaited = [...flagsOf(item.after, 0), ...flagsOf(item.afterPreviousLaunch, 1)]
     const before = largeCopies ? Math.max(0, ...elsewhere(item.after)) : position
     let waits = awaited.length === 0 ? after : [...after, ...graph.wait(awaited, before)]
-    for (const body of bodies[item.command.index]!) waits = [graph.add(body, waits)]
-    last.push(waits[0]!)
+    const nodes = bodies[item.command.index]!
+    for (const node of nodes) waits = [graph.add(node, waits)]
+    const end = waits[0]!
+    last.push(end)
     const targets = gpus
       .map((to) => ({ to, slot: slots.get(flagKey(position, to)) }))
       .filter((target): target is { to: number; slot: number } => target.slot !== undefined)
     if (targets.length === 0) continue
-    if (engineSignals && bodies[item.command.index]!.at(-1)!.kind === 'copy')
-      graph.signalByEngine(targets, last.at(-1)!, position)
-    else graph.signal(targets, last.at(-1)!, position)
+    if (engineSignals && nodes.at(-1)?.kind === 'copy') graph.signalByEngine(targets, end, position)
+    else graph.signal(targets, end, position)
   }
   return [...graphs.values()].map(({ gpu, nodes }) => ({ mainGpu: gpu, nodes }))
 }

@@ -15,7 +15,7 @@ function gpu(uuid: string, software = false) {
   } as const
 }
 
-/** Which adapters each rank of one host gets, by the names that it sees. */
+/** The adapters that each rank of one host gets, given the names that it sees. */
 function deal(seen: readonly (readonly string[])[], virtual = false): string[][] {
   const ranks = seen.map((names, rank) => ({
     rank,
@@ -26,7 +26,7 @@ function deal(seen: readonly (readonly string[])[], virtual = false): string[][]
   )
 }
 
-it('deals the GPUs of a host to its ranks, in shares as equal as they can be', () => {
+it('divides the GPUs of a host among its ranks as equally as possible', () => {
   const four = ['a', 'b', 'c', 'd']
   expect(deal([four, four, four, four])).toEqual([['a'], ['b'], ['c'], ['d']])
   expect(deal([four, four])).toEqual([
@@ -52,7 +52,7 @@ it('gives every rank its software adapter', () => {
   expect(deal([['software'], ['software']])).toEqual([['software'], ['software']])
 })
 
-it('says so if a process is bound to fewer cores than it has threads, on machines with more cores', () => {
+it('reports a process that is bound to fewer cores than it has threads, on machines with more cores', () => {
   expect(bindingNote(1, 32)).toMatch(/^The process is bound to 1 of 32 CPU cores\. /)
   expect(bindingNote(3, 32)).toBeUndefined()
   expect(bindingNote(2, 2)).toBeUndefined()

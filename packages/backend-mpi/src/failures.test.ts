@@ -10,7 +10,8 @@ import { type JobOptions, type MpiInstallation, mpich, openMpi, whereInstalled }
 import { preloadedLibrary } from './testing/preloaded-library.ts'
 
 /**
- * Runs a job of three ranks and calls `act` with the process of rank 1 once all three have said who they are.
+ * Runs a job of three ranks and calls `act` with the process of rank 1 once all three have reported their
+ * process.
  */
 async function disturbed(
   mpi: MpiInstallation,
@@ -36,8 +37,8 @@ async function disturbed(
 }
 
 /**
- * By how much a busy machine may exceed the seconds in which a failure is noticed. `npm run test:long`, which
- * runs these tests alone, asserts the seconds themselves.
+ * The factor by which a busy machine may exceed the time in which a failure is noticed. `npm run test:long`,
+ * which runs these tests alone, asserts the time itself.
  */
 const patience = process.env.TANDEM_LONG === '1' ? 1 : 12
 
@@ -52,22 +53,22 @@ describe.each([openMpi, mpich])('$name', (mpi) => {
         disturbed(
           mpi,
           (process) => void spawnSync('kill', ['-KILL', String(process)]),
-          // Longer than the guard of the test: a job that does not notice fails it.
+          // Longer than the test's time limit, so a job that does not notice fails the test.
           { arguments: ['3600'] },
         )
-      // Not those in which ranks of a busy machine wait for each other at the start.
+      // Without the lines in which ranks of a busy machine wait for each other at the start.
       const linesOf = ({ stderr }: { stderr: string }) =>
         stderr.match(/^.*\brank 1 .*$/gm)?.filter((line) => !line.includes(' has waited 5 s for '))
       let outcome = await killed()
-      // On a busy machine the launcher may come after the 2 s that Tandem leaves it, or end the others before
-      // they say anything.
+      // On a busy machine the launcher may take longer than the 2 s that Tandem gives it, or end the others
+      // before they print anything.
       for (let turn = 1; linesOf(outcome)?.length !== 1 && turn < 10; turn++) outcome = await killed()
       const { exitCode, stderr, secondsAfter, processes } = outcome
       expect(exitCode).not.toBe(0)
       expect(linesOf(outcome), stderr).toHaveLength(1)
       await annotate(`${mpi.name}: the job ends ${secondsAfter.toFixed(1)} s after the rank`)
       expect(secondsAfter).toBeLessThan(5 * patience)
-      // The launcher may end before those that it has killed are gone.
+      // The launcher may end before the processes that it has killed.
       while (processes.some(isAlive)) await setTimeout(100)
     })
 
@@ -83,13 +84,13 @@ describe.each([openMpi, mpich])('$name', (mpi) => {
       expect((await runBundledJob(mpi, job)).exitCode).toBe(7)
     })
 
-    it('ends with exit code 0 if a rank exits with a pending call that another never makes', async () => {
+    it('ends with exit code 0 if a rank exits with a pending call that another rank never makes', async () => {
       const job = { ranks: 2, program: 'early-end.ts', arguments: ['call'] }
       const { exitCode, stderr } = await runBundledJob(mpi, job)
       expect(exitCode, stderr).toBe(0)
     })
 
-    it('ends if every rank exits in the middle of a run, and a line says so', async () => {
+    it('ends if every rank exits in the middle of a run, and reports it in one line', async () => {
       const job = { ranks: 2, program: 'early-end.ts', arguments: ['run'] }
       const { stderr } = await runBundledJob(mpi, job)
       expect(stderr).toMatch(/^tandem: rank \d .* ended before its work was finished\. /m)
@@ -104,9 +105,9 @@ describe.each([openMpi, mpich])('$name', (mpi) => {
 })
 
 describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
-  // Longer than any time limit of TCP's keepalive: a stopped process is not a dead one.
+  // Longer than any time limit of TCP's keepalive: a stopped process must not count as dead.
   const stopSeconds = process.env.TANDEM_LONG === '1' ? 45 : 8
-  it(`waits for a rank that is stopped for ${stopSeconds} s, says so after 5 s, and finishes when it goes on`, async () => {
+  it(`waits for a rank that is stopped for ${stopSeconds} s, reports it after 5 s, and finishes when the rank continues`, async () => {
     let noticed = () => {}
     const silent = new Promise<void>((resolve) => {
       noticed = resolve
@@ -115,17 +116,17 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
       openMpi,
       (process) => {
         spawnSync('kill', ['-STOP', String(process)])
-        // The others may be as late as the machine is busy.
+        // On a busy machine the others may notice late.
         void Promise.all([setTimeout(stopSeconds * 1000), silent]).then(() =>
           spawnSync('kill', ['-CONT', String(process)]),
         )
       },
-      // Seconds of work, for the signal to come in time.
+      // Seconds of work, so that the signal arrives in time.
       { arguments: ['5'], onError: (text) => void (text.includes('has been silent') && noticed()) },
     )
     expect(exitCode, stderr).toBe(0)
     expect(stdout.match(/is done/g)).toHaveLength(3)
-    // Once; it may be silent again where the machine is busy.
+    // At least once: on a busy machine it may fall silent again.
     expect(stderr).toMatch(/^tandem: rank 1 .* has been silent for 5 s; the others wait for it\.$/m)
     expect(stderr).toMatch(/^tandem: rank 1 .* responded again after \d+ s\.$/m)
   })
@@ -137,7 +138,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     { inner: 'fake-gpus', transport: 'ipc', code: 'device-lost' },
     { inner: 'fake-gpus', transport: 'nccl', code: 'device-lost' },
   ])(
-    'gives every rank a typed error when device work that native code starts fails on one, transport $transport',
+    'gives every rank a typed error when device work started by native code fails on one rank, transport $transport',
     async ({ inner, transport, code }) => {
       const folder = await mkdtemp(join(tmpdir(), 'tandem-said-'))
       onTestFinished(() => rm(folder, { recursive: true }))
@@ -153,7 +154,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     },
   )
 
-  it('gives every rank an error that names both calls when one opens a group and another waits for it in one', async () => {
+  it('gives every rank an error that names both calls when one rank opens a group while another waits for it in a run', async () => {
     const job = { ranks: 3, program: 'opens-another.ts' }
     const { exitCode, stdout, stderr } = await runBundledJob(openMpi, job)
     const lines = stdout.trim().split('\n').sort()
@@ -170,7 +171,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
   })
 
   it.each(['ipc', 'nccl'])(
-    'returns memory that a late rank still maps, and can still be used after one rank failed to make a graph, transport %s',
+    'frees memory that a late rank still maps, and remains usable after one rank fails to make a graph, transport %s',
     async (transport) => {
       const { exitCode, stdout, stderr } = await runBundledJob(openMpi, {
         ...{ ranks: 3, program: 'memory.ts', arguments: [transport] },
@@ -180,7 +181,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     },
   )
 
-  it('gives every rank a typed error when devices fault with several launches of native code under way', async () => {
+  it('gives every rank a typed error when devices fault while several launches of native code are pending', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'tandem-said-'))
     onTestFinished(() => rm(folder, { recursive: true }))
     const job = { ranks: 2, program: 'fault.ts', arguments: [folder] }
@@ -194,7 +195,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
   })
 
   it.each(['ipc', 'nccl', 'staged'])(
-    'lets every rank destroy its group when the devices of one are lost before a program that is new to all, transport %s',
+    'lets every rank destroy its group when the devices of one rank are lost before the first run of a program, transport %s',
     async (transport) => {
       const job = { ranks: 2, program: 'lost-device.ts', arguments: [transport] }
       const { stdout, stderr } = await runBundledJob(openMpi, job)
@@ -213,7 +214,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     { which: 'for messages', thread: 1, ranks: [1] },
     { which: 'that watches the others', thread: 2, ranks: [0, 1] },
   ])(
-    'gives a typed error when the operating system refuses the thread $which, and the job ends',
+    'gives a typed error when the operating system refuses to start the thread $which, and the job ends',
     async ({ thread, ranks }) => {
       const { exitCode, stdout, stderr } = await runBundledJob(openMpi, {
         ...{ ranks: 2, program: 'misfortunes.ts', arguments: ['threads'] },
@@ -237,14 +238,14 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     expect({ exitCode, stdout }, stderr).toEqual({ exitCode: 0, stdout: line.repeat(2) })
   })
 
-  it('rejects calls that come when the process has left the job', async () => {
+  it('rejects calls made after the process has left the job', async () => {
     const job = { ranks: 2, program: 'misfortunes.ts', arguments: ['ended'] }
     const { exitCode, stdout, stderr } = await runBundledJob(openMpi, job)
     const line = 'device-lost: This process has left the job: it had nothing left to do.\n'
     expect({ exitCode, stdout }, stderr).toEqual({ exitCode: 0, stdout: line.repeat(8) })
   })
 
-  it('tells a rank that was stopped all that was said meanwhile, whole', async () => {
+  it('delivers all messages sent meanwhile, complete, to a rank that was stopped', async () => {
     const job = { ranks: 2, program: 'misfortunes.ts', arguments: ['stopped'] }
     const { exitCode, stdout, stderr } = await runBundledJob(openMpi, job)
     expect(exitCode, stderr).toBe(0)
@@ -276,12 +277,12 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
 describe.skipIf(!mpich.installed)(whereInstalled(mpich), () => {
   const withoutCleanup = ['-disable-auto-cleanup']
 
-  // Whatever its options, MPICH's launcher kills all others once it notices that a signal has ended one of
-  // its processes. Its processes are shells here, which end by themselves; without cleanup it sends SIGUSR1
-  // to the others, which the shells outlive.
+  // Whatever its options, MPICH's launcher kills all other processes once it notices that a signal has ended
+  // one. Here its processes are shells, which end by themselves. Without cleanup it sends SIGUSR1 to the
+  // others, which the shells survive.
   const starter = ['bash', '-c', 'trap : USR1; "$@"', 'bash']
-  // In one of some 120 jobs nothing that the survivor says came out all the same, presumably because the
-  // launcher had ended it.
+  // Even so, in one of about 120 jobs the survivor printed nothing, presumably because the launcher had ended
+  // it.
   const launcherMayKill = { retry: 2 }
 
   it.each([

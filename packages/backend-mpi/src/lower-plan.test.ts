@@ -143,7 +143,7 @@ it('issues the commands for which a message waits before those that may run at t
   expect(after).toEqual([[], [], [0]])
 })
 
-it('orders messages that share a tag', async () => {
+it('keeps messages with the same tag in order', async () => {
   const { after, afterPrevious, messages } = await lower([
     { kind: 'send', buffer: 0, ordinal: 3 },
     { kind: 'send', buffer: 0, ordinal: 3 + 16_384 },
@@ -154,7 +154,7 @@ it('orders messages that share a tag', async () => {
   expect(afterPrevious).toEqual([[1], [], []])
 })
 
-it('sends a long message in pieces, of which one is downloaded while another travels', async () => {
+it('sends a long message in pieces, downloading one while another is being sent', async () => {
   const long = { buffer: 1, byteOffset: 0, rowByteLength: 18 * 2 ** 20, rows: 1, rowByteStride: 18 * 2 ** 20 }
   const { nodes, after, afterPrevious, staging } = await lower([{ kind: 'send', buffer: 1, region: long }])
   expect(nodes).toEqual([...Array(5).fill('download'), ...Array(5).fill('send')])

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { runBundledJob } from './testing/bundled-job.ts'
 import { type JobResult, mpich, openMpi, whereInstalled } from './testing/launchers.ts'
 
-/** A transport, with the reasons against quicker ones. */
+/** A transport, and why each faster one was refused. */
 function behind(name: string, reasons: Readonly<Record<string, RegExp>>) {
   const refused = Object.entries(reasons).map(([other, reason]) => ({
     name: other,
@@ -20,7 +20,7 @@ describe.each([openMpi, mpich])('$name', (mpi) => {
       expect({ exitCode, stdout }, stderr).toEqual({ exitCode: 0, stdout: 'all messages are right\n' })
     })
 
-    it('keeps two deliveries of one tag apart on their way through a rank', async () => {
+    it('keeps two deliveries with the same tag apart when they pass through a rank', async () => {
       const { exitCode, stdout, stderr } = await runBundledJob(mpi, { ranks: 4, program: 'deliveries.ts' })
       expect({ exitCode, stdout }, stderr).toEqual({
         exitCode: 0,
@@ -29,7 +29,7 @@ describe.each([openMpi, mpich])('$name', (mpi) => {
     })
 
     describe('one job of 3 ranks', () => {
-      // The kind of MPI says nothing about software GPUs: once is enough, but for the long form.
+      // Software GPUs do not depend on the kind of MPI, so only the long form tests them with both.
       const inner = mpi === openMpi || long ? 'webgpu' : 'reference'
       let job: JobResult
       beforeAll(async () => {
@@ -62,11 +62,11 @@ describe.each([openMpi, mpich])('$name', (mpi) => {
         expect(exitCode, stdout + stderr).toBe(0)
         const { passed, skipped, failed } = JSON.parse(/^2: (\{.*\})$/m.exec(stdout)![1]!)
         expect(passed).toBeGreaterThanOrEqual(50)
-        // Groups over several ranks have no command queues, whose tests are 11; WebGPU has no `trap`.
+        // Groups over several ranks have no command queues, which have 11 tests; WebGPU has no `trap`.
         expect({ skipped, failed }).toEqual({ skipped: inner === 'webgpu' ? 12 : 11, failed: 0 })
       })
 
-      it('runs programs of several groups at the same time, in whatever order the ranks start them, after any number of groups', () => {
+      it('runs programs of several groups at the same time, started in any order, after any number of groups', () => {
         expect(job.stdout, job.stderr).toMatch(/^3: two groups at once are right$/m)
       })
 
@@ -80,7 +80,7 @@ describe.each([openMpi, mpich])('$name', (mpi) => {
     it.each(
       mpi === openMpi
         ? [
-            // A software adapter takes seconds to compile the kernels of some algorithms, in each process.
+            // In each process, a software adapter takes seconds to compile the kernels of some algorithms.
             [2, 'webgpu', long ? [] : ['transpose', 'reduce', 'sort', 'jacobi']],
             // On two cores they take turns.
             [4, long ? 'webgpu' : 'reference', []],
@@ -109,9 +109,9 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     new RegExp(`^rank \\d ends: unsupported: .*Transport ${name} does not work here: .*${reason}`)
   const notAware =
     /^Open MPI \(.*\) does not accept addresses of GPU memory, according to MPIX_Query_cuda_support\./
-  // What a job says, step by step: the transport, or each rank why it refuses.
+  // What a job prints for each step: the transport, or why each rank refuses.
   type Steps = readonly (readonly [string, string, object | RegExp])[]
-  /** Which GPUs, the program, and its repetitions. */
+  /** The GPUs, the program, and its number of repetitions. */
   type NativeLaunches = readonly (readonly [string, string, number])[]
   const jobs: readonly {
     name: string
@@ -125,17 +125,17 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
       ranks: 2,
       steps: [
         [
-          'as peers, where each has a GPU of its own, unless another way is named',
+          'as peers, if each has its own GPU and no transport is requested',
           'transport.ts,fake-gpus',
           { name: 'ipc', refused: [] },
         ],
         [
-          'by messages of GPUs, where the driver refuses to map memory',
+          'by messages of GPUs, if the driver refuses to map memory',
           `${noIpc} transport.ts,fake-gpus`,
           behind('nccl', { ipc: /cuIpcOpenMemHandle/ }),
         ],
         [
-          'by messages of the host, where NCCL is missing too',
+          'by messages of the host, if NCCL is missing too',
           `${noIpc} FAKE_NCCL_VERSION=none transport.ts,fake-gpus,auto`,
           behind('staged', {
             ipc: /cuIpcOpenMemHandle/,
@@ -144,23 +144,23 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
           }),
         ],
         [
-          'in no way, where ipc is asked for in vain',
+          'in no way, if ipc is requested but does not work',
           `${noIpc} transport.ts,fake-gpus,ipc`,
           refusal('ipc', 'cuIpcOpenMemHandle'),
         ],
         [
-          'by messages of the host, where two ranks have one GPU',
+          'by messages of the host, if two ranks have one GPU',
           'transport.ts,fake-cuda,auto',
           behind('staged', { ipc: same, nccl: same, 'gpu-aware': notAware }),
         ],
         [
-          'in no way, where nccl is asked for and one rank cannot connect',
+          'in no way, if nccl is requested but one rank cannot connect',
           `1@${failingNccl} transport.ts,fake-gpus,nccl`,
           refusal('nccl', 'ncclCommInitRankConfig'),
         ],
-        ['by messages of the host, where these are asked for', 'transport.ts,fake-gpus,staged', host],
+        ['by messages of the host, if these are requested', 'transport.ts,fake-gpus,staged', host],
         [
-          'by messages of the host, where the devices are no GPUs',
+          'by messages of the host, if the devices are not GPUs',
           'transport.ts,reference',
           behind('staged', {
             ipc: /^The backend reference does not share memory between processes\.$/,
@@ -169,7 +169,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
           }),
         ],
         [
-          'by messages of the host, where one rank alone is refused each',
+          'by messages of the host, if each faster transport fails on one rank',
           `1@${noIpc} 0@FAKE_NCCL_VERSION=none transport.ts,fake-gpus,auto`,
           behind('staged', {
             ipc: /^Rank 1: .*cuIpcOpenMemHandle/,
@@ -189,23 +189,23 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
       steps: [
         ['as peers', 'transport.ts,fake-gpus,ipc', { name: 'ipc', refused: [] }],
         [
-          'by messages of GPUs, where these are asked for',
+          'by messages of GPUs, if these are requested',
           'transport.ts,fake-gpus,nccl',
           { name: 'nccl', refused: [] },
         ],
       ],
     },
     {
-      name: 'one job of 3 ranks, whose MPI takes memory of GPUs',
+      name: 'one job of 3 ranks, whose MPI accepts memory of GPUs',
       ranks: 3,
       steps: [
         [
-          'by its messages, where NCCL is missing',
+          'by its messages, if NCCL is missing',
           `${aware(3)} ${noIpc} FAKE_NCCL_VERSION=none transport.ts,fake-gpus,auto`,
           behind('gpu-aware', { ipc: /cuIpcOpenMemHandle/, nccl: /NCCL cannot be loaded/ }),
         ],
         [
-          'by its messages, where these are asked for',
+          'by its messages, if these are requested',
           `${aware(3)} transport.ts,fake-gpus,gpu-aware`,
           { name: 'gpu-aware', refused: [] },
         ],
@@ -214,11 +214,11 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
       callsInOrder: `${aware(3)} FAKE_CUDA_COPY_MS=5 calls-in-order.ts,fake-gpus,gpu-aware`,
     },
     {
-      name: 'one job of 2 ranks, of which one has an MPI that takes memory of GPUs',
+      name: 'one job of 2 ranks, only one of which has an MPI that accepts memory of GPUs',
       ranks: 2,
       steps: [
         [
-          'in no way, where its messages are asked for in vain',
+          'in no way, if its messages are requested but do not work',
           `${aware(1)} transport.ts,fake-gpus,gpu-aware`,
           refusal('gpu-aware', 'rank 1 .* does not accept addresses of GPU memory'),
         ],
@@ -251,7 +251,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     )
 
     it.each(nativeLaunches.map(([gpus, , repetitions], index) => ({ gpus, repetitions, index })))(
-      'repeats device work and messages without JavaScript, with $gpus a rank',
+      'repeats device work and messages without JavaScript, with $gpus per rank',
       ({ repetitions, index }) => {
         expect(saidIn(steps.length + index), job.stderr).toEqual([
           expect.stringMatching(new RegExp(`^${repetitions} repetitions without JavaScript`)),
@@ -264,9 +264,9 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
         expect(saidIn(steps.length + nativeLaunches.length), job.stderr).toEqual(['48 of 48 reads are right'])
       })
 
-    it('ends in order', () => {
+    it('ends normally', () => {
       expect(job.exitCode, job.stdout + job.stderr).toBe(0)
-      // An MPI that takes memory of GPUs got some on each rank.
+      // An MPI that accepts memory of GPUs received some on each rank.
       const addressed = job.stderr.match(/^fake GPU-aware MPI: [1-9]\d* messages of device memory$/gm)
       const takes = job.stdout.includes('"name":"gpu-aware","refused":[]')
       expect(addressed ?? [], job.stderr).toHaveLength(takes ? ranks : 0)

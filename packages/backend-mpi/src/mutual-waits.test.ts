@@ -3,7 +3,7 @@ import { MutualWaits } from './mutual-waits.ts'
 
 const never = new Promise<never>(() => {})
 
-/** Two ranks of which time passes alike. */
+/** Two ranks with the same clock. */
 function twoRanks() {
   let now = 0
   const [here, there] = [0, 1].map(() => new MutualWaits(1000, () => now)) as [MutualWaits, MutualWaits]
@@ -36,17 +36,17 @@ it('reports nothing while one of the ranks has not waited long enough, or may st
   there.call(2, 0, 'opens a group', never)
   pass(5000)
   expect(here.conflict(there.report()!)).toBeUndefined()
-  // It has only just come.
+  // It has only just arrived.
   here.call(1, 0, 'runs "a"', never)
   expect(here.conflict(there.report()!)).toBeUndefined()
   pass(5000)
   expect(here.conflict(there.report()!)).toBeDefined()
-  // The other opens the group too, whatever else it waits for.
+  // The other opens the group too, regardless of what else it waits for.
   here.call(2, 0, 'opens a group', never)
   expect(here.conflict(there.report()!)).toBeUndefined()
 })
 
-it('reports nothing about a rank that works in a run, however long, whatever else waits', async () => {
+it('reports nothing about a rank that is busy in a run, however long, whatever else is waiting', async () => {
   const { here, there, pass } = twoRanks()
   let end = () => {}
   const run = new Promise<void>((resolve) => {

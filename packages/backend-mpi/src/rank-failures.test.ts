@@ -1,6 +1,6 @@
-// What becomes of a job when one of its ranks fails: it ends with the rank named or a reason, no process is
-// left, GPUs are as before, and the next job is right. On the fake driver those cases that concern memory
-// which ranks map; with TANDEM_TEST_BACKEND=cuda, on a machine with GPUs, all.
+// When a rank fails, its job ends, naming the rank or a reason, no process is left over, GPUs are as before,
+// and the next job works. The fake driver runs the cases that concern memory which ranks map;
+// TANDEM_TEST_BACKEND=cuda, on a machine with GPUs, runs all.
 import { afterEach, describe, expect, it } from 'vitest'
 import { openMpi, whereInstalled } from './testing/launchers.ts'
 import { preloadedLibrary } from './testing/preloaded-library.ts'
@@ -17,7 +17,7 @@ type Job = Partial<RankJob> & Pick<RankJob, 'transport' | 'role'>
 const run = ({ environment, ...more }: Job) =>
   runRankJob({
     ...{ inner, ranks, seed: seed++, ...more },
-    // The fake driver has this much, in memory of the host.
+    // The memory of the fake driver's devices, which is memory of the host.
     environment: { ...(!onGpus && { FAKE_CUDA_MEMORY: String(2 ** 26) }), ...environment },
   })
 type Result = Awaited<ReturnType<typeof run>>
@@ -27,7 +27,7 @@ function expectRight({ exitCode, text, problems }: Result, size = ranks): void {
   expect({ exitCode, right, problems }, text).toEqual({ exitCode: 0, right: size, problems: [] })
 }
 
-/** Every rank refuses with that reason. */
+/** Expects that every rank refuses for this reason. */
 function expectRefused({ text, problems }: Result, size: number, reason: RegExp): void {
   const refusals = text.match(/^rank \d+ ends: unsupported: .*$/gm)
   expect(problems).toEqual([])
@@ -35,7 +35,7 @@ function expectRefused({ text, problems }: Result, size: number, reason: RegExp)
   for (const refusal of refusals!) expect(refusal).toMatch(reason)
 }
 
-/** A job that is disturbed fails, and the next one is right. */
+/** Expects that a disturbed job fails, and that the next one works. */
 async function expectFailed({ exitCode, disturbed, text, problems }: Result, transport: string) {
   expect({ disturbed, problems }, text).toEqual({ disturbed: true, problems: [] })
   expect(exitCode).not.toBe(0)
@@ -46,7 +46,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
   afterEach(async () => expect(await heldSince(before)).toEqual([]))
 
   it.each(transports)(
-    'a rank that is killed in the middle of a run ends the job by its name, over %s',
+    'a rank that is killed in the middle of a run ends the job, which names it, over %s',
     async (transport) => {
       let running = 0
       const result = await run({
@@ -88,7 +88,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
       })
 
       it.each(['ipc', 'auto'])(
-        'where the driver maps no memory of others, ipc refuses and auto computes: %s',
+        'if the driver maps no memory of other processes, ipc refuses and auto computes: %s',
         async (transport) => {
           const environment = { LD_PRELOAD: preloadedLibrary('native/test/refuse_ipc.c') }
           const result = await run({ transport, role: 'work', ranks: 2, environment })
@@ -98,11 +98,11 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
       )
 
       it.each([
-        // Before they join, ranks know of no transport.
+        // Before they join, ranks have no transport.
         ...[['staged', 'absent', /has waited 5 s for other ranks to join/] as const],
         ...transports.map((transport) => [transport, 'away', /has waited 5 s for rank 1 /] as const),
       ])(
-        'the others say for whom they wait, over %s where rank 1 is %s',
+        'the others name the rank for which they wait, over %s when rank 1 is %s',
         async (transport, role, sentence) => {
           let said = false
           const result = await run({
@@ -119,7 +119,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     },
   )
 
-  it('does not take a line that a rank itself has written for one that names it', () => {
+  it('does not mistake a line that a rank itself printed for one that names it', () => {
     const own =
       'rank 1 is process 7\nrank 1 is in the middle of a run\nrank 1: all results are right\nrank 11 is lost'
     expect(lineNaming(1, own)).toBeUndefined()

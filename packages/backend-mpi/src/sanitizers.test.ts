@@ -1,11 +1,11 @@
-// The addon under AddressSanitizer with UndefinedBehaviorSanitizer, and under ThreadSanitizer, in jobs of
-// three ranks.
+// Runs the addon under AddressSanitizer with UndefinedBehaviorSanitizer, and under ThreadSanitizer, in jobs
+// of three ranks.
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { runBundledJob } from './testing/bundled-job.ts'
 import { openMpi, whereInstalled } from './testing/launchers.ts'
 
-// Not a literal: this package's build knows nothing of that package.
+// Not a literal, because this package's build does not include that package.
 const where = 'sanitized'
 const { missingFor, sanitizedAddon, sanitizedStart } = (await import(
   `../../backend-cuda/src/testing/${where}.ts`

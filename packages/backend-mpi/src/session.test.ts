@@ -33,7 +33,7 @@ it('lists the libraries that it tried if none loads', () => {
   )
 })
 
-it('is refused in a worker thread, whatever is asked of it', async () => {
+it('is refused in a worker thread, whatever is called', async () => {
   const { exitCode, stdout } = await runBundledJob(undefined, { ranks: 1, program: 'worker.ts' })
   const refusal = 'unsupported MPI runs only in the main thread of a process; this is a worker thread.\n'
   expect([exitCode, stdout]).toEqual([0, refusal.repeat(4)])
@@ -45,7 +45,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     expect([exitCode, stdout]).toEqual([0, 'rank 0 of 1\n'])
   })
 
-  it('says that a launcher that MPI does not recognize leads to jobs of one rank', async () => {
+  it('reports that a launcher that MPI does not recognize starts jobs of one rank', async () => {
     const environment = { SLURM_STEP_NUM_TASKS: '4', SLURM_PROCID: '3' }
     const { exitCode, stdout } = await runBundledJob(undefined, {
       ranks: 1,

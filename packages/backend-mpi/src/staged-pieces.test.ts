@@ -15,7 +15,7 @@ it.each([
   ['host', 64],
   ['device', 16],
 ] as const)(
-  'needs %s memory for three pieces at most, and pieces that are whole multiples of what travels at a time',
+  'needs %s memory for at most three pieces, which are whole multiples of the unit of transfer',
   (through, most) => {
     for (const megabytes of [11, 13, 256, 1000, 5000]) {
       const rowByteLength = megabytes * MiB

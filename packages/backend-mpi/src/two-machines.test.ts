@@ -7,9 +7,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { runBundledJob } from './testing/bundled-job.ts'
 import { openMpi, whereInstalled } from './testing/launchers.ts'
 
-// Two network namespaces with host names of their own and a link between them are two machines to MPI and to
-// Tandem: ranks 0 and 1 are on the first, rank 2 is on the second, and their messages go over TCP. Another
-// run may have machines of its own at the same time.
+// To MPI and to Tandem, two network namespaces with their own host names and a link between them are two
+// machines. Ranks 0 and 1 are on the first, rank 2 is on the second, and their messages go over TCP. Another
+// run may have its own machines at the same time.
 const names = [`tandem-a-${process.pid}`, `tandem-b-${process.pid}`] as const
 const addresses = ['10.77.0.1', '10.77.0.2'] as const
 
@@ -20,14 +20,14 @@ ip('netns', 'del', probe)
 const missing = allowed ? '' : ' (skipped: this user may not make network namespaces)'
 
 /**
- * By how much a busy machine may exceed the seconds in which a cut is noticed. `npm run test:long`, which
- * runs these tests alone, asserts the seconds themselves.
+ * The factor by which a busy machine may exceed the time in which a cut is noticed. `npm run test:long`,
+ * which runs these tests alone, asserts the time itself.
  */
 const patience = process.env.TANDEM_LONG === '1' ? 1 : 8
 
 /**
- * Linux tells the other end of a link up to a second later, and a launcher that starts before finds no way
- * there.
+ * Linux informs the other end of a link up to a second later, and a launcher that starts earlier finds no
+ * route.
  */
 async function linkIsUp(): Promise<void> {
   const isUp = (name: string, i: number) =>
@@ -40,8 +40,8 @@ describe.skipIf(!openMpi.installed || !allowed)(
   () => {
     let folder: string
 
-    // Each test has machines of its own: right after a cut, Open MPI may find no way over a link that is up
-    // again.
+    // Each test has its own machines, because right after a cut Open MPI may find no route over a link that
+    // is up again.
     beforeEach(async () => {
       folder = await mkdtemp(join(tmpdir(), 'tandem-machines-'))
       for (const name of names) ip('netns', 'add', name)
@@ -65,7 +65,7 @@ describe.skipIf(!openMpi.installed || !allowed)(
         expect(ip('-n', name, 'link', 'set', `tandem${i}`, 'up').status).toBe(0)
       }
       await linkIsUp()
-      // In place of ssh: the first argument is the host.
+      // Used instead of ssh; the first argument is the host.
       const agent = join(folder, 'agent')
       await writeFile(
         agent,
@@ -79,7 +79,7 @@ describe.skipIf(!openMpi.installed || !allowed)(
         for (const process of ip('netns', 'pids', name).stdout.split(/\s+/).filter(Boolean))
           spawnSync('kill', ['-KILL', process])
         ip('netns', 'del', name)
-        // MPI keeps its memory between ranks in files, which stay where a rank is killed.
+        // MPI shares memory between ranks in files, which remain if a rank is killed.
         for (const shared of ['/dev/shm', tmpdir()])
           for (const file of await readdir(shared).catch(() => []))
             if (file.includes(`.${name}.`)) await rm(join(shared, file), { recursive: true, force: true })
@@ -88,7 +88,7 @@ describe.skipIf(!openMpi.installed || !allowed)(
     })
 
     /**
-     * `keepalive`: the launcher notices a machine that does not answer, after 8 s; without it, it waits
+     * With `keepalive` the launcher notices after 8 s that a machine does not answer; otherwise it waits
      * forever.
      */
     const machinesWith = (keepalive: boolean) => ({
@@ -110,7 +110,7 @@ describe.skipIf(!openMpi.installed || !allowed)(
     })
 
     /**
-     * Runs a job, cuts the link once its ranks compute, and gives the seconds from the cut to each line and
+     * Runs a job, cuts the link once its ranks compute, and returns the seconds from the cut to each line and
      * to the end.
      */
     async function cutLink(
@@ -130,8 +130,8 @@ describe.skipIf(!openMpi.installed || !allowed)(
           onLine(line, killLauncher)
           const [, process] = /^rank \d is process (\d+)$/.exec(line) ?? []
           if (process === undefined || processes.push(process) < 3) return
-          // Not while mpirun still speaks to the other machine: it has no time limit for what is not
-          // acknowledged.
+          // Not while mpirun still communicates with the other machine: it has no time limit for data that
+          // is not acknowledged.
           void setTimeout(3000).then(() => {
             cut = performance.now()
             ip('-n', names[0], 'link', 'set', 'tandem0', 'down')
@@ -140,8 +140,8 @@ describe.skipIf(!openMpi.installed || !allowed)(
       })
       const seconds = since()
       const alive = () => processes.filter((process) => spawnSync('kill', ['-0', process]).status === 0)
-      // The rank on the other machine ends by itself: nobody there hears of the launcher. The program itself
-      // waits for 1.5 s after its error.
+      // The rank on the other machine ends by itself, because nothing there hears from the launcher. The
+      // program itself waits for 1.5 s after its error.
       while (alive().length > 0) await setTimeout(100)
       const survivors = alive()
       return { exitCode, stderr, seconds, lines, survivors }
@@ -163,8 +163,8 @@ describe.skipIf(!openMpi.installed || !allowed)(
       expect(survivors).toEqual([])
     })
 
-    // A heartbeat goes out every second, and may be on its way unacknowledged for 10 s; 2 s more are the
-    // launcher's, to report it first.
+    // A heartbeat is sent every second and may stay unacknowledged for 10 s; the launcher has 2 s more to
+    // report the cut first.
     it('gives the survivors a typed error within 15 s of the cut, if the launcher does not notice it', async ({
       annotate,
     }) => {

@@ -8,17 +8,17 @@ const opened = openedGpu({ limits: { maxStorageBuffersPerDispatch: 16 } })
 const adapterOf = async () => (await opened.gpu.requestAdapter())!
 
 describe('4.2 navigator.gpu: requestAdapter', () => {
-  it('gives a new adapter at each call', async () => {
+  it('returns a new adapter for each call', async () => {
     expect(await adapterOf()).not.toBe(await adapterOf())
     expect(Object.prototype.toString.call(await adapterOf())).toBe('[object GPUAdapter]')
   })
 
-  it('gives null for a feature level that it does not know', async () => {
+  it('returns null for an unknown feature level', async () => {
     expect(await opened.gpu.requestAdapter({ featureLevel: 'cutting-edge' })).toBeNull()
     expect(await opened.gpu.requestAdapter({ featureLevel: 'compatibility' })).not.toBeNull()
   })
 
-  it('rejects for a power preference that is none', async () => {
+  it('rejects for an unknown power preference', async () => {
     expect(await rejection(opened.gpu.requestAdapter({ powerPreference: 'loud' as 'low-power' }))).toBe(
       'TypeError',
     )
@@ -26,7 +26,7 @@ describe('4.2 navigator.gpu: requestAdapter', () => {
   })
 
   it.skipIf(!onReference)(
-    'gives a fallback adapter where the device is the CPU, and says so (needs a software adapter)',
+    'returns a fallback adapter if the device is the CPU, and marks it as one (needs a software adapter)',
     async () => {
       const adapter = await opened.gpu.requestAdapter({ forceFallbackAdapter: true })
       expect(adapter!.info.isFallbackAdapter).toBe(true)
@@ -34,7 +34,7 @@ describe('4.2 navigator.gpu: requestAdapter', () => {
     },
   )
 
-  it('lists the language features, none twice', () => {
+  it('lists each language feature once', () => {
     const features = opened.gpu.wgslLanguageFeatures
     expect(features.has('pointer_composite_access')).toBe(true)
     expect([...features].length).toBe(features.size)
@@ -42,7 +42,7 @@ describe('4.2 navigator.gpu: requestAdapter', () => {
 })
 
 describe('4.3 GPUAdapter: requestDevice', () => {
-  it('rejects at the second device', async () => {
+  it('rejects a second device', async () => {
     const adapter = await adapterOf()
     expect(await rejection(adapter.requestDevice({ requiredLimits: { maxBindGroups: 999 } }))).toBe(
       'OperationError',
@@ -77,7 +77,7 @@ describe('4.3 GPUAdapter: requestDevice', () => {
   })
 
   it.skipIf(!onReference)(
-    'gives the limits that are asked for, and the defaults otherwise (needs known limits)',
+    'returns the requested limits, and the defaults otherwise (needs known limits)',
     async () => {
       const adapter = await adapterOf()
       const device = await adapter.requestDevice({
@@ -101,7 +101,7 @@ describe('4.3 GPUAdapter: requestDevice', () => {
     },
   )
 
-  it('gives the features that are asked for, and those of every device', async () => {
+  it('returns the requested features, and those of every device', async () => {
     const adapter = await adapterOf()
     expect([...adapter.features]).toEqual([
       'core-features-and-limits',
@@ -137,7 +137,7 @@ describe('4.3 GPUAdapter: requestDevice', () => {
       expect(call).toThrow(TypeError)
   })
 
-  it('takes labels for the device and its queue', async () => {
+  it('accepts labels for the device and its queue', async () => {
     const device = await opened.device({ label: 'one', defaultQueue: { label: 'two' } })
     expect([device.label, device.queue.label]).toEqual(['one', 'two'])
     device.label = 'a\ud800b'

@@ -88,7 +88,7 @@ describe('5.2 mapAsync', () => {
     device.destroy()
   })
 
-  it('rejects while a mapping is pending or there, or after destroy', async () => {
+  it('rejects while a mapping is pending or active, or after destroy', async () => {
     const device = await opened.device()
     const make = () => device.createBuffer({ size: 16, usage: MAP_READ })
     const buffer = make()
@@ -130,7 +130,7 @@ describe('5.2 mapAsync', () => {
     device.destroy()
   })
 
-  it('of a mapped buffer rejects at once, and leaves the mapping as it is', async () => {
+  it('rejects at once for a mapped buffer, and leaves the mapping unchanged', async () => {
     const device = await opened.device()
     const buffer = device.createBuffer({ size: 16, usage: MAP_WRITE, mappedAtCreation: true })
     const rejected = await expectValidation(device, /already mapped/, () =>
@@ -145,7 +145,7 @@ describe('5.2 mapAsync', () => {
     device.destroy()
   })
 
-  it('ends, of invalid buffers too, when the device is destroyed', async () => {
+  it('settles when the device is destroyed, also for invalid buffers', async () => {
     const device = await opened.device()
     const buffer = await expectValidation(device, /usage/, () =>
       device.createBuffer({ size: 16, usage: 0, mappedAtCreation: true }),
@@ -166,7 +166,7 @@ describe('5.2 mapAsync', () => {
 })
 
 describe('5.2 getMappedRange and unmap', () => {
-  it('ranges lie in the mapping, at the right alignment, and do not overlap', async () => {
+  it('ranges are in the mapping, correctly aligned, and do not overlap', async () => {
     const device = await opened.device()
     const buffer = device.createBuffer({ size: 80, usage: MAP_READ })
     expect(() => buffer.getMappedRange()).toThrow('is not mapped')
@@ -193,7 +193,7 @@ describe('5.2 getMappedRange and unmap', () => {
     device.destroy()
   })
 
-  it('a range that was transferred elsewhere does no harm', async () => {
+  it('a range that was transferred does no harm', async () => {
     const device = await opened.device()
     const buffer = device.createBuffer({ size: 16, usage: MAP_WRITE | COPY_SRC, mappedAtCreation: true })
     const range = buffer.getMappedRange()
@@ -218,7 +218,7 @@ describe('5.2 getMappedRange and unmap', () => {
   })
 })
 
-it('a buffer that the collector takes gives its memory back', async () => {
+it('the memory of a garbage-collected buffer is freed', async () => {
   const collect = (globalThis as { gc?: () => void }).gc
   const { setFlagsFromString } = await import('node:v8')
   const { runInNewContext } = await import('node:vm')

@@ -6,7 +6,7 @@ const opened = openedGpu()
 const empty = '@compute @workgroup_size(1) fn main() {}'
 
 describe('9.1 createShaderModule', () => {
-  it('takes WGSL that is right, and shows where it is wrong', async () => {
+  it('accepts valid WGSL, and reports where it is invalid', async () => {
     const device = await opened.device()
     const good = await expectValidation(device, undefined, () =>
       device.createShaderModule({ code: empty, label: 'good' }),
@@ -36,7 +36,7 @@ describe('9.1 createShaderModule', () => {
     expect((await module.getCompilationInfo()).messages).toEqual([])
   })
 
-  it('shows warnings, with their places, of modules with and without entry points', async () => {
+  it('reports warnings, with their positions, for modules with and without entry points', async () => {
     const device = await opened.device({ requiredFeatures: ['subgroups'] })
     const shown = async (code: string) => {
       const module = await expectValidation(device, undefined, () => device.createShaderModule({ code }))
@@ -87,7 +87,7 @@ describe('9.1 createShaderModule', () => {
     device.destroy()
   })
 
-  it('takes hints and throws for wrong arguments', async () => {
+  it('accepts hints and throws for wrong arguments', async () => {
     const device = await opened.device()
     const layout = device.createPipelineLayout({ bindGroupLayouts: [] })
     const compilationHints = [
@@ -109,7 +109,7 @@ describe('9.1 createShaderModule', () => {
     device.destroy()
   })
 
-  it('with a feature that the device has takes the extension', async () => {
+  it('accepts an extension if the device has its feature', async () => {
     const device = await opened.device({ requiredFeatures: ['shader-f16', 'subgroups'] })
     const code = `enable f16, subgroups; ${empty}`
     const module = await expectValidation(device, undefined, () => device.createShaderModule({ code }))
@@ -274,7 +274,7 @@ describe('10.2 createComputePipeline', () => {
 })
 
 describe("10.1 getBindGroupLayout, and 'auto'", () => {
-  it('gives new objects that fit the pipeline and no other', async () => {
+  it('returns new objects that are compatible only with the pipeline', async () => {
     const device = await opened.device()
     const code =
       '@group(1) @binding(3) var<storage, read_write> y: u32; @compute @workgroup_size(1) fn main() { y = 1; }'
@@ -317,7 +317,7 @@ describe("10.1 getBindGroupLayout, and 'auto'", () => {
     device.destroy()
   })
 
-  it('layouts with equal entries fit one another', async () => {
+  it('layouts with equal entries are compatible', async () => {
     const device = await opened.device()
     const code =
       '@group(0) @binding(3) var<storage, read_write> y: u32; @compute @workgroup_size(1) fn main() { y = 1; }'

@@ -45,12 +45,12 @@ it('a kernel runs as often as it is dispatched, on what is bound, in the order o
     device.queue.submit([encoder.finish()])
   }
   const values = new Float32Array((await readBack(device, y)).buffer)
-  // Where y is longer than x, the out-of-bounds index is clamped to the last element of x.
+  // If y is longer than x, the out-of-bounds index is clamped to the last element of x.
   expect([...values]).toEqual([111, 221, 331, 441, 441, 441])
   device.destroy()
 })
 
-it('a submit waits for its pipelines, and what follows waits for it', async () => {
+it('a submit waits for its pipelines, and later work waits for the submit', async () => {
   const device = await opened.device()
   const buffer = device.createBuffer({ size: 4, usage: usage.STORAGE | usage.COPY_SRC | usage.COPY_DST })
   const code = (text: string) => `
@@ -80,7 +80,7 @@ it('a submit waits for its pipelines, and what follows waits for it', async () =
   device.destroy()
 })
 
-it('data may be changed as soon as writeBuffer returns, also where it waits for its turn', async () => {
+it('data may be changed as soon as writeBuffer returns, even while the write is queued', async () => {
   const device = await opened.device()
   const buffer = device.createBuffer({ size: 200_000, usage: usage.COPY_DST | usage.COPY_SRC })
   const held = await opened.group.devices[0]!.allocate('u32', 1)
@@ -156,7 +156,7 @@ it('the number of workgroups may come from a buffer', async () => {
   device.destroy()
 })
 
-it('passes write the time into queries, which are resolved into a buffer', async () => {
+it('passes write timestamps into queries, which are resolved into a buffer', async () => {
   const device = await opened.device({ requiredFeatures: ['timestamp-query'] })
   const querySet = device.createQuerySet({ type: 'timestamp', count: 4 })
   const target = device.createBuffer({ size: 288, usage: usage.QUERY_RESOLVE | usage.COPY_SRC })

@@ -28,7 +28,7 @@ describe('22 errors: scopes', () => {
     device.destroy()
   })
 
-  it('let errors of other kinds through to the scope outside', async () => {
+  it('pass errors of other kinds to the enclosing scope', async () => {
     const device = await opened.device()
     device.pushErrorScope('validation')
     device.pushErrorScope('out-of-memory')
@@ -43,7 +43,7 @@ describe('22 errors: scopes', () => {
     device.destroy()
   })
 
-  it('reject where none is open', async () => {
+  it('reject if no scope is open', async () => {
     const device = await opened.device()
     expect(await rejection(device.popErrorScope())).toBe('OperationError')
     device.pushErrorScope('internal')
@@ -53,7 +53,7 @@ describe('22 errors: scopes', () => {
     device.destroy()
   })
 
-  it('hear of buffers for which there is no memory', async () => {
+  it('catch the error of a buffer for which there is no memory', async () => {
     const { device, create, count } = await tooManyBuffers()
     const buffers: GPUBuffer[] = []
     let error: GPUError | null = null
@@ -71,7 +71,7 @@ describe('22 errors: scopes', () => {
     await new Promise((resolve) => setTimeout(resolve, 20))
   })
 
-  it('hear of submits that name a buffer of which it is not known yet that it has no memory', async () => {
+  it('catch the error of a submit with a buffer whose failed allocation is not known yet', async () => {
     const { device, create, count } = await tooManyBuffers()
     device.pushErrorScope('out-of-memory')
     const buffers = Array.from({ length: count }, create)
@@ -87,7 +87,7 @@ describe('22 errors: scopes', () => {
 })
 
 describe('22 errors: uncaptured', () => {
-  it('go to listeners and to the handler, as events of the device', async () => {
+  it('are dispatched to listeners and to the handler, as events of the device', async () => {
     const device = await opened.device()
     const heard: string[] = []
     const event = new Promise<GPUUncapturedErrorEvent>((resolve) => {
@@ -142,7 +142,7 @@ describe('22 errors: uncaptured', () => {
     device.destroy()
   })
 
-  it('can be made by users', () => {
+  it('can be constructed by users', () => {
     const { GPUUncapturedErrorEvent, GPUValidationError, GPUPipelineError, GPUError, GPUBuffer } =
       globals as unknown as typeof globalThis & { GPUError: new () => unknown; GPUBuffer: new () => unknown }
     const error = new GPUValidationError('wrong')
@@ -184,7 +184,7 @@ describe('22 device loss', () => {
     expect([mapped.mapState, range.byteLength]).toEqual(['unmapped', 0])
   })
 
-  it('after it, objects are made, and nothing is reported', async () => {
+  it('after it, objects can be created, and no error is reported', async () => {
     const device = await opened.device()
     device.pushErrorScope('validation')
     device.destroy()
@@ -217,7 +217,7 @@ describe('22 device loss', () => {
     expect(await device.popErrorScope()).toBeNull()
   })
 
-  it('aborts mappings and settles what waits', async () => {
+  it('aborts mappings and settles pending promises', async () => {
     const device = await opened.device()
     const buffer = device.createBuffer({ size: 8, usage: usage.MAP_READ | usage.COPY_DST })
     const mapping = buffer.mapAsync(1)
@@ -228,7 +228,7 @@ describe('22 device loss', () => {
   })
 })
 
-it('buffers that are made in a row are asked after seldom, and so are submits behind a buffer', async () => {
+it('the outcomes of buffers created in a row, and of submits after them, are rarely queried', async () => {
   const backend = referenceBackend()
   const open = backend.open.bind(backend)
   let asked = 0
@@ -271,7 +271,7 @@ it('buffers that are made in a row are asked after seldom, and so are submits be
   await destroyGPU(gpu)
 })
 
-it('a kernel that does not end costs its GPUDevice alone', async () => {
+it('a kernel that does not end loses only its own GPUDevice', async () => {
   const group = opened.group
   const { createGPU } = await import('./create-gpu.ts')
   const gpu = await createGPU(group.devices[0]!, { timeoutSeconds: 0.2 })
@@ -308,7 +308,7 @@ it('a kernel that does not end costs its GPUDevice alone', async () => {
   other!.destroy()
 })
 
-it('what is not there is a validation error, and gives an invalid object', async () => {
+it('using what is not supported is a validation error, and returns an invalid object', async () => {
   const device = await opened.device()
   const texture = { size: [1], format: 'rgba8unorm', usage: 4 } as const
   const missing = /does not support textures, samplers or rendering/
@@ -377,7 +377,7 @@ it('methods and arguments accept only objects of their interface, whatever the p
   device.destroy()
 })
 
-it('install puts the API into the global scope, and takes it away again', () => {
+it('install adds the API to the global scope, and can remove it again', () => {
   const before = Object.getOwnPropertyDescriptor(globalThis, 'navigator')
   const uninstall = install(opened.gpu)
   expect(navigator.gpu).toBe(opened.gpu)

@@ -59,7 +59,7 @@ describe('13.2 encoder state', () => {
     device.destroy()
   })
 
-  it('a pass that has ended takes nothing', async () => {
+  it('a pass that has ended accepts no calls', async () => {
     const device = await opened.device()
     const buffer = device.createBuffer({ size: 12, usage: usage.INDIRECT })
     const module = device.createShaderModule({ code: '@compute @workgroup_size(1) fn main() {}' })
@@ -191,7 +191,7 @@ describe('13.4 to 13.6 copies, clears and queries', () => {
     device.destroy()
   })
 
-  it('clearBuffer too', async () => {
+  it('clearBuffer does the same', async () => {
     const device = await opened.device()
     const buffer = device.createBuffer({ size: 32, usage: usage.COPY_DST })
     const clear = (problem: RegExp | undefined, ...given: [number?, number?]) =>
@@ -310,7 +310,7 @@ describe('14 and 16 bind groups and dispatches', () => {
     return { device, pipeline, make, group, dispatch }
   }
 
-  it('takes what fits', async () => {
+  it('accepts what is compatible', async () => {
     const { device, make, group, dispatch, pipeline } = await setup()
     const [x, y, z] = [make(), make(), make()]
     const whole = group(0, { buffer: x }, { buffer: y, size: 256 })
@@ -372,7 +372,7 @@ describe('14 and 16 bind groups and dispatches', () => {
     device.destroy()
   })
 
-  it('a buffer is read or written by a dispatch, and what is written shares no byte', async () => {
+  it('a dispatch reads or writes a buffer, and what it writes overlaps nothing else', async () => {
     const { device, make, group, dispatch } = await setup()
     const [x, y] = [make(), make()]
     const part = (buffer: GPUBuffer, offset: number) => ({ buffer, offset, size: 256 })

@@ -69,7 +69,7 @@ describe('jax-js on the WebGPU API', () => {
     )
   })
 
-  it('takes exponentials, logarithms and square roots', async () => {
+  it('computes exponentials, logarithms and square roots', async () => {
     const { numpy: np } = jax
     await expectNear(
       np.log(np.exp(array(a)).add(np.sqrt(array(b)))),
@@ -77,7 +77,7 @@ describe('jax-js on the WebGPU API', () => {
     )
   })
 
-  it('takes sines and hyperbolic tangents', async () => {
+  it('computes sines and hyperbolic tangents', async () => {
     const { numpy: np } = jax
     await expectNear(
       np.tanh(np.sin(array(b))),
@@ -117,13 +117,13 @@ describe('jax-js on the WebGPU API', () => {
     )
   })
 
-  it('adds up along an array', async () => {
+  it('computes cumulative sums', async () => {
     let total = 0
     const sums = b.map((x) => (total += x))
     await expectNear(jax.numpy.cumsum(array(b)), sums)
   })
 
-  it('takes the softmax', async () => {
+  it('computes the softmax', async () => {
     const total = sum(a.map(Math.exp))
     await expectNear(
       jax.nn.softmax(array(a)),

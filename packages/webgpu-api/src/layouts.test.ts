@@ -108,7 +108,7 @@ describe('8.1 createBindGroupLayout', () => {
 })
 
 describe('8.3 createPipelineLayout', () => {
-  it('sums over its groups, and takes gaps', async () => {
+  it('sums over its groups, and accepts gaps', async () => {
     const device = await opened.device()
     const layout = (...given: Parameters<typeof many>) =>
       device.createBindGroupLayout({ entries: many(...given) })
@@ -166,7 +166,7 @@ describe('8.2 createBindGroup', () => {
     device.destroy()
   })
 
-  it('fits its layout, one entry for each', async () => {
+  it('matches its layout, with one entry for each binding', async () => {
     const device = await opened.device()
     const layout = device.createBindGroupLayout({ entries: [entry(5), entry(1, storage)] })
     const uniform = device.createBuffer({ size: 70_000, usage: usage.UNIFORM })

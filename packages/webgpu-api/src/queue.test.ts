@@ -7,7 +7,7 @@ const opened = openedGpu()
 const { COPY_SRC, COPY_DST, MAP_READ } = usage
 
 describe('19.2 writeBuffer', () => {
-  it('takes any memory, counted in elements of a typed array', async () => {
+  it('accepts any memory, counted in elements of a typed array', async () => {
     const device = await opened.device()
     const bytes = Uint8Array.from({ length: 24 }, (_, i) => i)
     const shared = new SharedArrayBuffer(24)
@@ -67,7 +67,7 @@ describe('19.2 writeBuffer', () => {
 })
 
 describe('19.2 submit', () => {
-  it('takes each command buffer once', async () => {
+  it('accepts each command buffer once', async () => {
     const device = await opened.device()
     const make = () => device.createCommandEncoder({ label: 'e' }).finish({ label: 'c' })
     const [a, b] = [make(), make()]
@@ -121,7 +121,7 @@ describe('19.2 submit', () => {
     device.destroy()
   })
 
-  it('checks what is bound, dispatched or not', async () => {
+  it('checks what is bound, whether or not it is dispatched', async () => {
     const device = await opened.device()
     const layout = device.createBindGroupLayout({ entries: [{ binding: 0, visibility: 4, buffer: {} }] })
     const buffer = device.createBuffer({ size: 16, usage: usage.UNIFORM })

@@ -55,7 +55,7 @@ async function start(directory: string): Promise<number[]> {
 }
 
 it.skipIf(process.env.TANDEM_TEST_BACKEND !== 'fake-cuda')(
-  'runs no front end for kernels that an earlier start has compiled, unless what it left is damaged (skipped: the backend keeps nothing)',
+  'runs no front end for kernels that an earlier start has compiled, unless the files that it left are damaged (skipped: the backend keeps nothing)',
   async () => {
     const directory = mkdtempSync(join(tmpdir(), 'tandem-second-start-'))
     onTestFinished(() => rmSync(directory, { recursive: true, force: true }))

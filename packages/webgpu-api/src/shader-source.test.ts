@@ -3,7 +3,7 @@ import { WgslError } from '@tandem-gpu/wgsl'
 import { expect, it } from 'vitest'
 import { ShaderSource } from './shader-source.ts'
 
-/** A cache in memory, with the number of results that it has taken. */
+/** A cache in memory; `results` contains everything stored in it. */
 function memoryCache(): FrontEndCache & { readonly results: Map<string, unknown> } {
   const results = new Map<string, unknown>()
   return {
@@ -43,7 +43,7 @@ const requests: readonly [string | undefined, Record<string, number>][] = [
   ['main', { absent: 1 }],
 ]
 
-/** Everything that pipelines can learn of a source. */
+/** Everything that pipelines can find out about a source. */
 function described(source: ShaderSource): unknown {
   const { messages, problem, features } = source
   const kernels = requests.map(([entryPoint, constants]) => {
@@ -58,7 +58,7 @@ function described(source: ShaderSource): unknown {
   return { messages, problem, features, kernels }
 }
 
-it.each(valid)('says of a known module what the front end says: %s', (code) => {
+it.each(valid)('returns the same as the front end for a known module: %s', (code) => {
   const expected = described(new ShaderSource(code, undefined))
   const cache = memoryCache()
   expect(described(new ShaderSource(code, cache))).toEqual(expected)
@@ -68,23 +68,23 @@ it.each(valid)('says of a known module what the front end says: %s', (code) => {
   expect(cache.results.size).toBe(count)
 })
 
-it('has warnings to keep', () => {
+it('reports the warnings that the cache must keep', () => {
   expect(new ShaderSource(warned, undefined).messages).toMatchObject([{ type: 'warning', lineNum: 4 }])
 })
 
-it('asks the cache before the front end, which runs where a backend reads the module', () => {
+it('queries the cache before the front end, which runs if a backend reads the module', () => {
   const code = `${bound} ${kernel('main', 'x[0] = 1;')}`
   const cache = memoryCache()
   new ShaderSource(code, cache)
   const [[key, kept]] = cache.results as unknown as [[string, { checked: { reflection: object } }]]
-  // What no front end would say.
+  // The front end would never return this.
   cache.results.set(key, { ...kept, checked: { ...kept.checked, reflection: { entryPoint: 'kept' } } })
   const { reflection, lowered } = new ShaderSource(code, cache).kernel('main', {})
   expect(reflection).toEqual({ entryPoint: 'kept' })
   expect(lowered().entryPoint.name).toBe('main')
 })
 
-it('keeps nothing of an invalid module or pipeline', () => {
+it('stores nothing for an invalid module or pipeline', () => {
   const cache = memoryCache()
   const invalid = new ShaderSource('fn f() { return 1; }', cache)
   expect(invalid.problem).toMatch(/shader:1:/)

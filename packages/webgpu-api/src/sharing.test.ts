@@ -6,7 +6,7 @@ import { expectValidation, openedGpu, readBack, usage } from './testing-gpu.ts'
 
 const opened = openedGpu({ devices: 2 })
 
-it('a GPUBuffer is a buffer of programs, in the order of the calls', async () => {
+it('programs can use a GPUBuffer, in the order of the calls', async () => {
   const device = await opened.device()
   const { group } = opened
   const buffer = device.createBuffer({
@@ -48,7 +48,7 @@ it('a GPUBuffer is a buffer of programs, in the order of the calls', async () =>
   expect(group.live().allocations).toBe(0)
 })
 
-it('a view whose GPUBuffer nobody holds keeps its memory until the GPUDevice is destroyed', async () => {
+it('a view whose GPUBuffer is no longer referenced keeps its memory until the GPUDevice is destroyed', async () => {
   const device = await opened.device()
   const shared = async () => viewOf(device.createBuffer({ size: 16, usage: usage.STORAGE }), 'u32')
   const view = await shared()
@@ -67,7 +67,7 @@ it('a view whose GPUBuffer nobody holds keeps its memory until the GPUDevice is 
   expect(opened.group.live().allocations).toBe(0)
 })
 
-it('memory of the group is a GPUBuffer', async () => {
+it('memory of the group can be used as a GPUBuffer', async () => {
   const device = await opened.device()
   const { group } = opened
   const memory = await group.devices[0]!.allocate('f32', 192)
@@ -84,7 +84,7 @@ it('memory of the group is a GPUBuffer', async () => {
   device.destroy()
 })
 
-it('what is written before the GPUDevice is destroyed arrives in memory of the group', async () => {
+it('data written before the GPUDevice is destroyed reaches the memory of the group', async () => {
   const device = await opened.device()
   const memory = await opened.group.devices[0]!.allocate('u32', 4)
   device.queue.writeBuffer(bufferOf(device, memory), 4, Uint32Array.of(6))
@@ -130,7 +130,7 @@ it('aliases are found by memory, not by object', async () => {
   memory.destroy()
 })
 
-it('what cannot be shared is refused', async () => {
+it('memory that cannot be shared is refused', async () => {
   const device = await opened.device()
   const { group } = opened
   const far = await group.devices[1]!.allocate('f32', 4)

@@ -19,7 +19,7 @@ function body(source: string, module = ''): string {
 }
 
 describe('parsing', () => {
-  it('says what a source and a module must be', () => {
+  it('rejects arguments that are not a source or a module', () => {
     expect(() => parseWgsl(undefined as never)).toThrow(
       new TypeError('The source of parseWgsl is of type undefined; it must be a string of WGSL.'),
     )
@@ -237,7 +237,7 @@ describe('errors', () => {
       expect(refused(`requires ${feature}; ${main}`)).toThrow(`the language feature '${feature}' is unknown`)
   })
 
-  it('end expressions deeper than 512 levels, not the stack', () => {
+  it('are reported for expressions deeper than 512 levels, before the stack overflows', () => {
     expect(() => ir(`out[0] = id.x${' + id.x'.repeat(400)};`)).not.toThrow()
     expect(() => ir(`out[0] = id.x${' + id.x'.repeat(20_000)};`)).toThrow(WgslError)
     expect(() => ir(`out[0] = vec4u()${'.xyzw'.repeat(600)}.x;`)).toThrow('deeper than 512 levels')
@@ -245,7 +245,7 @@ describe('errors', () => {
 })
 
 describe('reflect of buffers', () => {
-  it('requires the bytes of their views, and shows words', () => {
+  it('requires the bytes of their views, and describes them as words', () => {
     const { bindings } = reflect(
       ir(
         'out[0] = *bufferView<u32>(&b, 20) + bufferView<array<vec4u>>(&b, id.x)[1].y;',

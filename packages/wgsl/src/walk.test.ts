@@ -44,7 +44,7 @@ it.each([
   expect(uses(declaration, statement)).toEqual(expected)
 })
 
-it('what is only measured or stored counts as such in reflection', () => {
+it('reflection does not count memory as read if code only measures it or stores to it', () => {
   const bindings = (statement: string) =>
     reflect(lower(parseWgsl(`${array} @compute @workgroup_size(1) fn main() { ${statement} }`))).bindings.map(
       ({ reads, writes }) => [reads, writes],

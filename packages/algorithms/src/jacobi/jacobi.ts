@@ -1,4 +1,11 @@
-import { type Device, type DeviceGroup, GpuError, requireCount, type Schedule } from '@tandem-gpu/core'
+import {
+  type Device,
+  type DeviceGroup,
+  GpuError,
+  OwnedResources,
+  requireCount,
+  type Schedule,
+} from '@tandem-gpu/core'
 import type { AlgorithmOptions } from '../algorithm-options.ts'
 import { characterOf } from '../device-character.ts'
 import {
@@ -137,29 +144,33 @@ export async function jacobi(group: DeviceGroup, given: JacobiOptions): Promise<
   const transport = fuse
     ? 'copy'
     : chooseTransport(group, devices, rows * columns, options.transport ?? 'auto')
-  const kernels = await compileJacobi(group, { transport, source: hasSource, fuse })
-  let field: JacobiField | undefined
-  let iteration: JacobiIteration | undefined
+  const { onProgress } = options
   let warming = true
+  const owned = new OwnedResources()
   try {
-    field = await allocateField(group, rows, columns, decomposition, {
-      source: hasSource,
-      columnHalos: transport === 'copy',
-      haloRows: fuse ? fusedSweeps : 1,
-      devices: count,
-    })
-    iteration = new JacobiIteration(field, kernels, {
-      iterations,
-      residualEvery,
-      schedule,
-      ...(tolerance !== undefined && { tolerance }),
-      ...(options.signal && { signal: options.signal }),
-      ...(options.onProgress && {
-        onProgress: ({ iteration: done, residual }) => {
-          if (!warming) options.onProgress!({ iteration: startIteration + done, residual })
-        },
+    const kernels = owned.keep(await compileJacobi(group, { transport, source: hasSource, fuse }))
+    const field = owned.keep(
+      await allocateField(group, rows, columns, decomposition, {
+        source: hasSource,
+        columnHalos: transport === 'copy',
+        haloRows: fuse ? fusedSweeps : 1,
+        devices: count,
       }),
-    })
+    )
+    const iteration = owned.keep(
+      new JacobiIteration(field, kernels, {
+        iterations,
+        residualEvery,
+        schedule,
+        ...(tolerance !== undefined && { tolerance }),
+        ...(options.signal && { signal: options.signal }),
+        ...(onProgress && {
+          onProgress: ({ iteration: done, residual }) => {
+            if (!warming) onProgress({ iteration: startIteration + done, residual })
+          },
+        }),
+      }),
+    )
     if (options.source && field.blocks.length > 0) await writeSource(field, options.source)
     if (field.blocks.length > 0 && iterations > 0) {
       const body = iteration.body()
@@ -171,8 +182,8 @@ export async function jacobi(group: DeviceGroup, given: JacobiOptions): Promise<
       }
     }
     const sweep = async () => {
-      await writeState(field!, input)
-      return iteration!.run()
+      await writeState(field, input)
+      return iteration.run()
     }
     const ran = countRuns(warmup + Math.max(1, samples), options.onRun)
     for (let run = 0; run < warmup; run++) {
@@ -231,9 +242,7 @@ export async function jacobi(group: DeviceGroup, given: JacobiOptions): Promise<
       ...(comparison && { comparison }),
     }
   } finally {
-    iteration?.destroy()
-    field?.destroy()
-    kernels.destroy()
+    owned.destroy()
   }
 }
 

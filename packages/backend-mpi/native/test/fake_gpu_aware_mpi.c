@@ -1,5 +1,6 @@
-// An MPI that takes addresses of GPU memory, over one that does not: the fake CUDA driver's device memory is host memory. It checks what a real
-// one relies on, and ends the process where that is not so. Compiled with HANDLE as the type of the interface's handles, MPICH for MPICH's.
+// An MPI that accepts addresses of GPU memory, on top of one that does not; the fake CUDA driver's device
+// memory is host memory. It checks the conditions that a real one relies on, and ends the process if they do
+// not hold. HANDLE is the type of the interface's handles; MPICH is defined for MPICH's.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@ int PMPI_Init_thread(int *, char ***, int, int *);
 
 static long deviceMessages = 0;
 
-/// FAKE_GPU_AWARE_RANKS: how many ranks, from rank 0 on, have an MPI that takes addresses of GPU memory.
+/// FAKE_GPU_AWARE_RANKS: the number of ranks, from rank 0 on, whose MPI accepts addresses of GPU memory.
 static int gpuAware(void) {
   const char *rank = getenv("OMPI_COMM_WORLD_RANK");
   if (rank == NULL) rank = getenv("PMI_RANK");
@@ -31,7 +32,7 @@ __attribute__((visibility("default"))) int MPIX_GPU_query_support(int type, int 
 __attribute__((visibility("default"))) int MPIX_Query_cuda_support(void) { return gpuAware(); }
 #endif
 
-/// The fake driver says what lies there; the driver is the one that this process has loaded, if any.
+/// Asks the fake driver about the memory at an address, if this process has loaded the driver.
 static void look(const void *address, int byteLength) {
   static int (*memoryOf)(const void *, size_t, const char **) = NULL;
   const char *driver = getenv("FAKE_DRIVER");

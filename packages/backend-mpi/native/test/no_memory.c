@@ -1,4 +1,5 @@
-// Preloaded, it leaves threads but the main one without large blocks of memory while the environment variable NO_MEMORY is set.
+// When preloaded, denies large blocks of memory to all threads except the main one while the environment
+// variable NO_MEMORY is set.
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/syscall.h>

@@ -1,5 +1,5 @@
 /*
- * Refuses to map the GPU memory of another process, as a driver does in a container without IPC:
+ * Refuses to map the GPU memory of another process, as a driver in a container without IPC does:
  *   cc -shared -fPIC refuse-ipc.c -o refuse.so -ldl; LD_PRELOAD=$PWD/refuse.so mpirun -n 2 tandem transpose --rank-transport ipc
  */
 #define _GNU_SOURCE

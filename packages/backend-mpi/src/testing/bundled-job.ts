@@ -9,8 +9,8 @@ declare module 'vitest' {
 }
 
 /**
- * `runJob` with programs that are bundled once for all tests: a process starts in less than half the CPU
- * time.
+ * `runJob` with programs that are bundled once for all tests, so that a process starts in less than half the
+ * CPU time.
  */
 export function runBundledJob(mpi: MpiInstallation | undefined, options: JobOptions): Promise<JobResult> {
   return runJob(mpi, { ...options, bundled: inject('programs') })

@@ -2,7 +2,7 @@ import type { Backend } from '@tandem-gpu/core'
 import type { Runtime } from '@tandem-gpu/core/backend'
 import { observeRuntimes } from '@tandem-gpu/core/testing'
 
-/** The backend, and how often its runtimes have been asked to run something. */
+/** A backend, and the number of runs that its runtimes were asked for. */
 export function countedRuns(inner: Backend<Runtime>): {
   readonly backend: Backend<Runtime>
   readonly runs: () => number

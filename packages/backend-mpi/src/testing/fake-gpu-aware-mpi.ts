@@ -11,8 +11,8 @@ const built = {
 } as const
 
 /**
- * Builds native/test/fake_gpu_aware_mpi.c, an MPI that takes memory of the fake CUDA driver, when it is newer
- * than the build: a library in front of the family's own. Needs a C compiler.
+ * Builds native/test/fake_gpu_aware_mpi.c if it is newer than the build: an MPI that accepts memory of the
+ * fake CUDA driver, as a library that is loaded before the family's own. Needs a C compiler.
  */
 export function fakeGpuAwareMpi(family: Exclude<MpiFamily, 'the MPI 5 ABI'>): string {
   const { library, options } = built[family]

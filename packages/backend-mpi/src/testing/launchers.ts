@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url'
 /** An MPI that may be installed here. */
 export interface MpiInstallation {
   readonly name: string
-  /** Its launcher, by the name that Debian gives it. */
+  /** Its launcher, as Debian names it. */
   readonly command: string
-  /** Options for more ranks than cores: waiting ranks leave the cores to the others. */
+  /** Options for more ranks than cores, with which waiting ranks yield the cores to the others. */
   readonly options: readonly string[]
   readonly installed: boolean
 }
@@ -26,7 +26,7 @@ export const mpich: MpiInstallation = {
   installed: starts('mpirun.mpich'),
 }
 
-/** For names of suites that skip where an MPI is missing. */
+/** For names of suites that are skipped if an MPI is missing. */
 export function whereInstalled({ name, command, installed }: MpiInstallation): string {
   return installed ? name : `${name} (skipped: ${command} is not installed)`
 }
@@ -40,34 +40,34 @@ export interface JobResult {
 
 export interface JobOptions {
   readonly ranks: number
-  /** Beside this file, in `ranks/`; every rank runs it. */
+  /** A file in `ranks/` next to this file; every rank runs it. */
   readonly program: string
-  /** A folder of the programs, bundled, in place of their sources. */
+  /** A folder of bundled programs, to run instead of their sources. */
   readonly bundled?: string
   readonly arguments?: readonly string[]
-  /** For the launcher, before the program. */
+  /** Arguments for the launcher, before the program. */
   readonly launcherOptions?: readonly string[]
   /**
-   * A command that starts the program that it is given: what the launcher starts, and watches, in place of
+   * A command that starts the program given to it. The launcher starts and watches this command instead of
    * the program.
    */
   readonly starter?: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
-  /** Called with the launcher, before anything comes of it. */
+  /** Called with the launcher before it produces output. */
   readonly onStart?: (launcher: ChildProcess) => void
   /** Called with each line of standard output, while the job runs. `killLauncher` ends the launcher alone. */
   readonly onLine?: (line: string, killLauncher: () => void) => void
-  /** Called with all of standard error so far, when more of it comes. */
+  /** Called with the whole standard error so far, when more arrives. */
   readonly onError?: (text: string) => void
 }
 
 const hooks = fileURLToPath(new URL('./source-hooks.ts', import.meta.url))
-/** Every rank of every job compiles the same files: two thirds of the time that a process takes to start. */
+/** Every rank of every job compiles the same files, which takes two thirds of a process's start. */
 const compiledSources = fileURLToPath(new URL('../../.cache/compiled', import.meta.url))
 
 /**
- * Starts a job and waits for its end. The programs run in the main thread of a process, where MPI wants to
- * be. Without an MPI: no launcher.
+ * Starts a job and waits for its end. The programs run in the main thread of a process, as MPI requires.
+ * Without an MPI, runs the program without a launcher.
  */
 export function runJob(mpi: MpiInstallation | undefined, options: JobOptions): Promise<JobResult> {
   const program =
@@ -117,7 +117,7 @@ export function runJob(mpi: MpiInstallation | undefined, options: JobOptions): P
     const end = (exitCode: number | null) =>
       resolve({ exitCode, ...texts, seconds: (performance.now() - start) / 1000 })
     child.on('close', end)
-    // What a killed launcher leaves behind may hold its standard output and error open.
+    // Processes that a killed launcher leaves behind may keep its standard output and error open.
     child.on('exit', (exitCode) => {
       if (killed) end(exitCode)
     })

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { onTestFinished } from 'vitest'
 
 /**
- * Builds a C source of native/test, of this package or of backend-cuda, that jobs preload. Gone when the test
- * ends. Needs a C compiler.
+ * Builds a C source in native/test, of this package or of backend-cuda, that jobs preload. The library is
+ * deleted when the test ends. Needs a C compiler.
  */
 export function preloadedLibrary(source: string): string {
   const path = fileURLToPath(new URL(`../../${source}`, import.meta.url))

@@ -1,18 +1,18 @@
-/* Jobs of several ranks that are disturbed, and what must be as before once they have ended. */
+/* Runs and disturbs jobs of several ranks, and checks that nothing is left once they have ended. */
 import { spawnSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { transportNames } from '../transport.ts'
 import { type MpiInstallation, openMpi, runJob } from './launchers.ts'
 
 const named = spawnSync('mpirun', ['--version'], { encoding: 'utf8' }).stdout ?? ''
-/** The first of PATH where that is Open MPI's, else as Debian names it. More ranks than cores are allowed. */
+/** The first in PATH if that is Open MPI's, otherwise Debian's name. Allows more ranks than cores. */
 const launcher: MpiInstallation = {
   ...openMpi,
   command: named.includes('Open MPI') ? 'mpirun' : openMpi.command,
   options: [...openMpi.options, '--bind-to', 'none'],
 }
 
-/** Transports by their names in the argument, comma between; without an argument, those that work here. */
+/** The transports that the argument names, separated by commas; by default, those that work here. */
 export async function transportsOf(
   argument: string | undefined,
   inner: string,
@@ -28,11 +28,11 @@ export async function transportsOf(
 }
 
 /**
- * Software GPUs share their CPU with whatever else runs there, and may be this many times as slow as they
- * should.
+ * Software GPUs share their CPU with whatever else runs there, so they may be slower than expected by this
+ * factor.
  */
 export const patienceWith = (inner: string) => (inner === 'cuda' ? 1 : 30)
-/** A job that takes longer is killed, and is a problem. */
+/** A job that takes longer is killed and counts as a problem. */
 const mostSeconds = 120
 
 export interface RankJob {
@@ -41,12 +41,12 @@ export interface RankJob {
   readonly transport: string
   readonly ranks: number
   readonly seed: number
-  /** As ranks/work.ts takes it. */
+  /** A role of ranks/work.ts. */
   readonly role: string
   readonly rounds?: number
   readonly environment?: Readonly<Record<string, string>>
   /**
-   * Called with each line while the job runs. `processes` are those of the ranks that have said who they are.
+   * Called with each line while the job runs. `processes` contains the ranks that have reported theirs.
    */
   readonly onLine?: (line: string, job: Disturbance) => void
 }
@@ -54,11 +54,11 @@ export interface RankJob {
 export interface Disturbance {
   readonly processes: ReadonlyMap<number, number>
   /**
-   * Kills that rank's process, from outside and without a word. The time that the job takes to end counts
+   * Kills the process of a rank from outside, without warning. The time that the job takes to end is measured
    * from here.
    */
   kill(rank: number): void
-  /** Ends the job as its user does. */
+  /** Ends the job as a user would. */
   interrupt(): void
 }
 
@@ -66,7 +66,7 @@ export interface RankJobResult {
   readonly exitCode: number | null
   /** What the ranks and the launcher have printed. */
   readonly text: string
-  /** From the disturbance, or else the start, to the end of the launcher. */
+  /** From the disturbance, or the start if there is none, to the end of the launcher. */
   readonly seconds: number
   readonly disturbed: boolean
   readonly problems: string[]
@@ -118,12 +118,12 @@ export async function runRankJob(job: RankJob): Promise<RankJobResult> {
       killLauncher = () => void child.kill('SIGKILL')
     },
     onLine,
-    // What Tandem says while it waits comes on standard error.
+    // Tandem reports what it waits for on standard error.
     onError: (text) => onLine(text.split('\n').at(-2) ?? ''),
   })
   const seconds = (performance.now() - from) / 1000
   clearTimeout(guard)
-  // The launcher may end before those that it has killed are gone.
+  // The launcher may end before the processes that it has killed.
   for (let waited = 0; [...processes.values()].some(isAlive); waited++) {
     if (waited === 100 * patience) {
       const left = [...processes].filter(([, process]) => isAlive(process))
@@ -148,7 +148,7 @@ function signal(process_: number, name: 'SIGKILL' | 0): boolean {
 
 const isAlive = (process_: number) => signal(process_, 0)
 
-/** The line of a job's text that says which rank ended it; undefined where none does. */
+/** The line of a job's text that names the rank that ended it; undefined if there is none. */
 export function lineNaming(rank: number, text: string): string | undefined {
   return text
     .split('\n')
@@ -156,8 +156,8 @@ export function lineNaming(rank: number, text: string): string | undefined {
 }
 
 /**
- * How much of each GPU's memory is in use, in MiB, and which processes compute there; undefined without
- * NVIDIA's tools.
+ * The memory in use on each GPU, in MiB, and the processes that compute there; undefined without NVIDIA's
+ * tools.
  */
 export interface GpuUse {
   readonly mebibytes: readonly number[]
@@ -177,15 +177,14 @@ export function gpuUse(): GpuUse | undefined {
 }
 
 /**
- * What GPUs hold that they did not hold `before`. The driver takes back by itself what killed processes held:
- * it has 15 s.
+ * What GPUs hold that they did not hold `before`. The driver has 15 s to free what killed processes held.
  */
 export async function heldSince(before: GpuUse | undefined): Promise<string[]> {
   if (before === undefined) return []
   for (let waited = 0; ; waited++) {
     const after = gpuUse()!
     const held = after.mebibytes.flatMap((used, i) =>
-      // Memory that the driver keeps for itself may move by this much between two readings.
+      // The memory that the driver itself uses may change by this much between two readings.
       used - before.mebibytes[i]! > 16 ? `GPU ${i} holds ${used - before.mebibytes[i]!} MiB more` : [],
     )
     const busy = after.processes.filter((process) => !before.processes.includes(process))

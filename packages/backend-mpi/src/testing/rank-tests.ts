@@ -1,4 +1,4 @@
-// As much of vitest as suites that run in the processes of a job need: vitest's own workers are no main
+// The part of vitest that suites in the processes of a job need, because vitest's own workers are not main
 // threads. Each rank declares the same tests and runs them in the order of their declaration, so that the
 // ranks make the same calls.
 export { expect } from 'vitest'
@@ -62,8 +62,7 @@ export interface TestCounts {
 }
 
 /**
- * Runs what has been declared. After a failure the ranks may have made different calls, so that nothing more
- * runs.
+ * Runs the declared tests. Stops at the first failure, because the ranks may have made different calls.
  */
 export async function runTests(): Promise<TestCounts> {
   const counts: TestCounts = { passed: 0, skipped: 0, failures: [] }
@@ -103,7 +102,7 @@ async function runSuite(own: Suite, path: string, counts: TestCounts): Promise<v
   await guarded('afterAll', own.after)
 }
 
-/** Of the suite and of those around it, outermost first. */
+/** Those of the suite and of the suites around it, outermost first. */
 function hooksOf(own: Suite | undefined, kind: 'beforeEach' | 'afterEach'): Body[] {
   return own === undefined ? [] : [...hooksOf(own.parent, kind), ...own[kind]]
 }

@@ -1,5 +1,5 @@
-// `node --import`: programs of a job run the packages' sources, not their builds, as tests do; `vitest` is
-// the small runner beside this file.
+// For `node --import`: programs of a job run the packages' sources instead of their builds, as tests do;
+// `vitest` resolves to the small runner next to this file.
 import { existsSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { fileURLToPath } from 'node:url'
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 const packages = new URL('../../../', import.meta.url)
 const runner = new URL('./rank-tests.ts', import.meta.url)
 
-/** Says what Node would find out from the file system, for hundreds of modules a process. */
+/** Resolves what Node would look up in the file system for hundreds of modules per process. */
 function ofSource({ href }: URL) {
   return { url: href, format: 'module-typescript', shortCircuit: true }
 }

@@ -2,8 +2,8 @@ import type { DeviceGroup } from '@tandem-gpu/core'
 import { expect } from 'vitest'
 
 /**
- * Values that go round the devices of a group: with each repetition of `program`, which all ranks have a part
- * in, by one device. Device i begins with `start + i`.
+ * Values that go round the devices of a group, by one device with each repetition of `program`, in which all
+ * ranks have a part. Device i begins with `start + i`.
  */
 export async function valueRing(group: DeviceGroup, start = 0) {
   const { devices, queue } = group

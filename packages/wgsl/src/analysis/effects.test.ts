@@ -52,7 +52,7 @@ it("a call has the effects of its function, except for stores to the function's 
   expect(effectsOf('f(i)', inner)).toEqual(['writes', 'barrier'])
 })
 
-it('the variables that are stored to are told from those that are loaded', () => {
+it('stored variables are distinguished from loaded variables', () => {
   const module = lower(
     parseWgsl(`var<private> a: u32; var<private> b: u32; var<private> c: u32; var<private> d: u32;
     var<workgroup> e: atomic<u32>; var<private> unused: u32;

@@ -47,7 +47,7 @@ it.each([
   ['for (;;) { break; } x[id.x] = 1u;', ['x[x]']],
   ['x[count + id.x] = 1u; x[id.x] = 1u;', ['x[x]']],
   ['x[s.n + id.x] = 1u; x[id.x] = 1u;', ['x[x]']],
-])('finds what %s reaches', (body, expected) => {
+])('finds the elements that %s accesses', (body, expected) => {
   expect(reached(body)).toEqual(expected)
 })
 
@@ -80,7 +80,7 @@ it.each([
   expect(reached(body)).toEqual([])
 })
 
-it('finds nothing in a kernel without positions', () => {
+it('finds nothing in a kernel without global_invocation_id', () => {
   const source = `@group(0) @binding(0) var<storage, read_write> x: array<u32>;
     @compute @workgroup_size(8) fn main(@builtin(local_invocation_index) l: u32) { x[l] = 1u; }`
   expect(findInvocationAccesses(lower(parseWgsl(source)))).toEqual([])

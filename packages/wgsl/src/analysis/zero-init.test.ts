@@ -69,7 +69,7 @@ describe('workgroup memory needs no zeroing', () => {
     ])
       expect(one(index), index).toEqual(['t'])
   })
-  it('when constant loops cover it', () => {
+  it('when loops with constant trip counts cover it', () => {
     expect(
       zeroed(
         'var<workgroup> t: array<f32, 256>;',
@@ -109,7 +109,7 @@ describe('workgroup memory needs no zeroing', () => {
     const text = 't[i] = 1.0; for (var k = 0u; k < 4u; k++) { } out[i] = t[63u - i];'
     expect(zeroed('var<workgroup> t: array<f32, 64>;', text)).toEqual(['t'])
   })
-  it('when nothing reads it, or it is read between others that are', () => {
+  it('when nothing reads it, or another variable is read before it', () => {
     expect(zeroed('var<workgroup> t: array<f32, 64>;', 't[i] = 1.0; t[63u - i] = 2.0;')).toEqual([])
     expect(
       zeroed(
@@ -131,7 +131,7 @@ describe('workgroup memory needs no zeroing', () => {
     expect(zeroed(long, 't[i + 10u] = 1.0; workgroupBarrier(); out[i] = t[73u - i];')).toEqual([])
     expect(zeroed(long, 't[i + 10u] = 1.0; workgroupBarrier(); out[i] = t[72u - i];')).toEqual(['t'])
     expect(zeroed(long, 't[i + 10u] = 1.0; workgroupBarrier(); out[i] = t[74u - i];')).toEqual(['t'])
-    // An index outside may be that of any element.
+    // An access with an index out of bounds may be of any element.
     expect(zeroed(long, 't[i + 10u] = 1.0; workgroupBarrier(); out[i] = t[i + 37u];')).toEqual(['t'])
     expect(zeroed(long, 't[i + 10u] = 1.0; workgroupBarrier(); out[i] = t[i32(i) - 1];')).toEqual(['t'])
     expect(zeroed(long, 't[i + 10u] = 1.0; workgroupBarrier(); let all = t; out[i] = all[20];')).toEqual([
@@ -139,7 +139,7 @@ describe('workgroup memory needs no zeroing', () => {
     ])
     expect(zeroed(long, 't[i + 10u] = 1.0; workgroupBarrier(); t[73u - i] += 1.0;')).toEqual([])
     expect(zeroed(long, 't[i + 10u] = 1.0; workgroupBarrier(); t[i] += 1.0;')).toEqual(['t'])
-    // What is stored behind the end is nobody's.
+    // A store past the end is not counted.
     const half = 't[i + 36u] = 1.0; workgroupBarrier(); out[i] = t[36u + (i & 31u)];'
     expect(zeroed('var<workgroup> t: array<f32, 68>;', half)).toEqual([])
     expect(zeroed(long, 't[i] = 1.0; workgroupBarrier(); out[u32(t[99u - i])] = 1.0;')).toEqual(['t'])
@@ -171,7 +171,7 @@ describe('workgroup memory is zeroed', () => {
     ).toEqual(['t'])
     expect(zeroed(one, 'if (i < 32u) { t[i] = 1.0; } workgroupBarrier(); out[i] = t[i];')).toEqual(['t'])
   })
-  it('when reads are in the gaps that indices leave', () => {
+  it('when it is read in the gaps between the stored elements', () => {
     expect(
       zeroed('var<workgroup> t: array<f32, 128>;', 't[i * 2u] = 1.0; workgroupBarrier(); out[i] = t[i];'),
     ).toEqual(['t'])
@@ -196,7 +196,7 @@ describe('workgroup memory is zeroed', () => {
       ),
     ).toEqual(['t'])
   })
-  it('when a loop around the store is not counted, or is left early', () => {
+  it('when a loop around the store has no known trip count, or is left early', () => {
     const long = 'var<workgroup> t: array<f32, 256>;'
     for (const stores of [
       'for (var k = 0u; k < n; k++) { t[k * 64u + i] = 1.0; }',
@@ -215,7 +215,7 @@ describe('workgroup memory is zeroed', () => {
     ])
       expect(zeroed(long, `${stores} workgroupBarrier(); out[i] = t[n & 63u];`), stores).toEqual(['t'])
   })
-  it('when an index has no known form, or what is stored is not a whole scalar or vector', () => {
+  it('when an index has no known form, or the store is not of a whole scalar or vector', () => {
     expect(zeroed(one, 't[n] = 1.0; workgroupBarrier(); out[i] = t[0];')).toEqual(['t'])
     expect(zeroed(one, 't[u32(out[i])] = 1.0; workgroupBarrier(); out[i] = t[0];')).toEqual(['t'])
     expect(zeroed(one, 't = array<f32, 64>(); workgroupBarrier(); out[i] = t[0];')).toEqual(['t'])
@@ -243,7 +243,7 @@ describe('workgroup memory is zeroed', () => {
       ),
     ).toEqual(['t'])
   })
-  it('when one index of a store follows from another', () => {
+  it('when one index of a store depends on another', () => {
     const square = (indices: string, size: string) =>
       zeroed(
         'var<workgroup> t: array<array<f32, 64>, 64>;',

@@ -91,13 +91,13 @@ describe('a kernel with two tiles', () => {
     expect(inMain).toMatchObject({ asynchronous: new Set(['even', 'odd']), plain: new Set(), waits: 3 })
   })
 
-  it('does not if the loads and the barrier are in functions that also read the tile before the barrier', () => {
+  it('copies at once if the loads and the barrier are in functions that also read the tile before the barrier', () => {
     const plain = { asynchronous: new Set(), plain: new Set(['even', 'odd']), waits: 0 }
     expect(inFunctions).toMatchObject(plain)
     expect(readBack).toMatchObject(plain)
   })
 
-  it('goes on over functions that touch other memory, and not over those that touch the tile', () => {
+  it('keeps copies pending across functions that access other memory, but not across those that access the tile', () => {
     expect(inAdded).toMatchObject({ asynchronous: new Set(['even', 'odd']), plain: new Set(), waits: 3 })
     expect(inWrong).toMatchObject({ asynchronous: new Set(), plain: new Set(['even', 'odd']), waits: 0 })
   })

@@ -35,7 +35,7 @@ function after(): Uint32Array {
 
 const ir = lower(parseWgsl(source))
 
-it('are accepted and rejected as by Dawn (needs npm webgpu)', async ({ skip }) => {
+it('atomics of vec2u get the same verdicts from Dawn (needs npm webgpu)', async ({ skip }) => {
   const oracle = await openDawnOracle()
   if (oracle === undefined) return skip()
   expect(await oracle(source)).toEqual([])
@@ -46,14 +46,14 @@ it('are accepted and rejected as by Dawn (needs npm webgpu)', async ({ skip }) =
   }
 })
 
-it('keep the pair whose second component, then first, is the least or largest in the reference executor', () => {
+it('atomics of vec2u keep the pair that is least or largest by its second component, then by its first', () => {
   const words = before.slice()
   const bindings = new Map([['0.0', new Uint8Array(words.buffer)]])
   compileReference(ir).run({ workgroups: [4, 1, 1], bindings })
   expect(words).toEqual(after())
 })
 
-it.skipIf(!hasProgram('g++'))('do the same in C++ (needs g++)', async () => {
+it.skipIf(!hasProgram('g++'))('atomics of vec2u do the same in C++ (needs g++)', async () => {
   const program = await buildCpuProgram([emitCuda(ir, { bounds: 'clamp', lineDirectives: false })])
   const bytes = new Uint8Array(before.slice().buffer)
   const [result] = await program.run([

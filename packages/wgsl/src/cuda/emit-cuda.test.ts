@@ -24,7 +24,7 @@ const io = `
 @group(0) @binding(2) var<uniform> n: u32;`
 
 describe('names', () => {
-  it('are no words of C++, and those of different members differ', () => {
+  it('are not reserved in C++, and differ for different members', () => {
     const text =
       body(`struct char8 { x: u32 } struct char16 { x: u32 } struct char32 { x: u32 } struct wchar { x: u32 }
       struct S { ü: u32, ufcu: u32, ufcü: u32, üfcu: u32 }
@@ -38,7 +38,7 @@ describe('names', () => {
     expect(new Set(members.trim().split('\n')).size).toBe(4)
   })
 
-  it('are no macros of the header files that nvcc includes', () => {
+  it('are not macros of the headers that nvcc includes', () => {
     const blocks = Array.from(
       { length: 6 },
       (_, i) => `{ let M_PI = out[${i}]; let M_SQRT1 = M_PI; out[9] = M_SQRT1;`,
@@ -57,7 +57,7 @@ describe('names', () => {
     expect(text).toContain('const unsigned n_SIZE_T_1 = n_SIZE_T_;')
   })
 
-  it('are one per binding and everything derived from it, and none is a name of the prelude', () => {
+  it('are unique, including those derived from bindings, and none is a name of the prelude', () => {
     const variables = ['x', 'x_row', 'trap', 'y'].map(
       (name, i) => `@group(0) @binding(${i}) var<storage, read_write> ${name}: array<u32>;`,
     )
@@ -81,7 +81,7 @@ describe('names', () => {
   })
 })
 
-it('the launch bounds of a kernel are its invocations, and the workgroups that are to share a multiprocessor', () => {
+it('launch bounds are the size of the workgroup and the workgroups that should share a multiprocessor', () => {
   const module = lower(parseWgsl('@compute @workgroup_size(8, 4) fn main() {}'))
   expect(emitCuda(module, { bounds: 'clamp' }).source).toContain('__launch_bounds__(32) ')
   const two = emitCuda(module, { bounds: 'clamp', workgroupsPerMultiprocessor: 2 })
@@ -91,7 +91,7 @@ it('the launch bounds of a kernel are its invocations, and the workgroups that a
 describe('the parameters of a kernel', () => {
   const source = `${io} @compute @workgroup_size(8, 2) fn main(@builtin(local_invocation_index) i: u32) { out[i] = a[n]; }`
 
-  it('keeps a label on its line', () => {
+  it('come after a label that is kept on one line', () => {
     const source = '@compute @workgroup_size(1) fn main() { let x = 1; _ = x; }'
     const { source: text } = emitCuda(lower(parseWgsl(source, { label: 'a\r\n"b"\\\u2028' })), {
       bounds: 'clamp',
@@ -142,13 +142,13 @@ describe('the parameters of a kernel', () => {
 })
 
 describe('bounds checks', () => {
-  it('are none of those that callers from JavaScript make up', () => {
+  it('must be of a known kind, also for callers from JavaScript', () => {
     const module = lower(parseWgsl('@compute @workgroup_size(1) fn main() {}'))
     for (const options of [{ bounds: 'clamped' }, {}, undefined])
       expect(() => emitCuda(module, options as never)).toThrow(/must be clamp, trap or unchecked/)
   })
 
-  it('add the numbers of workgroups where the kernel reads them, which has no bounds: trap', () => {
+  it('cannot be trap in an indirect kernel, which reads the numbers of workgroups', () => {
     const module = lower(parseWgsl('@compute @workgroup_size(1) fn main() {}'))
     const { parameters } = emitCuda(module, { bounds: 'clamp', stoppable: true, indirect: true })
     expect(parameters.map((p) => p.kind)).toEqual(['stop-word', 'workgroup-counts', 'most-workgroups'])
@@ -178,7 +178,7 @@ describe('bounds checks', () => {
     expect(text).toContain('tile_[min(n_, 63u)]')
   })
 
-  it('hold through helper functions and conditions', () => {
+  it('are also omitted in helper functions and behind conditions', () => {
     const text = body(
       kernel(
         'tile[at(i, 1u)] = 2u; if (n < 64u) { tile[n] = 3u; }',
@@ -229,7 +229,7 @@ describe('collective calls and other effects', () => {
     expect(line).not.toMatch(/\bif \(|\?/)
   }
 
-  it('stand outside the guards of the stores that take their values', () => {
+  it('are outside the guards of the stores that use their values', () => {
     unguarded(body(kernel('out[i] = subgroupAdd(n);')), 'subgroupAdd(0xffffffffu')
     unguarded(body(kernel('out[i] += subgroupMax(n);')), 'subgroupMax(0xffffffffu')
     unguarded(body(kernel('out[i] = workgroupUniformLoad(&tile[n]);')), 'workgroupUniformLoad(')
@@ -239,23 +239,23 @@ describe('collective calls and other effects', () => {
     unguarded(body(kernel('out[i] += f();', state)), ' f_(')
   })
 
-  it('stand outside the guards of atomics that take their values, with bounds: trap', () => {
+  it('are outside the guards of atomics that use their values, with bounds: trap', () => {
     const atomic = '@group(0) @binding(3) var<storage, read_write> c: array<atomic<u32>>;'
     unguarded(body(kernel('atomicAdd(&c[i], subgroupAdd(n));', atomic), 'trap'), 'subgroupAdd(0xffffffffu')
   })
 
-  it('stand behind the conditions before theirs', () => {
+  it('come after the conditions that precede them', () => {
     const f = 'fn f(p: ptr<function, u32>) -> u32 { *p += 1u; return *p; }'
     const chain = (condition: string) =>
       body(kernel(`var k = 0u; if (n > 2u) { out[i] = 1u; } else if (${condition}) { out[i] = k; }`, f))
     expect(chain('f(&k) > n')).toContain('} else if (f_(k_) > n_) {')
-    // What has to be kept before the call is in the branch.
+    // A value that must be saved before the call is saved in the branch.
     expect(chain('k + f(&k) > n')).toMatch(
       /\} else \{\n +const unsigned (\w+) = k_;\n +if \(\(\1 \+ f_\(k_\)\) > n_\) \{/,
     )
   })
 
-  it('change no index that was evaluated before them', () => {
+  it('do not change an index that was evaluated before them', () => {
     const declarations = `var<workgroup> counts: array<atomic<u32>, 32>;
       fn f(p: ptr<function, u32>) -> u32 { *p += 1u; return *p; }
       fn g(p: ptr<function, u32>, x: u32) { *p = x; }`
@@ -268,8 +268,8 @@ describe('collective calls and other effects', () => {
   })
 })
 
-describe('what a kernel says that it uses', () => {
-  it('does not depend on the names of its functions', () => {
+describe('the features that a kernel reports', () => {
+  it('do not depend on the names of its functions', () => {
     const named = (name: string) =>
       emit(
         `${io} fn ${name}(x: u32) -> u32 { return x; } @compute @workgroup_size(8) fn main() { out[0] = ${name}(n); }`,
@@ -282,7 +282,7 @@ describe('what a kernel says that it uses', () => {
       })
   })
 
-  it('is what its statements use', () => {
+  it('are those that its statements use', () => {
     const uses = (statements: string) =>
       emit(`enable subgroups; ${io} @compute @workgroup_size(32) fn main() { ${statements} }`)
     expect(uses('out[0] = subgroupAdd(n);')).toMatchObject({
@@ -319,7 +319,7 @@ describe('generated code', () => {
     expect([kernel.staticSharedByteLength, kernel.dynamicSharedByteLength]).toEqual([0, 65552])
   })
 
-  it('declares what a continuing part uses before the body, elements and parts of it too', () => {
+  it('declares variables that a continuing part uses, even in part, before the body', () => {
     const text = body(`${io} @compute @workgroup_size(1) fn main() {
       loop { var v = array(1u, 2u); var w = vec2u(n); let x = n; let y = n + 1u; if (n == 3u) { continue; } out[y] = 1u;
         continuing { v[x & 1u] = 3u; w.y += v[0]; out[0] = w.y; break if w.x > 2u; } }
@@ -343,7 +343,7 @@ describe('generated code', () => {
     expect(text).toContain('a_[min(x60_ & 7u, a_length - 1u)]')
   })
 
-  it('takes time in proportion to calls that are nested', () => {
+  it('takes time in proportion to the depth of nested calls', () => {
     const functions = Array.from(
       { length: 60 },
       (_, k) => `fn f${k + 1}(x: u32) -> u32 { let y = f${k}(x); tile[y & 7u] = y; return y + f${k}(y); }`,

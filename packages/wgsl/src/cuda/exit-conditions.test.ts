@@ -19,7 +19,7 @@ ${functions}
 }
 
 describe('the compiler does not see how a condition is computed', () => {
-  it('that ends a `for` whose counter does not come nearer to its bound by a known step', () => {
+  it('that ends a `for` whose counter does not approach its bound by a known step', () => {
     expect(hidden('for (var j = n; j <= n; j -= 1u) { out[i] += 1u; }')).toEqual(['j_ <= n_'])
     expect(hidden('for (var j = n; j > 5u; j += 1u) { out[i] += 1u; }')).toEqual(['j_ > 5u'])
     expect(hidden('for (var j = n; j < 5u; j += i) { out[i] += 1u; }')).toEqual(['j_ < 5u'])
@@ -28,7 +28,7 @@ describe('the compiler does not see how a condition is computed', () => {
     expect(hidden('while (k <= n) { k -= 1u; }')).toEqual(['k_ <= n_'])
     expect(hidden('loop { k -= 1u; continuing { break if k > n; } }')).toEqual(['k_ > n_'])
   })
-  it('under which a `break` or a `return` stands in a loop, however deep', () => {
+  it('that guards a `break` or a `return` in a loop, at any depth', () => {
     expect(hidden('loop { if (k > n) { break; } k -= 1u; }')).toEqual(['k_ > n_'])
     expect(hidden('for (var j = 0u; j < 9u; j++) { if (k > n) { break; } k -= 1u; }')).toEqual(['k_ > n_'])
     expect(hidden('loop { if (k > n) { } else { { return; } } k -= 1u; }')).toEqual(['k_ > n_'])
@@ -42,7 +42,7 @@ describe('the compiler does not see how a condition is computed', () => {
     const past = 'fn past(k: u32) -> bool { if (k > 3u) { return true; } return k > n; }'
     expect(hidden('loop { if (past(k)) { break; } k -= 1u; }', past)).toEqual(['past_(k_1, n_)'])
   })
-  it('however the comparison decides that the loop is left', () => {
+  it('whichever result of the comparison leaves the loop', () => {
     expect(hidden('while ((k <= n) == true) { k -= 1u; }')).toEqual(['(k_ <= n_) == true'])
     expect(hidden('loop { if (max(k, n) != n) { break; } k -= 1u; }')).toEqual(['max(k_, n_) != n_'])
     expect(hidden('loop { if (select(0.0, 1.0, k > n) > 0.5) { break; } k -= 1u; }')).toHaveLength(1)
@@ -56,7 +56,7 @@ describe('the compiler does not see how a condition is computed', () => {
     const inner = 'loop { k -= 1u; for (var j = k; j > n; j--) { return; } }'
     expect(hidden(inner)).toEqual(['j_ > n_'])
   })
-  it('but of a `while` whose variable is compared with a literal and changes by arithmetic on itself alone', () => {
+  it('except in a `while` whose variable is compared with a literal and changes only by arithmetic on itself', () => {
     expect(hidden('while (k != 0u) { out[i] = k; k &= k - 1u; }')).toEqual([])
     expect(hidden('while (k != 0u) { k &= k - 1u; if (i > n) { k = 0u; } }')).toEqual(['k_ != 0u'])
     expect(hidden('while (k != 0u) { k -= u32(k > n); }')).toEqual(['k_ != 0u'])
@@ -68,7 +68,7 @@ describe('the compiler does not see how a condition is computed', () => {
     expect(hidden('while (k != n) { k -= 1u; }')).toEqual(['k_ != n_'])
     expect(hidden('var b = true; while (b == true) { b &= k > n; k -= 1u; }')).toEqual(['b_ == true'])
   })
-  it('but of a `for` that moves towards its bound, of what leaves no loop, and outside of loops', () => {
+  it('except in a `for` that moves towards its bound, if it leaves no loop, and outside loops', () => {
     expect(hidden('for (var j = i; j < n; j += 4u) { out[j] += 1u; }')).toEqual([])
     expect(hidden('for (var j = 9u; j < 20u; j++) { out[j] += 1u; }')).toEqual([])
     expect(hidden('for (var j = 64u; j > 0u; j /= 2u) { out[j] += 1u; }')).toEqual([])
@@ -84,7 +84,7 @@ describe('the compiler does not see how a condition is computed', () => {
 })
 
 it.skipIf(!hasProgram('nvcc'))(
-  'nvcc leaves each loop that moves away from its bound a branch backwards (needs nvcc)',
+  'nvcc keeps a backward branch in each loop that moves away from its bound (needs nvcc)',
   () => {
     const folder = mkdtempSync(join(tmpdir(), 'tandem-loops-'))
     try {

@@ -43,8 +43,8 @@ it('the emitter records exactly the names of the prelude that the text contains'
     for (const bounds of ['clamp', 'trap'] as const) {
       const { body, preludeNames } = translate(kernelCase, bounds).parts
       const held = new Set(body.match(/[A-Za-z_][A-Za-z0-9_]*/g)!.filter((name) => providedNames.has(name)))
-      // In the text, vector forms have the name of the scalar form, sums of f16 products that of all sums,
-      // and operators none.
+      // In the text, vector forms share the name of the scalar form, sums of f16 products share the name of
+      // all sums, and operators have no name.
       const isForm = (name: string) => name.startsWith('vector_') || name === 'multiply_into_f16'
       const recorded = new Set(preludeNames.filter((name) => !isForm(name)))
       const difference = [...held, ...recorded].filter((name) => held.has(name) !== recorded.has(name))
@@ -135,7 +135,7 @@ describe.skipIf(nvcc === undefined)('nvcc (needs the CUDA toolkit and g++)', () 
     },
   )
 
-  it('compiles arrays that nest as deep as WGSL lets them, of elements with padding', {
+  it('compiles arrays nested as deeply as WGSL allows, with padded elements', {
     timeout: 600_000,
   }, () => {
     const levels = 253

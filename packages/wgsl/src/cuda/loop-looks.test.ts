@@ -40,14 +40,14 @@ function looks(body: string, options = {}): string[] {
   return main.split('\n').filter((line) => /look| t0|--t0/.test(line))
 }
 
-describe('a stoppable kernel looks at its stop word', () => {
+describe('a stoppable kernel checks its stop word', () => {
   it('also if thousands of functions call each other in a chain', () => {
     const chain = Array.from({ length: 4000 }, (_, i) => `fn f${i + 1}(x: u32) { f${i}(x + 1u); }`)
     const more = `fn f0(x: u32) { while (out[x] == 7u) { } } ${chain.join('\n')}`
     expect(emit('f4000(i);', { more }).parts.body.match(/look\(stop_word\)/g)).toHaveLength(1)
   })
 
-  it('between chunks of a loop that comes to its end by a known step, wherever its counter is declared', () => {
+  it('between chunks of a loop that approaches its end by a known step, wherever its counter is declared', () => {
     expect(mainText('for (var k = i; k < n; k += 64u) { out[k] += 1u; }')).toContain(`
     unsigned k_ = i_;
     while (k_ < n_) {
@@ -70,7 +70,7 @@ describe('a stoppable kernel looks at its stop word', () => {
       if (t0 != 0u) break;
     }`)
   })
-  it('after so many rounds of any other loop', () => {
+  it('after a fixed number of rounds of any other loop', () => {
     expect(looks('loop { out[i] += 1u; if (out[i] == n) { break; } }')).toEqual([
       '  unsigned t0 = R;',
       '    if (--t0 == 0u) { t0 = R; look(stop_word); }',
@@ -78,7 +78,7 @@ describe('a stoppable kernel looks at its stop word', () => {
     expect(looks('var k = n; while (k != 1u) { k = k * 7u; }')).toHaveLength(2)
     expect(looks('for (var k = 0u; k < n; k += n) { out[k] = 1u; }')).toHaveLength(2)
   })
-  it('no sooner than a clock says where a round may be far shorter than estimated', () => {
+  it('no sooner than a clock allows if a round may be far shorter than estimated', () => {
     expect(mainText('for (var k = 0u; k < n; k++) { out[k] = hash(k); }')).toContain(`
     unsigned t0 = look_clock();
     while (k_ < n_) {
@@ -93,7 +93,7 @@ describe('a stoppable kernel looks at its stop word', () => {
       '      if (k_ < n_) if (look_is_due(t0)) look(stop_word);',
     ])
   })
-  it('by a clock alone, without chunks, where a round may be as long as the time between looks', () => {
+  it('by a clock alone, without chunks, if a round may be as long as the time between looks', () => {
     const long = 'for (var j = 0u; j < 4000u; j++) { atomicAdd(&counts[k % 9u], hash(j)); }'
     const more = 'var<workgroup> counts: array<atomic<u32>, 9>;'
     const text = mainText(`for (var k = i; k < n; k += 3u) { if (k == 5u) { ${long} } }`, { more })
@@ -101,14 +101,14 @@ describe('a stoppable kernel looks at its stop word', () => {
   for (unsigned k_ = i_; k_ < n_; k_ += 3u) {
     if (look_is_due(t0)) look(stop_word);`)
   })
-  it('nowhere in loops that are short whatever the input, so that their text is that of a kernel that is not stoppable', () => {
+  it('not in loops that are short for every input, whose text is that of a kernel that is not stoppable', () => {
     const body =
       'for (var k = 0u; k < min(n, 1000u); k++) { out[k] = 1u; } for (var s = 1u; s < 256u; s *= 2u) { out[s] = s; }'
     expect(emit(body).source).toBe(emit(body, { stoppable: false }).source)
     expect(emit(body).isStoppable).toBe(true)
     expect(emit(body, { stoppable: false }).isStoppable).toBe(false)
   })
-  it('once, where it begins, if it is known to end and has loops that may run long', () => {
+  it('once, at its start, if it is known to end and has loops that may run long', () => {
     const long = 'for (var k = i; k < n; k += 64u) { out[k] += 1u; }'
     expect(looks(long, { stoppable: 'start' })).toEqual(['  look_first(stop_word);'])
     expect(emit(long, { stoppable: 'start' }).isStoppable).toBe(true)
@@ -116,12 +116,12 @@ describe('a stoppable kernel looks at its stop word', () => {
     expect(emit(short, { stoppable: 'start' }).source).toBe(emit(short, { stoppable: false }).source)
     expect(emit(short, { stoppable: 'start' }).isStoppable).toBe(true)
   })
-  it('behind the asynchronous copies that are under way', () => {
+  it('after waiting for pending asynchronous copies', () => {
     const body =
       'tile[i] = halves[i]; for (var k = 1u; k != n; k *= 7u) { out[i] += 1u; } workgroupBarrier(); out[i] = tile[i ^ 1u].x;'
     expect(looks(body)[1]).toContain('look_after_copies(stop_word)')
   })
-  it('together in kernels with subgroup matrices, and in none of their loops whose rounds a subgroup does not make together', () => {
+  it('together with its subgroup if it has subgroup matrices, and only in loops whose rounds a subgroup runs together', () => {
     const more = 'enable f16; enable chromium_experimental_subgroup_matrix;'
     const load = 'let m = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&halves, 0u, 2u);'
     expect(looks(`for (var k = 0u; k != n; k += 3u) { ${load} }`, { more })[1]).toContain(
@@ -135,7 +135,7 @@ describe('a stoppable kernel looks at its stop word', () => {
 })
 
 /**
- * Bodies that never end, with the workgroup size: each kind of loop with each way in which invocations meet.
+ * Bodies that never end, with the workgroup size: each kind of loop with each way in which invocations synchronize.
  */
 const endless: Readonly<Record<string, readonly [size: string, body: string, enables?: string]>> = {
   'a loop without an end': ['64', 'loop { out[i] += 1u; continuing { break if n == 0u; } }'],

@@ -3,10 +3,10 @@ import { lower, parseWgsl } from '../frontend/lower.ts'
 import { validitySource } from '../testing/validity-cases.ts'
 import { emitCuda } from './emit-cuda.ts'
 
-/** The masks of the calls of `subgroupAdd`, in order. */
+/** The masks of the calls of `subgroupAdd` and `subgroupShuffleUp`, in order. */
 function masks(text: string): (string | undefined)[] {
   const { body } = emitCuda(lower(parseWgsl(validitySource(text))), { bounds: 'clamp' }).parts
-  return [...body.matchAll(/subgroupAdd\(([^,]*),/g)].map((match) => match[1])
+  return [...body.matchAll(/subgroup(?:Add|ShuffleUp)\(([^,]*),/g)].map((match) => match[1])
 }
 
 const all = '0xffffffffu'
@@ -25,6 +25,7 @@ describe('the mask of a subgroup operation', () => {
 
   it('names all lanes with a filter if the analysis proves that all are active', () => {
     expect(masks(`${off} if (wid.x == 0) { o[0] = subgroupAdd(1u); }`)).toEqual([all])
+    expect(masks(`${off} { o[0] = subgroupShuffleUp(1u, w[li]); }`)).toEqual([all])
   })
 
   it('names the active lanes if a filter allows only a part of a subgroup to make the call', () => {

@@ -21,7 +21,7 @@ describe('a loop is unrolled', () => {
     expect(['0u', '1u', '32u', '33u', 'x'].map(turns)).toEqual([1, 1, 1, 0, 0])
   })
 
-  // With the step of the counter, 128 statements, 16 times: 2,048.
+  // 128 statements, including the step of the counter, 16 times: 2,048.
   it.each([
     ['plain ones', plain(127), 0],
     ['a block', `{ ${plain(127)} }`, 0],

@@ -33,7 +33,7 @@ describe('characters', () => {
   it.each(Object.entries(rejected))('are rejected: %s', (_, source) => {
     expect(() => parseWgsl(source)).toThrow(/the character|is not a valid name/)
   })
-  it.skipIf(dawn === undefined)('are judged as by Dawn (needs npm webgpu)', async () => {
+  it.skipIf(dawn === undefined)('get the same verdicts from Dawn (needs npm webgpu)', async () => {
     for (const [name, source] of Object.entries(accepted)) expect(await dawn!(source), name).toEqual([])
     for (const [name, source] of Object.entries(rejected)) expect(await dawn!(source), name).not.toEqual([])
   })

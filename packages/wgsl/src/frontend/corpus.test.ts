@@ -120,7 +120,7 @@ describe('single statements and short modules', () => {
 ${text.replaceAll('⏎', '\n')}
 }`
 
-  it.skipIf(dawn === undefined)('are accepted or rejected as by Dawn (needs npm webgpu)', async () => {
+  it.skipIf(dawn === undefined)('get the same verdicts from Dawn (needs npm webgpu)', async () => {
     const different: string[] = []
     for (const text of cases) {
       const source = sourceOf(text)

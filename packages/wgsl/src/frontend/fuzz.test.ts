@@ -62,7 +62,7 @@ describe('one source', () => {
 
 describe('validity', () => {
   it.skipIf(dawn === undefined)(
-    'of modules drawn from the grammar is as Dawn judges (needs npm webgpu)',
+    'of modules drawn from the grammar agrees with Dawn (needs npm webgpu)',
     async ({ task }) => {
       const seeds = testCases(150, 10_000)
       const different: string[] = []

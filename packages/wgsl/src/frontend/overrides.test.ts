@@ -71,12 +71,12 @@ describe('an override that the entry point uses', () => {
     const { overrides } = lower(parseWgsl(sourceOf(declarations)), { constants })
     expect(overrides.find(({ name }) => name === 'k')?.value).toBe(k)
   })
-  it.each(infinite)('takes no infinite value, nor NaN: %s with %o', (declarations, constants) => {
+  it.each(infinite)('rejects infinite values and NaN: %s with %o', (declarations, constants) => {
     expect(() => lower(parseWgsl(sourceOf(declarations)), { constants })).toThrow(
       /the value given to the override 'k': the value (NaN|Infinity) is not finite/,
     )
   })
-  it.skipIf(dawn === undefined)('is judged as by Dawn (needs npm webgpu)', async () => {
+  it.skipIf(dawn === undefined)('gets the same verdict from Dawn (needs npm webgpu)', async () => {
     for (const [declarations, constants] of [...lacking, ...failing, ...infinite])
       expect(await dawn!(sourceOf(declarations), 'main', constants), declarations).not.toEqual([])
     for (const [declarations, constants] of [...complete, ...near])

@@ -58,7 +58,7 @@ describe('modules with subgroup matrices', () => {
     expect(wrong.map(({ text }) => text)).toEqual([])
   })
 
-  it.skipIf(dawn === undefined)('are judged as Dawn does (needs npm webgpu)', async () => {
+  it.skipIf(dawn === undefined)('get the same verdicts from Dawn (needs npm webgpu)', async () => {
     const different: string[] = []
     for (const { text, isValid } of cases) {
       const [theirs] = await dawn!(sourceOf(text))
@@ -67,7 +67,7 @@ describe('modules with subgroup matrices', () => {
     expect(different).toEqual([])
   })
 
-  it('need the extension, which brings the built-in values of subgroups', () => {
+  it('need the extension, which includes the built-in values of subgroups', () => {
     const without = sourceOf('').replace('enable chromium_experimental_subgroup_matrix;\n', '')
     expect(errorOf(() => lowered(without))?.text).toMatch(/needs 'enable/)
     expect(reflect(lowered(sourceOf(''))).features).toEqual([
@@ -92,7 +92,7 @@ describe('translation to CUDA', () => {
     expect(translate(sourceOf('let d = D();')).minimumComputeCapability).toEqual([8, 0])
   })
 
-  it('refuses matrices and products that tensor cores do not have', () => {
+  it('refuses matrices and products that tensor cores do not support', () => {
     expect(errorOf(() => translate(sourceOf('var x: subgroup_matrix_left<f16, 8, 16>;')))?.text).toBe(
       'matrices of type subgroup_matrix_left<f16, 8, 16> are not supported',
     )
@@ -111,7 +111,7 @@ describe('translation to CUDA', () => {
     }
   })
 
-  it('refuses workgroups in which a subgroup is not whole in x', () => {
+  it('refuses workgroups whose size in x is not a multiple of the subgroup size', () => {
     const source = sourceOf('let d = D();').replace('@workgroup_size(128)', '@workgroup_size(16, 8)')
     expect(errorOf(() => translate(source))?.text).toBe(
       'a kernel with subgroup matrices has a workgroup size of 16 in x, not a multiple of 32',

@@ -59,7 +59,7 @@ describe('the reference executor', () => {
     expect(evaluate('out[i] = in_i[i] * in_i[5];', 'i32')[5]).toBe(1)
     expect(evaluate('out[i] = 1u << (u32(in_i[i]) + 32u);', 'u32')[1]).toBe(2)
   })
-  it('rounds f32 once an operation and clamps conversions', () => {
+  it('rounds f32 once per operation and clamps conversions', () => {
     expect(evaluate('out[i] = in_f[i] + 16777216.0;', 'f32')[1]).toBe(16777218)
     expect(evaluate('out[i] = in_f[6] * 3.0;', 'f32')[0]).toBe(Math.fround(Math.fround(0.001) * 3))
     expect(evaluate('out[i] = i32(in_f[i] * 1e9);', 'i32').slice(1, 3)).toEqual([1500000000, -2147483648])
@@ -85,7 +85,7 @@ describe('the reference executor', () => {
       out[i] = sum * 10 + n;`
     expect(evaluate(body, 'i32')[0]).toBe((1 + 10 + 10 + 1 + 1 + 25) * 10 + 0)
   })
-  it('stores into a variable that the value replaces', () => {
+  it('stores into a variable that evaluating the value replaces', () => {
     const declarations = `var<private> p: array<i32, 2>;
       fn replace() -> i32 { p = array(7, 8); return 1; }`
     expect(evaluate('p[0] = replace(); out[i] = p[0] * 10 + p[1];', 'i32', declarations)[0]).toBe(18)
@@ -103,12 +103,12 @@ describe('the reference executor', () => {
     expect(evaluate(body, 'i32')[0]).toBe(0x7fc12345)
     expect(evaluate('out[i] = bitcast<f32>(in_i[0] ^ 0x7fc12345);', 'f32')[0]).toBeNaN()
   })
-  it('shares workgroup memory across barriers and gives each invocation its own privates', () => {
+  it('shares workgroup memory across barriers and gives each invocation its own private variables', () => {
     const declarations = 'var<workgroup> shared_values: array<i32, 8>; var<private> mine: i32 = 3;'
     const body = `mine += i32(i); shared_values[i] = mine; workgroupBarrier(); out[i] = shared_values[7u - i];`
     expect(evaluate(body, 'i32', declarations)).toEqual([10, 9, 8, 7, 6, 5, 4, 3])
   })
-  it('notices a barrier that some invocations miss', () => {
+  it('reports a barrier that some invocations do not reach', () => {
     const ir = lower(
       parseWgsl(`enable subgroups;
 @group(0) @binding(0) var<storage, read_write> out: array<i32>;
@@ -145,7 +145,7 @@ describe('the corpus', () => {
   /** Subgroup operations need lockstep, which running invocations one after another does not provide. */
   const runnable = sources.filter(({ source }) => !/^enable subgroups/m.test(source))
 
-  it('runs, every kernel without subgroups', () => {
+  it('runs, except for kernels with subgroups', () => {
     const failures = runnable.flatMap(({ name, source }) => {
       try {
         runKernel(source)

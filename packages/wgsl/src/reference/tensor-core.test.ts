@@ -8,7 +8,7 @@ function sumOf(sum: number, ...numbers: readonly number[]): number {
 }
 const many = (x: number) => new Array<number>(16).fill(x)
 
-it('cuts off each product two bits below the last bit of the largest, and the result at its last bit', () => {
+it('truncates each product two bits below the last bit of the largest, and the result at its last bit', () => {
   expect(sumOf(2 ** 20, ...many(2 ** -5))).toBe(2 ** 20 + 0.5)
   expect(sumOf(2 ** 20, ...many(2 ** -5 * 1.75))).toBe(2 ** 20 + 0.5)
   expect(sumOf(2 ** 20, ...many(2 ** -6))).toBe(2 ** 20)
@@ -19,7 +19,7 @@ it('cuts off each product two bits below the last bit of the largest, and the re
   expect(sumOf(2 ** -10 * 1.75, 2 ** 15, -(2 ** 15))).toBe(2 ** -10)
 })
 
-it('gives sums that are exact, infinities and NaN', () => {
+it('returns exact sums, infinities and NaN', () => {
   expect(sumOf(0)).toBe(0)
   expect(sumOf(Math.fround(0.1), 0)).toBe(Math.fround(0.1))
   expect(sumOf(3, ...many(1000))).toBe(16_003)

@@ -6,7 +6,7 @@ import { walk } from '../walk.ts'
 /** SwiftShader does not support these; `atomic-vec2u.test.ts` runs them. */
 const elsewhere = new Set(['atomicStoreMin', 'atomicStoreMax'])
 
-it('a kernel that runs on every implementation calls each built-in function with values known at run time only', () => {
+it('a kernel that runs on every implementation calls each built-in function with values known only at run time', () => {
   const called = new Set<string>()
   for (const { module } of loadKernelCases('cuda', 'accepted', 'generated'))
     walk(module, {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import {
   appendFileSync,
+  existsSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -20,11 +21,13 @@ import { isLong, testCases } from './test-cases.ts'
 /*
  * Stryker's instrumenter changes the code of the analyses, of the rules of validity and of the optimisations,
  * one operator or condition at a time, and the tests that `judge-mutants.test.setup.ts` loads run on each
- * mutant. testdata/mutants lists those that no test notices, by the changed line; a new entry there needs a
- * new form in the random kernels, or a reason.
+ * mutant. testdata/mutants lists those that no test notices, by the changed line, each with a reason: the
+ * mutant is equivalent, or it only changes how long something takes. A mutant without such a reason needs a
+ * new test, or a new form in the random kernels.
  */
 
 const home = fileURLToPath(new URL('../../', import.meta.url))
+const lists = join(home, 'testdata/mutants')
 const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs')
 
 /** A test takes a second at most. */
@@ -120,24 +123,45 @@ function summary(file: string, lines: readonly Line[]): string {
   const judged = mutants.filter(({ id }) => judgements.get(id) !== 'static')
   const missed = judged.filter(({ id }) => /survived|not reached/.test(judgements.get(id)!))
   const source = readFileSync(join(home, 'src', file), 'utf8').split('\n')
+  const reasons = reasonsOf(file)
   const texts = missed.map(({ location: { start, end }, replacement }) => {
     const line = source[start.line]!
     const changed =
       start.line === end.line ? line.slice(start.column, end.column) : `${line.slice(start.column)} …`
-    return `${line.trim()}\n    ${changed} → ${replacement.replace(/\s+/g, ' ')}\n`
+    const text = `${line.trim()}\n    ${changed} → ${replacement.replace(/\s+/g, ' ')}\n`
+    return `${text}    ${reasons.get(text) ?? 'not looked into'}\n`
   })
   const noticed = judged.length - missed.length
   return `${noticed} of ${judged.length} mutants are noticed (${((100 * noticed) / Math.max(1, judged.length)).toFixed(1)} %). Not noticed:\n\n${texts.join('')}`
 }
+
+function listOf(file: string): string {
+  return join(lists, file.replace('/', '-').replace('.ts', '.txt'))
+}
+
+/** The reasons in the list of a file, by mutant: the changed line and the change. */
+function reasonsOf(file: string): Map<string, string> {
+  if (!existsSync(listOf(file))) return new Map()
+  const entries = readFileSync(listOf(file), 'utf8').matchAll(/^(\S.*\n {4}.* → .*\n) {4}(.*)$/gm)
+  return new Map(Array.from(entries, ([, mutant, reason]) => [mutant!, reason!]))
+}
+
+it('every mutant in testdata/mutants has a reason', () => {
+  for (const file of files) {
+    const reasons = [...reasonsOf(file).values()]
+    expect(
+      reasons.filter((reason) => !/^(equivalent|slower only): \S/.test(reason)),
+      file,
+    ).toEqual([])
+  }
+})
 
 it('the tests notice each mutant but those that testdata/mutants names', async ({ task }) => {
   const only = process.env.TANDEM_MUTATED
   const cases = only === undefined ? testCases(1, files.length) : [0]
   for (const i of cases) {
     const file = only ?? files[i]!
-    await expect(await judge(file), file).toMatchFileSnapshot(
-      `../../testdata/mutants/${file.replace('/', '-').replace('.ts', '.txt')}`,
-    )
+    await expect(await judge(file), file).toMatchFileSnapshot(listOf(file))
   }
   task.meta.cases = cases.length
 })

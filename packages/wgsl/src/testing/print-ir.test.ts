@@ -18,7 +18,7 @@ it.each(kernels)('the IR of %s is as recorded', async (name) => {
   await expect(printed).toMatchFileSnapshot(new URL(`ir/${name}.ir`, testdata).pathname)
 })
 
-it('with facts it shows intervals, indices that need no guard, and trips', () => {
+it('with facts it shows intervals, indices that need no guard, and trip counts', () => {
   const source = `@group(0) @binding(0) var<storage, read> a: array<u32>;
 @group(0) @binding(1) var<storage, read_write> out: array<u32, 64>;
 @group(0) @binding(2) var<uniform> n: u32;

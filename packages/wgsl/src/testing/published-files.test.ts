@@ -19,7 +19,7 @@ function reachedSources(): Set<string> {
   return reached
 }
 
-it('npm packs the files that the exports and the command reach, and no other', () => {
+it('npm packs the files that the exports and the command reach, and no others', () => {
   const { stdout } = spawnSync('npm', ['pack', '--dry-run', '--json'], {
     cwd: fileURLToPath(folder),
     encoding: 'utf8',

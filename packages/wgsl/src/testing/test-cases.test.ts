@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { shardOf } from './test-cases.ts'
 
-it('the parts of a test are all its cases, each once', () => {
+it('the parts of a test contain each of its cases once', () => {
   for (const [count, n] of [
     [20_000, 96],
     [7, 3],
@@ -13,6 +13,6 @@ it('the parts of a test are all its cases, each once', () => {
   }
 })
 
-it.each(['', '0/2', '3/2', '1', '-1/2', '1/2/3'])('%j is no part', (shard) => {
+it.each(['', '0/2', '3/2', '1', '-1/2', '1/2/3'])('%j is not a part', (shard) => {
   expect(() => shardOf(10, shard)).toThrow(`TANDEM_SHARD is k/n with 1 ≤ k ≤ n, not '${shard}'`)
 })

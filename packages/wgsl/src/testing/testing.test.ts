@@ -14,7 +14,7 @@ const buffer = (
 const values = (b: KernelBuffer) => readBuffer(b, fillBuffer(b))
 
 describe('the header of a test kernel', () => {
-  it('gives workgroups, buffers, tolerance and constants', () => {
+  it('contains workgroups, buffers, tolerance and constants', () => {
     const test = parseKernelTest(`// A note.
 // run: workgroups=2,1,1 tolerance=ulp:4,absolute:0.5 constants=N:3,M:0.5 entry=main
 // buffer a: f32[8] random(-1, 1)
@@ -49,7 +49,7 @@ describe('filling buffers', () => {
     expect(fillBuffer({ ...a, name: 'other' })).not.toEqual(fillBuffer(a))
   })
 
-  it('keeps to ranges, steps and lists', () => {
+  it('follows ranges, steps and lists', () => {
     for (const v of values(buffer('f32', 100, 'random', [2, 3]))) expect(v >= 2 && v <= 3).toBe(true)
     for (const v of values(buffer('i32', 100, 'random', [-2, 2]))) expect(Math.abs(v)).toBeLessThanOrEqual(2)
     expect(values(buffer('u32', 3, 'iota', [5, 2]))).toEqual([5, 7, 9])

@@ -56,7 +56,7 @@ it.each<[string, string, (node: Record<string, unknown>) => void, string]>([
     (n) => (n.variable = { ...(n.variable as object), id: 999 }),
     'y is in scope',
   ],
-  ['an id given twice', 'let', (n) => ((n.variable as { id: number }).id = 0), 'the id 0 is unique'],
+  ['an id that occurs twice', 'let', (n) => ((n.variable as { id: number }).id = 0), 'the id 0 is unique'],
   [
     'operands of two types',
     'binary',
@@ -70,7 +70,7 @@ it.each<[string, string, (node: Record<string, unknown>) => void, string]>([
     'changes scalars',
   ],
   [
-    'a construct with a part too few',
+    'a constructor call with too few parts',
     'construct',
     (n) => (n.args = (n.args as unknown[]).slice(1)),
     'make up its type',
@@ -83,7 +83,7 @@ it.each<[string, string, (node: Record<string, unknown>) => void, string]>([
   ],
   ['a break outside loops', 'let', (n) => Object.assign(n, { kind: 'break' }), 'stands in a loop'],
   [
-    'a call with an argument too few',
+    'a call with too few arguments',
     'call',
     (n) => (n.args = (n.args as unknown[]).slice(1)),
     'an argument for each parameter',

@@ -59,7 +59,7 @@ describe('a function', () => {
     expect(textOf(sourceOf(body))).toMatch('the loop never ends'),
   )
 
-  it.skipIf(dawn === undefined)('is judged as by Dawn (needs npm webgpu)', async () => {
+  it.skipIf(dawn === undefined)('gets the same verdict from Dawn (needs npm webgpu)', async () => {
     for (const body of accepted) expect(await dawn!(sourceOf(body)), body).toEqual([])
     for (const body of [...neverReturns, ...neverEnds])
       expect(await dawn!(sourceOf(body)), body).not.toEqual([])

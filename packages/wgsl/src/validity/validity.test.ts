@@ -47,14 +47,14 @@ async function disagreements(sources: Iterable<readonly [name: string, source: s
 }
 
 describe('the rules of uniformity and aliases', () => {
-  it('accept and reject kernels as the table says', () => {
+  it('accept and reject kernels as the table requires', () => {
     const wrong = cases.filter(
       ({ text, isValid }) => (errorOf(validitySource(text)) === undefined) !== isValid,
     )
     expect(wrong.map(({ text }) => text)).toEqual([])
   })
 
-  it.skipIf(dawn === undefined)('judge the table as Dawn does (needs npm webgpu)', async () => {
+  it.skipIf(dawn === undefined)('agree with Dawn about the table (needs npm webgpu)', async () => {
     const sources = cases.map(({ text }): [string, string] => [text, validitySource(text)])
     expect(await disagreements(sources)).toEqual([])
   })
@@ -100,7 +100,7 @@ const ways = [
 ]
 
 describe('every kind of value, in every kind of control flow', () => {
-  it.skipIf(dawn === undefined)('is judged as by Dawn (needs npm webgpu)', async () => {
+  it.skipIf(dawn === undefined)('gets the same verdict from Dawn (needs npm webgpu)', async () => {
     const sources = values.flatMap((value) =>
       ways.flatMap((way) =>
         ['workgroupBarrier()', 'pv = subgroupAdd(li)'].map((call): [string, string] => {
@@ -121,7 +121,7 @@ describe('every kind of value, in every kind of control flow', () => {
 const endsDawn = new Set([12221])
 
 describe('random control flow', () => {
-  it.skipIf(dawn === undefined)('is judged as by Dawn (needs npm webgpu)', async ({ task }) => {
+  it.skipIf(dawn === undefined)('gets the same verdict from Dawn (needs npm webgpu)', async ({ task }) => {
     const sources = testCases(150, 20_000)
       .filter((seed) => !endsDawn.has(seed))
       .map((seed): [string, string] => [`seed ${seed}`, randomControlFlow(seed)])
@@ -151,6 +151,12 @@ describe('errors', () => {
     )
   })
 
+  it('point to the call or to the argument', () => {
+    const column = (text: string) => errorOf(validitySource(`\n${text}`))!.column
+    expect(column('if (id.x == 0) { workgroupBarrier(); }')).toBe(18)
+    expect(column('_ = subgroupShuffleUp(1u, w[li]);')).toBe(27)
+  })
+
   it('name the call through which a function is reached', () => {
     expect(message('fn f() { workgroupBarrier(); } ### if (o[0] == 1) { f(); }')).toBe(
       "workgroupBarrier must be called in uniform control flow of the workgroup, but in the call of f in line 18, the if in line 18 depends on the read_write storage variable 'o' (line 18)",
@@ -177,7 +183,7 @@ fn called(i: u32) { if (i == 0) { _ = subgroupElect(); } }
   called(i);
 }`
 
-  it('report faults that a filter does not make errors, with the severity that it names', () => {
+  it('report violations that a filter turns into warnings, with the severity that it names', () => {
     const elect =
       "2:39 subgroupElect must be called in uniform control flow of the subgroup, but in the call of called in line 5, the if in line 2 depends on the built-in value local_invocation_index in 'i' (line 3)"
     const add =
@@ -194,7 +200,7 @@ fn called(i: u32) { if (i == 0) { _ = subgroupElect(); } }
     expect(() => warnings(divergent(''))).toThrow('subgroupElect must be called')
   })
 
-  it('tell of rules that are not known, but not of those of other tools', () => {
+  it('name unknown rules, but not those of other tools', () => {
     expect(
       warnings(`diagnostic(off, mystery); diagnostic(off, tool.mystery); diagnostic(off, derivative_uniformity);
 @compute @workgroup_size(1) @diagnostic(error, riddle) fn main() { }`),
@@ -206,7 +212,7 @@ fn called(i: u32) { if (i == 0) { _ = subgroupElect(); } }
 })
 
 describe('lowering an entry point', () => {
-  it('checks the others too, whatever the values of overrides', () => {
+  it('also checks the others, whatever the values of overrides', () => {
     const module = parseWgsl(`override n: u32;
 @compute @workgroup_size(1) fn good() {}
 @compute @workgroup_size(8) fn bad(@builtin(local_invocation_index) i: u32) { if (i < n) { workgroupBarrier(); } }`)
@@ -224,7 +230,7 @@ it('a message names the built-in value that varies, and its parameter if that ha
   expect(messageOf('local_invocation_index')).toContain('the built-in value local_invocation_index (line 1)')
 })
 
-it('loops are uniform where the invocations of a subgroup begin each iteration together', () => {
+it('loops are uniform if the invocations of a subgroup begin each iteration together', () => {
   const module = lower(
     parseWgsl(
       validitySource(`loop { if (wid.x == 1) { break; } o[0] = 1; }

@@ -1,5 +1,5 @@
 // Every rank: passes values round the ranks for a long time; rank 1 aborts. All stop after the same
-// repetition, and go on from there. Then rank 0 aborts a run that rank 1 has behind it.
+// repetition, and continue from there. Then rank 0 aborts a run that rank 1 has finished.
 import { isGpuError, openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { expect } from 'vitest'
@@ -10,7 +10,7 @@ const group = await openGroup({ backends: [mpi(referenceBackend())] })
 const { devices, queue, rank } = group
 const ring = await valueRing(group)
 let done = 0
-// Busy machines may take longer to begin: then the next abort comes later. All ranks count alike.
+// Busy machines may take longer to begin; then the next abort comes later. All ranks count in the same way.
 for (let delay = 300; done === 0; delay *= 2) {
   const controller = new AbortController()
   if (rank === 1) setTimeout(() => controller.abort(new Error('enough')), delay)
@@ -25,8 +25,8 @@ await ring.expectTurns(done + 2)
 console.log(`rank ${rank} stops after ${done} repetitions`)
 for (const resource of ring.owned) resource.destroy()
 
-// No messages: rank 1 is done with this run, and with the next one, long before rank 0 is. Each repetition
-// turns two values of both devices.
+// Without messages, rank 1 finishes this run and the next one long before rank 0. Each repetition rotates
+// two values of both devices.
 const times = 2000
 const turned = await Promise.all(
   [1_000_000, 1].map((length, i) => Promise.all([0, 1, 2].map(() => devices[i]!.allocate('u32', length)))),

@@ -1,5 +1,5 @@
-// Every rank: algorithms over the devices of all ranks; rank 0: the same in one process with as many devices.
-// The bits are the same.
+// Every rank runs algorithms over the devices of all ranks, and rank 0 also in one process with as many
+// devices. The bits must be the same.
 //   mpirun -n 4 node algorithms.ts [INNER BACKEND, default webgpu] [TRANSPORT, default staged]
 //     [ALGORITHM ...]
 import { createHash } from 'node:crypto'
@@ -177,7 +177,7 @@ const inner = await innerBackend(name)
 const options = { virtual: true, transport: transport as MpiOptions['transport'], libraries: mpiLibraries() }
 const group = await openGroup({ backends: [mpi(inner, options)], virtual: true })
 const session = await mpiSession(undefined)
-// One process is enough for the reference: the ranks then say what they have found, and all must say the
+// One process is enough for the reference: the ranks then report their results, and all must report the
 // same.
 const alone =
   group.rank === 0

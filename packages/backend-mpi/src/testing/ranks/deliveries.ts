@@ -1,5 +1,5 @@
-// Four ranks: two deliveries to all, from rank 0 and from rank 2, which pass rank 2 on their way to rank 3
-// and have one tag. Rank 0 comes late.
+// Four ranks: two deliveries to all, from rank 0 and from rank 2, with the same tag; both reach rank 3
+// through rank 2. Rank 0 is late.
 import { expect } from 'vitest'
 import { mpiSession } from '../../session.ts'
 
@@ -8,8 +8,8 @@ const { addon, rank } = session
 const group = session.newOpening().beginGroup().numberOf('group')
 await addon.openGroup(group)
 /**
- * Whatever number of tags there is, the two have one tag: a multiple of all that MPI grants, and of powers of
- * two.
+ * A multiple of every number of tags that MPI may grant, and of powers of two, so that the two deliveries
+ * have the same tag.
  */
 const apart = 16_383 * 2 ** 15
 

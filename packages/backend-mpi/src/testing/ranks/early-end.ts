@@ -13,6 +13,5 @@ await queue.run(program, 2)
 console.log(`rank ${rank} ends`)
 if (pending === 'run') void queue.run(program, 1_000_000_000, { signal: new AbortController().signal })
 else if (rank === 1) void devices[0]!.allocate('u32', 1)
-// In a run rank 0 still does its part then, and waits for a message that rank 1, which is gone, no longer
-// sends.
+// In a run, rank 0 then still does its part, and waits for a message that rank 1 no longer sends.
 setTimeout(() => process.exit(0), rank === 0 ? 500 : 300)

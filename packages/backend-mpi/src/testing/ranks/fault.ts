@@ -1,4 +1,4 @@
-// Rank 1's devices fault while native code has two launches of one program under way. Every rank gets an
+// Rank 1's devices fault while two launches of one program by native code are pending. Every rank gets an
 // error, and destroys its group.
 //   mpirun -n 2 node fault.ts FOLDER (empty)
 import { readdir, writeFile } from 'node:fs/promises'
@@ -14,7 +14,7 @@ const group = await openGroup({ backends: [backend] })
 const { devices, queue, rank } = group
 const buffers = await Promise.all(devices.map((device) => device.allocate('u32', 100_000)))
 const hosts = devices.map((device) => group.allocateHost('u32', 64, { device }))
-// What the devices do waits for no message, so that they are a repetition ahead.
+// The devices wait for no message, so they are a repetition ahead.
 const program = group.record((r) => {
   for (const buffer of buffers) r.fill(buffer, 3)
   r.copy(hosts[0]!, hosts[1]!)
@@ -24,13 +24,13 @@ await queue.run(program, 3)
 if (rank === 1) process.env.FAKE_FAIL = 'cuEventQuery:700:20'
 setTimeout(() => process.exit(1), 20_000).unref()
 const error = await queue.run(program, 10_000_000).catch((caught: unknown) => caught)
-// MPI may still write to the memory of messages: it outlives its owner, the program and the group.
+// MPI may still write to the memory of messages, which therefore outlives the program and the group.
 const { array } = hosts[rank]!
 for (const owned of [program, ...hosts]) owned.destroy()
 await group.destroy()
 console.log(`rank ${rank} still has ${array.byteLength} bytes of messages`)
 console.log(`rank ${rank} ends: ${isGpuError(error) ? `${error.code}: ${error.message}` : error}`)
-// The others are to say it too, before the launcher notices that one has ended.
+// Gives the others time to report it too, before the launcher notices that one has ended.
 await writeFile(join(folder, `${rank}`), '')
 while ((await readdir(folder)).length < group.rankCount) await delay(100)
 process.exit(3)

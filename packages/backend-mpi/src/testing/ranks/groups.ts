@@ -1,5 +1,5 @@
-// Every rank: two groups at once. The runs of one do not wait for those of the other, which come to the ranks
-// in different orders. Then many more beside them.
+// Every rank: two groups at once. The runs of one do not wait for those of the other, which the ranks start
+// in different orders. Then many more groups at the same time.
 import { type Backend, openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { expect } from 'vitest'
@@ -11,8 +11,8 @@ const { rank } = await mpiSession()
 const late = new Set<number>()
 let asked = 0
 /**
- * On rank 1 it takes long to say that it has nothing, for the openings of those numbers, so that this rank
- * opens others meanwhile.
+ * On rank 1, for the openings of these numbers, it takes long to report that there is nothing, so that this
+ * rank opens others meanwhile.
  */
 const slow: Backend = {
   name: 'slow',
@@ -26,8 +26,8 @@ const backend = mpi(referenceBackend())
 late.add(1)
 const [first, second] = await Promise.all([0, 1].map(() => openGroup({ backends: [backend, slow] })))
 
-// Two more, of which rank 1 asks for the adapters of the first last: the ranks have them in the order of the
-// calls all the same.
+// Two more: rank 1 requests the adapters of the first one last. The ranks still open them in the order of the
+// calls.
 late.add(2)
 const more = await Promise.all([0, 1].map(() => openGroup({ backends: [slow, backend] })))
 for (const [i, group] of more.entries()) {
@@ -38,8 +38,8 @@ for (const [i, group] of more.entries()) {
 }
 const [one, other] = [await valueRing(first!, 1000), await valueRing(second!, 2000)]
 
-// Long work of rank 0 alone, behind which its next run has yet to begin when the other group's does; on the
-// other ranks that run has begun.
+// Long work of rank 0 alone: its next run has not begun when the other group's run begins; on the other ranks
+// that run has begun.
 const memory = await first!.devices[0]!.allocate('u32', 1_000_000)
 const long = first!.record((r) => r.fill(memory, 1))
 await first!.queue.run(long)
@@ -55,12 +55,12 @@ await Promise.all([first!.queue.run(one.program, 300), second!.queue.run(other.p
 await one.expectTurns(304)
 await other.expectTurns(306)
 
-// A group lives on beside many that are opened and closed: it waits for none of them, however many there
+// A group continues while many others are opened and closed: it waits for none of them, however many there
 // were.
 for (let turn = 0; turn < 70; turn++) {
   const group = await openGroup({ backends: [backend] })
   const ring = await valueRing(group, 3000 + turn)
-  // It has the long work of rank 0 before it in the one group alone.
+  // Only in the first group does it follow the long work of rank 0.
   const both = [first!.queue.run(long, turn % 32 === 27 ? 300 : 1), first!.queue.run(one.program, 1)]
   both.push(group.queue.run(ring.program, 1))
   if (turn % 2 === 0) await both.at(-1)

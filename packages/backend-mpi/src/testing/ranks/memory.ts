@@ -1,7 +1,7 @@
-// Every rank: memory and graphs run out on rank 1 alone, for a while. Every rank gets the error, or none
-// where memory comes back, and the group goes on.
+// Every rank: memory and graphs run out on rank 1 alone, for a while. Every rank gets the error, or none if
+// memory is freed in time, and the group remains usable.
 //   FAKE_CUDA_MEMORY=BYTES mpirun -n 3 node memory.ts TRANSPORT [INNER_BACKEND]
-// Real GPUs, of as many bytes, refuse memory alone, and no graph.
+// Real GPUs with as many bytes refuse only memory, not graphs.
 import { type DeviceBuffer, isGpuError, openGroup } from '@tandem-gpu/core'
 import { expect } from 'vitest'
 import { type MpiOptions, mpi } from '../../mpi.ts'
@@ -41,13 +41,13 @@ for (let turn = 0; turn < 3; turn++) {
   const values = await allocate()
   const program = exchange(values, `exchange ${turn}`)
   await queue.run(program, 1 + turn)
-  // Rank 1 is late: what it maps of the memory of others, which they have freed, stays for so long.
+  // Rank 1 is late: memory of others that it maps stays allocated until then, although they have freed it.
   if (rank === 1) block(1500)
   program.destroy()
   for (const buffer of values) buffer.destroy()
 }
 
-// The same for what a program makes for itself.
+// The same for memory that a program allocates for itself.
 const values = await allocate()
 const used = exchange(values, 'used')
 await queue.run(used)
@@ -71,7 +71,7 @@ for (const [i, buffer] of small.entries())
 expect(await codeOf(devices[1]!.allocate('u32', 2 * length))).toBe('out-of-memory')
 withScratch.destroy()
 
-// A graph of a new length that rank 1 cannot make.
+// A graph of a new length that rank 1 cannot create.
 const ring = exchange(small, 'ring')
 await queue.run(ring, 2)
 for (const times of [3, 300]) {
@@ -80,7 +80,7 @@ for (const times of [3, 300]) {
   delete process.env.FAKE_CUDA_GRAPHS
   expect(await codeOf(queue.run(ring, times))).toBe('works')
 }
-// And of profiled runs, and of a program that has not run.
+// The same for profiled runs, and for a program that has not run.
 const fresh = exchange(small, 'fresh')
 for (const run of [() => queue.run(fresh), () => queue.run(ring, 3, { profile: true })]) {
   if (rank === 1) process.env.FAKE_CUDA_GRAPHS = '0'
@@ -88,8 +88,8 @@ for (const run of [() => queue.run(fresh), () => queue.run(ring, 3, { profile: t
   delete process.env.FAKE_CUDA_GRAPHS
   expect(await codeOf(run())).toBe('works')
 }
-// Graphs of many lengths, of which few are kept, where native code repeats runs on some ranks alone: of
-// three, the third has no part in the program.
+// Graphs of many lengths, few of which are kept, while native code repeats runs on some ranks alone: of three
+// ranks, the third has no part in the program.
 const pair = exchange(small.slice(0, 2), 'pair')
 for (const times of [3, 3, 4, 4, 5, 6, 7, 8, 3, 3, 9, 9, 10, 3, 3, 4, 130, 3])
   await queue.run(pair, times, times === 5 ? { profile: true } : {})

@@ -10,8 +10,8 @@ const group = session.newOpening().beginGroup().numberOf('group')
 await addon.openGroup(group)
 let key = 0
 
-// Equal messages come once with the lowest rank, in ascending order; keys are matched whatever the order of
-// the calls.
+// Equal messages arrive once with the lowest rank, in ascending order; keys are matched regardless of the
+// order of the calls.
 const keys = [key++, key++, key++]
 const calls = (rank % 2 === 0 ? keys : keys.toReversed()).map(
   async (k) => [k, await addon.gather(group, k, k === keys[1] ? `rank ${rank}` : `all say ${k}`)] as const,
@@ -26,13 +26,13 @@ expect(long.map((entry) => [entry.rank, entry.message.length])).toEqual(
   Array.from({ length: Math.min(size, 2) }, (_, other) => [other, 200_000]),
 )
 
-// The thread carries on while it does not sleep, and sleeps again.
+// The thread continues while it is awake, and sleeps again.
 for (const milliseconds of [20, 0]) {
   addon.stayAwake(milliseconds)
   expect(await addon.gather(group, key++, 'awake')).toEqual([{ rank: 0, message: 'awake', number: 0 }])
 }
 
-/** What a rank delivers: every byte differs from its neighbours, and from those of other ranks. */
+/** The bytes that a rank delivers; each differs from its neighbours and from those of other ranks. */
 function pattern(byteLength: number, from: number): Uint8Array {
   const bytes = new Uint8Array(byteLength)
   for (let i = 0; i < byteLength; i++) bytes[i] = (i * 31 + from) & 255
@@ -53,8 +53,8 @@ for (const byteLength of [1, 4096, 9_000_001])
     if (rank === to || rank === from) expect(one[0]).toBe(to === from ? one[0] : 77)
   }
 
-// A ring of messages, repeated: each repetition sends on what the last one brought. Rows with gaps on one
-// side, none on the other.
+// A ring of messages, repeated: each repetition forwards what the previous one received. The rows have gaps
+// on one side only.
 if (size > 1)
   for (const [rows, rowByteLength, rowByteStride] of [
     [1, 8, 8],
@@ -96,8 +96,8 @@ if (size > 1)
     expect(Buffer.compare(new Uint8Array(dense), new Uint8Array(byteLength).fill(expected))).toBe(0)
   }
 
-// A sender with a constant source does not run away from a receiver that waits for its own work: two
-// repetitions at most.
+// A sender with a constant source gets at most two repetitions ahead of a receiver that waits for its own
+// work.
 const [run, checked] = [key++, key++]
 if (size > 1 && rank < 2) {
   const memory = new ArrayBuffer(8)
@@ -125,7 +125,7 @@ if (size > 1 && rank < 2) {
   }
   const done = addon.run(group, run, nodes, 20, issue, [], () => {})
   await new Promise((resolve) => setTimeout(resolve, 300))
-  // Receives 0 to 2 are done: sends 3 and 4 may go before their credit.
+  // Receives 0 to 2 are done: sends 3 and 4 may precede their credit.
   if (rank === 0) expect(issued).toBeLessThanOrEqual(5)
   await addon.deliver(group, checked, 0, 1, new Uint8Array(1))
   release()

@@ -1,6 +1,6 @@
-// Every rank: what it can go on after, and what not. Argument: `threads` (the operating system refuses one,
-// of rank 1), `memory` (none for a long message), `ended` (calls behind the end of MPI), `stopped` (rank 1
-// reads nothing for a while), `none` (it says which addon it has loaded).
+// Every rank: failures that it survives, and failures that it does not. Argument: `threads` (the operating
+// system refuses one to rank 1), `memory` (none for a long message), `ended` (calls after the end of MPI),
+// `stopped` (rank 1 reads nothing for a while), `none` (prints which addon it has loaded).
 import { readFileSync } from 'node:fs'
 import { isGpuError, openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
@@ -21,7 +21,7 @@ if (what === 'threads') {
     console.log(`rank ${rank} works`)
   } catch (error) {
     console.log(`rank ${rank} ends: ${shown(error)}`)
-    // The others are to say it too, before the launcher notices that one has ended.
+    // Gives the others time to report it too, before the launcher notices that one has ended.
     await new Promise((resolve) => setTimeout(resolve, 2000))
     process.exitCode = 3
   }
@@ -41,7 +41,7 @@ if (what === 'ended') {
   const session = await mpiSession()
   const group = session.newOpening().beginGroup().numberOf('group')
   await session.addon.openGroup(group)
-  // Behind that of the session, which ends MPI.
+  // After that of the session, which ends MPI.
   process.once('beforeExit', async () => {
     const { addon } = session
     const calls = [
@@ -76,7 +76,7 @@ if (what === 'stopped') {
   if (rank === 1) process.kill(process.pid, 'SIGSTOP')
   else {
     await new Promise((resolve) => setTimeout(resolve, 500))
-    // More than its socket holds, so that the rest waits for it.
+    // More than its socket can buffer, so that the rest waits for it.
     addon.leave(numbers[0], 'device-lost', 'a'.repeat(20_000_000))
     addon.leave(numbers[1], 'validation', 'b'.repeat(1000))
     await new Promise((resolve) => setTimeout(resolve, 3000))
@@ -84,7 +84,7 @@ if (what === 'stopped') {
     process.kill(ranks[1]!.process, 'SIGCONT')
   }
   await new Promise((resolve) => setTimeout(resolve, 1000))
-  // A message that it waits for lets the thread of messages tell what it has heard.
+  // Waiting for a message makes the thread for messages report what it has received.
   await session.gather('after')
   for (let turn = 0; rank === 1 && told.length < 3 && turn < 100; turn++)
     await Promise.race([

@@ -1,4 +1,4 @@
-// Every rank: a program with messages in every repetition, which native code repeats without JavaScript where
+// Every rank: a program with messages in every repetition, which native code repeats without JavaScript if
 // the inner backend can.
 //   mpirun -n 2 node native-launches.ts [INNER BACKEND, default fake-cuda] [TRANSPORT, default staged]
 //     [fail: rank 1's fake driver refuses to launch] [FOLDER, empty]
@@ -20,13 +20,13 @@ const { devices, queue } = group
 const { program, owned, expectTurns } = await valueRing(group)
 const turns = 25 * devices.length + 1
 if (act === 'fail') {
-  // Over devices that need no message of the host's, runs like the one before need no JavaScript.
+  // On devices that need no messages of the host, a run like the previous one needs no JavaScript.
   for (let run = 0; run < 2; run++) await queue.run(program, turns)
-  // Each rank has one device of its own, or the first.
+  // Each rank has its own device, or the first one.
   if (group.rank === 1) process.env.FAKE_CUDA_FAIL_DEVICE = name === 'fake-gpus' ? '1' : '0'
   const error = await queue.run(program, turns).catch((caught) => caught)
   console.log(`rank ${group.rank} ends: ${isGpuError(error) ? `${error.code}: ${error.message}` : error}`)
-  // The others are to say it too, before the launcher notices that one has ended.
+  // Gives the others time to report it too, before the launcher notices that one has ended.
   await writeFile(join(folder, `${group.rank}`), '')
   while ((await readdir(folder)).length < group.rankCount) await setTimeout(100)
   process.exit(3)
@@ -39,8 +39,8 @@ expect(runs()).toBe(0)
 if (group.rank === 0)
   console.log(`${turns} repetitions without JavaScript, ${microseconds.toFixed(1)} µs each`)
 
-// Rows with gaps, in more pieces than lie in host memory at once: from the first device to the last, and back
-// to rows without gaps.
+// Rows with gaps, in more pieces than host memory contains at once: from the first device to the last, and
+// back to rows without gaps.
 const [rows, columns, stride] = [801, 5003, 5008]
 const long = await Promise.all(
   [devices[0]!, devices.at(-1)!].map((device) => device.allocate('u32', [rows, stride])),

@@ -1,4 +1,4 @@
-// Every rank: random programs in one group, while others are opened beside it, run one, and are closed.
+// Every rank: random programs in one group, while other groups are opened, run one program, and are closed.
 //   mpirun -n 4 node random-programs.ts INNER_BACKEND TRANSPORT [PROGRAMS, default 20] [SEED, default 1]
 import { type DeviceGroup, openGroup } from '@tandem-gpu/core'
 import { expect } from 'vitest'
@@ -6,7 +6,7 @@ import { type MpiOptions, mpi } from '../../mpi.ts'
 import { mpiSession } from '../../session.ts'
 import { innerBackend, mpiLibraries } from '../inner-backend.ts'
 
-// Not a literal: what only core's own tests use is no part of what this package builds upon.
+// Not a literal, because this package's build does not include what only core's own tests use.
 const what = 'random-program'
 const { RandomProgram } = (await import(`../../../../core/src/testing/conformance/${what}.ts`)) as {
   RandomProgram: {
@@ -29,7 +29,7 @@ const backend = mpi(await innerBackend(inner), {
   ...{ virtual: true, transport: transport as MpiOptions['transport'], libraries: mpiLibraries() },
 })
 const open = (label: string) => openGroup({ backends: [backend], virtual: true, label })
-/** Programs in the long-lived group for each group beside it. */
+/** The number of programs in the long-lived group for each of the others. */
 const programsABeside = 10
 
 async function runOne(group: DeviceGroup, number: number): Promise<void> {

@@ -1,5 +1,5 @@
-// Every rank: programs of this folder, one after another in one job: MPI and its processes take longer to
-// start than most of them to run. What a program prints begins with its place in the sequence.
+// Every rank: programs of this folder, one after another in one job, because MPI and its processes take
+// longer to start than most programs to run. Output of a program begins with its place in the sequence.
 //   mpirun -n 3 node sequence.ts '[[RANK@]FAKE_SETTING=VALUE ...] PROGRAM[,ARGUMENT ...]' ...
 import { extname } from 'node:path'
 import { detectLaunch } from '../../launcher.ts'
@@ -16,7 +16,7 @@ for (const [place, step] of process.argv.slice(2).entries()) {
   }
   console.log = (text: string) => print(`${place}: ${text}`)
   process.argv.splice(2, Number.POSITIVE_INFINITY, ...given)
-  // A program may come twice, and is bundled where this one is.
+  // A program may occur twice, and is bundled if this one is.
   const address = `./${name!.replace(/\.ts$/, extname(process.argv[1]!))}?${place}`
   await import(address)
 }

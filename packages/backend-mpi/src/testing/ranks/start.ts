@@ -1,4 +1,4 @@
-// A rank that opens a group, and says which error that is where it cannot. Arguments: libraries to try first.
+// A rank that opens a group, or prints the error if it cannot. Arguments: libraries to try first.
 import { isGpuError, openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { mpi } from '../../mpi.ts'

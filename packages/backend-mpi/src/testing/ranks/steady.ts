@@ -1,5 +1,5 @@
-// Every rank: sends data round the ranks for some seconds, run after run; says who it is first, and which
-// error ends it.
+// Every rank: sends data round the ranks for some seconds, run after run. Prints its process first, and the
+// error that ends it.
 import { isGpuError, openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { mpi } from '../../mpi.ts'
@@ -28,6 +28,6 @@ try {
   if (!isGpuError(error)) throw error
   console.log(`rank ${rank} ends: ${error.code}: ${error.message}`)
   process.exitCode = 3
-  // The others are to say it too, before the launcher notices that one has ended.
+  // Gives the others time to report it too, before the launcher notices that one has ended.
   await new Promise((resolve) => setTimeout(resolve, 1500))
 }

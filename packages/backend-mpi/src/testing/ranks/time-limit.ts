@@ -1,5 +1,5 @@
 // Every rank: a kernel of one device never ends, and the others wait for it. The limit ends the run on all
-// ranks, and the group computes on. Over nccl there is no limit.
+// ranks, and the group remains usable. Over nccl there is no limit.
 //   mpirun -n 2 node time-limit.ts INNER_BACKEND [transport]
 import { isGpuError, openGroup } from '@tandem-gpu/core'
 import { expect } from 'vitest'
@@ -18,7 +18,7 @@ const kernel = await group.compile({
 })
 const values = await Promise.all(devices.map((device) => device.allocate('u32', 4)))
 const [first, last] = [values[0]!, values.at(-1)!]
-// The last device has the kernel that never ends; what it makes goes round the others, in every repetition.
+// The last device has the kernel that never ends; its results go round the others in every repetition.
 const program = group.record((r) => {
   r.dispatch(kernel, { workgroups: 1, args: { x: last, n: r.parameter('n', 'u32', 1) } })
   r.copy(last, first)
@@ -45,13 +45,13 @@ if (group.transport!.name === 'nccl') {
     expect(isGpuError(error, 'timeout')).toBe(true)
     expect(performance.now() - begun).toBeGreaterThan(limit * 900)
     await clear()
-    // Of several lengths: each has flags of its own, and the second run is like the first.
+    // Of several lengths: each has its own flags, and the second run is like the first.
     for (const times of [5, 5, 300]) await queue.run(program, times, { parameters: { n: 0 } })
     expect((await queue.read(first))[0]).toBe(310)
     expect((await queue.run(program, 2, { parameters: { n: 0 }, timeoutSeconds: 60 })).repetitions).toBe(2)
   }
-  // Launches of which each ends, and which go on for ever: when the limit comes, one rank may be a launch
-  // ahead of another. More commands than a graph holds: a launch is one repetition.
+  // An endless series of launches, each of which ends: when the limit is reached, one rank may be a launch
+  // ahead of another. There are more commands than a graph holds, so a launch is one repetition.
   const long = group.record((r) => {
     for (let i = 0; i < 300; i++) r.fill(first.slice(2, 2), i)
     r.dispatch(kernel, { workgroups: 1, args: { x: last, n: r.parameter('n', 'u32', 0) } })
@@ -65,7 +65,7 @@ if (group.transport!.name === 'nccl') {
     expect((await queue.read(first))[0]).toBe(25)
   }
   long.destroy()
-  // One device alone has work, and no rank a message.
+  // Only one device has work, and no rank has a message.
   const local = group.record((r) => r.dispatch(kernel, { workgroups: 1, args: { x: last, n: 1 } }))
   expect(await codeOf(queue.run(local, 2, { timeoutSeconds: 0.1 }))).toBe('timeout')
   local.destroy()

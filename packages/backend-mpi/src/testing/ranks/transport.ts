@@ -1,4 +1,4 @@
-// Every rank: which transport a group gets, and why no quicker one; then a program whose devices wait for
+// Every rank: the transport that a group gets, and why no faster one; then a program whose devices wait for
 // each other in every repetition.
 //   mpirun -n 2 node transport.ts INNER_BACKEND [transport]
 //     [kill: rank 1 kills itself in the middle of a run; kill-repeated: in the middle of many]
@@ -29,14 +29,14 @@ try {
     expect(group.selection.reason).toContain(text)
   expect(group.canAccessPeer(0, rankCount - 1)).toBe(shares)
 
-  // Each device's values go round, by way of every other device.
+  // The values of each device pass through every other device.
   const length = 300
   const count = devices.length
   const values = await Promise.all(devices.map((device) => device.allocate('u32', length)))
   const next = await Promise.all(devices.map((device) => device.allocate('u32', length)))
   const everywhere = group.allocateHost('u32', length)
   const placed = devices.map((device) => group.allocateHost('u32', length, { device }))
-  // Not awaited: the run comes after them all the same.
+  // Not awaited: the run still comes after them.
   for (const [i, buffer] of values.entries())
     void queue.write(
       buffer,
@@ -58,12 +58,12 @@ try {
   const running = queue.run(program, turns)
   const found = await queue.read(values[0]!)
   await running
-  // What nothing can abort is one call of the backend, where the devices need no message of the host's.
+  // A run that cannot be aborted is one call of the backend if the devices need no messages of the host.
   const joined = ['ipc', 'nccl'].includes(name)
   if (joined) expect(runs()).toBe(1)
   expect([...found]).toEqual(Array.from({ length }, (_, k) => ((count - 1) % count) * 1000 + k))
 
-  // Host memory: of one rank to another's, of one to all, and of all to a device.
+  // Host memory: from one rank to another, from one to all, and from all to a device.
   const moves = group.record((r) => {
     for (let i = 0; i < count; i++) r.copy(values[i]!, placed[i]!)
     for (let i = 0; i < count; i++) r.copy(placed[i]!, placed[(i + 1) % count]!)
@@ -73,8 +73,8 @@ try {
   })
   await queue.run(moves)
   const own = new Map(values.map((_, i) => [i, (i - 1 + count) % count]))
-  // The chain of copies in recorded order: the last of them gives placed[0] what placed[count - 1] has by
-  // then.
+  // The chain of copies in recorded order: the last one copies the content that placed[count - 1] has by
+  // then to placed[0].
   const first = own.get(0)! * 1000
   expect([...everywhere.array.subarray(0, 7)]).toEqual(Array.from({ length: 7 }, (_, k) => first + k))
   expect([...everywhere.array.subarray(7)]).toEqual(
@@ -83,14 +83,14 @@ try {
   const last = await queue.read(next[count - 1]!)
   expect([...last]).toEqual(Array.from({ length }, (_, k) => first + k))
 
-  // An abort on one rank ends the run of all after the same repetition: the values of all devices are as far.
+  // An abort on one rank ends the run of all after the same repetition: all devices have as many repetitions.
   const controller = new AbortController()
   if (rank === rankCount - 1) setTimeout(() => controller.abort(), 50)
   const aborted = await queue.run(program, 100_000_000, { signal: controller.signal }).catch((error) => error)
   expect(isGpuError(aborted, 'aborted')).toBe(true)
   const heads = await Promise.all(values.map(async (buffer) => (await queue.read(buffer))[0]! / 1000))
   expect(heads.map((head, i) => (head - heads[0]! - i + 2 * count) % count)).toEqual(heads.map(() => 0))
-  // Where one rank gives a signal, all end after the same repetition: all divide the run.
+  // If one rank passes a signal, all divide the run, and end after the same repetition.
   if (joined) {
     const before = runs()
     await queue.run(program, 1000, rank === 0 ? { signal: new AbortController().signal } : {})
@@ -99,8 +99,8 @@ try {
   const { seconds, repetitions } = await queue.run(program, 3)
   expect({ positive: seconds > 0, repetitions }).toEqual({ positive: true, repetitions: 3 })
 
-  // A run like the one before needs no JavaScript: it takes the time of the slowest rank, and the values of
-  // all devices are as far.
+  // A run like the previous one needs no JavaScript: it takes the time of the slowest rank, and all devices
+  // have as many repetitions.
   if (joined) {
     const before = runs()
     const { seconds } = await queue.run(program, 3)
@@ -109,11 +109,11 @@ try {
     expect(said).toHaveLength(1)
     expect(seconds).toBeGreaterThan(0)
     const moved = await Promise.all(values.map(async (buffer) => (await queue.read(buffer))[0]! / 1000))
-    // Since the abort 1000 repetitions, and 3 twice.
+    // Since the abort: 1000 repetitions, and 3 twice.
     expect(moved).toEqual(heads.map((head) => (((head - 1006) % count) + count) % count))
   }
 
-  // A rank comes late to a run that all have agreed on: the clocks of the others do not count that.
+  // A rank starts late on a run that all have agreed on: the clocks of the others do not count this time.
   if (joined) {
     const begun = performance.now()
     const late = queue.run(program, 1)
@@ -123,7 +123,7 @@ try {
     if (rank === count - 1) expect(seconds * 1000).toBeLessThan(performance.now() - begun - 300)
   }
 
-  // Megabytes, which copy engines move: a run of several lengths, whose first values say how far it came.
+  // Megabytes, which copy engines move: a run of several lengths, whose first values show how far it got.
   const megabytes = await Promise.all(
     [...devices, ...devices].map((device) => device.allocate('u32', 2 ** 18 + 5)),
   )
@@ -156,8 +156,8 @@ try {
   if (!isGpuError(error)) throw error
   const session = await mpiSession()
   console.log(`rank ${session.rank} ends: ${error.code}: ${error.message}`)
-  // The others are to say it too, before the launcher notices that one has ended.
+  // Gives the others time to report it too, before the launcher notices that one has ended.
   if (error.code !== 'device-lost') await session.gather('all have said it')
-  // A refusal is a result.
+  // A refusal is a result too.
   if (error.code !== 'unsupported') process.exit(3)
 }

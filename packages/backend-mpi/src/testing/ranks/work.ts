@@ -1,9 +1,9 @@
-// Every rank: random work with known results, for jobs that are disturbed (rank-jobs.ts). Says who it is
+// Every rank: random work with known results, for jobs that are disturbed (rank-jobs.ts). Prints its process
 // before it joins the job.
 //   mpirun -n 4 node work.ts INNER_BACKEND TRANSPORT SEED ROLE [ROUNDS]
-// Roles: `work` ends after so many rounds. `endless` is in the middle of a run until the job ends. In
-// `absent` rank 1 never joins, in `away` it joins and makes no further call. `exhaust` takes all memory of
-// rank 1's device.
+// Roles: `work` ends after ROUNDS rounds. `endless` is in the middle of a run until the job ends. In `absent`
+// rank 1 never joins; in `away` it joins and makes no further call. `exhaust` allocates all memory of rank
+// 1's device.
 import { createHash } from 'node:crypto'
 import { jacobi, matmul, reduce, ringMatmul, transpose } from '@tandem-gpu/algorithms'
 import { type DeviceBuffer, type DeviceGroup, isGpuError, openGroup } from '@tandem-gpu/core'
@@ -23,11 +23,11 @@ if (role === 'absent' && rank === 1) await forEver()
 // The same numbers on every rank.
 const random = seededRandom(Number(seed))
 const pick = (n: number) => Math.floor(random() * n)
-/** Software GPUs compute on the CPU; the fake driver would have each kernel compiled for it. */
+/** Software GPUs compute on the CPU; on the fake driver each kernel would have to be compiled for it. */
 const side = inner === 'cuda' ? 2000 : 60
 const kernels = !inner.startsWith('fake-')
 
-/** Each throws where the result is wrong, and gives what all ranks must agree on. */
+/** Each throws if the result is wrong, and returns values on which all ranks must agree. */
 const works: Record<string, (group: DeviceGroup) => Promise<unknown>> = {
   async copies(group) {
     const ring = await openRing(group)
@@ -113,12 +113,12 @@ try {
 } catch (error) {
   if (!isGpuError(error)) throw error
   console.log(`rank ${rank} ends: ${error.code}: ${error.message}`)
-  // A refusal comes to all ranks, and ends a job in order.
+  // All ranks get the refusal, and the job ends normally.
   if (error.code === 'unsupported') await (await mpiSession(mpiLibraries())).gather('all have said it')
   process.exit(3)
 }
 
-/** Values of each device that go round all devices. */
+/** Passes values of each device round all devices. */
 async function openRing(group: DeviceGroup) {
   const { devices, queue } = group
   const count = devices.length
@@ -152,8 +152,8 @@ async function openRing(group: DeviceGroup) {
 }
 
 /**
- * Every rank is told that rank 1's device is out of memory, and what the devices hold and compute stays
- * right.
+ * Checks that every rank gets the error that rank 1's device is out of memory, and that the contents and
+ * results of the devices stay right.
  */
 async function exhaust(group: DeviceGroup): Promise<void> {
   const ring = await openRing(group)

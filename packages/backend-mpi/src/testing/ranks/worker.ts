@@ -1,4 +1,4 @@
-// Asks for MPI in a worker thread in every way there is, and prints what comes of it.
+// Requests MPI in a worker thread in every possible way, and prints the results.
 import { isMainThread, Worker } from 'node:worker_threads'
 import { openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'

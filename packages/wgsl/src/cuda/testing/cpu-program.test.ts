@@ -24,7 +24,7 @@ fn scramble(start: u32) -> u32 {
 }
 
 it.skipIf(!hasProgram('g++'))(
-  'keeps apart functions of many kernels, in several files (needs g++)',
+  'separates functions of the same name in many kernels, in several files (needs g++)',
   async () => {
     const numbers = Array.from({ length: 130 }, (_, i) => i)
     const kernels = numbers.map((number) =>
@@ -100,7 +100,7 @@ it.skipIf(!hasProgram('g++'))('stops a kernel whose C++ divides by zero (needs g
   ])
 })
 
-it.skipIf(!hasProgram('g++'))('removes what no test has used for a week (needs g++)', async () => {
+it.skipIf(!hasProgram('g++'))('removes programs that no test has used for a week (needs g++)', async () => {
   const source = '@compute @workgroup_size(1) fn main() {}'
   const kernels = [emitCuda(lower(parseWgsl(source)), { bounds: 'clamp', lineDirectives: false })]
   await buildCpuProgram(kernels)
