@@ -21,8 +21,8 @@ describe('the figures in the documents', () => {
     '2026-11-22-4xh200-tensor-table',
     '2026-11-22-4xh200-ranks',
     '2026-11-22-2xh200-ranks',
-    '2026-11-23-h200-primitives-2',
-    '2026-11-23-h200-webgpu-api',
+    '2026-11-24-h200-primitives',
+    '2026-11-24-h200-webgpu-api',
   ])('are those of %s', (name) => {
     const measured = tableOf(name)
     for (const document of documents) {

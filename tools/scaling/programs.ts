@@ -105,16 +105,11 @@ export function ringProduct(m: number, n: number, k: number, scheme: RingScheme)
   }
 }
 
-/** rows × columns cells, residuals every 100 sweeps. Sweeps are fused where the algorithm fuses them. */
-export function jacobiOf(
-  rows: number,
-  columns: number,
-  decomposition: Decomposition,
-  fused: boolean = decomposition === '1d',
-): RecordProgram {
+/** rows × columns cells, residuals every 100 sweeps. Sweeps are fused if the algorithm fuses them. */
+export function jacobiOf(rows: number, columns: number, decomposition: Decomposition): RecordProgram {
   return async (group) => {
     const grid = decompose(rows - 2, columns - 2, group.devices.length, decomposition)
-    const fuse = fused && grid.across === 1 && grid.blocks.every((block) => block.rows >= fusedSweeps)
+    const fuse = decomposition === '1d' && grid.blocks.every((block) => block.rows >= fusedSweeps)
     const kernels = await compileJacobi(group, { transport: 'copy', source: false, fuse })
     const field = await allocateField(group, rows, columns, decomposition, {
       ...{ source: false, columnHalos: true, haloRows: fuse ? fusedSweeps : 1 },

@@ -42,21 +42,26 @@ export class GraphCache {
       return known
     }
     const [oldest] = this.#sets.keys()
-    if (this.#sets.size >= keptGraphSets && oldest !== undefined) this.#destroy(oldest)
+    if (this.#sets.size >= keptGraphSets && oldest !== undefined) this.drop(oldest)
     const slot = this.#freeSlots.at(-1)!
     const handles = { ...this.#instantiate(lower(slot)), slot }
     this.#freeSlots.pop()
     this.#sets.set(name, handles)
     // An incomplete set is useless. The next call tries again; memory may be available by then.
     handles.ready.catch(() => {
-      if (this.#sets.get(name) === handles) this.#destroy(name)
+      if (this.#sets.get(name) === handles) this.drop(name)
     })
     return handles
   }
 
   /** Destroys a set, if it exists. */
   drop(name: string): void {
-    if (this.#sets.has(name)) this.#destroy(name)
+    const set = this.#sets.get(name)
+    if (set === undefined) return
+    for (const id of set.ids) this.#physical.native.destroyGraph(id)
+    this.#freeSlots.push(set.slot)
+    this.#sets.delete(name)
+    this.destroyed += 1
   }
 
   /**
@@ -64,11 +69,11 @@ export class GraphCache {
    * so they are created again.
    */
   forgetSynchronised(): void {
-    for (const [name, { ids }] of [...this.#sets]) if (ids.length > 1) this.#destroy(name)
+    for (const [name, { ids }] of [...this.#sets]) if (ids.length > 1) this.drop(name)
   }
 
   clear(): void {
-    for (const name of [...this.#sets.keys()]) this.#destroy(name)
+    for (const name of [...this.#sets.keys()]) this.drop(name)
   }
 
   #instantiate(set: GraphSet): Omit<GraphHandles, 'slot'> {
@@ -77,13 +82,5 @@ export class GraphCache {
       this.#physical.native.createGraph(ids[index]!, mainGpu, encodeNodes(nodes)),
     )
     return { ids, ready: Promise.all(created).then(() => {}) }
-  }
-
-  #destroy(name: string): void {
-    const { ids, slot } = this.#sets.get(name)!
-    for (const id of ids) this.#physical.native.destroyGraph(id)
-    this.#freeSlots.push(slot)
-    this.#sets.delete(name)
-    this.destroyed += 1
   }
 }

@@ -192,11 +192,11 @@ export async function joinFailure(): Promise<unknown> {
 }
 
 /** The MPI that a job would use, without starting it. Throws `no-driver` and `unsupported`. */
-export function findMpi(libraries?: readonly string[]): {
+export function findMpi(): {
   readonly library: MpiLibrary
   readonly launch: Launch | undefined
 } {
-  const { library, launch } = openLibrary(libraries)
+  const { library, launch } = openLibrary(undefined)
   return { library, launch }
 }
 

@@ -64,10 +64,7 @@ export function addAlgorithmOptions(command: Command, { seed = true }: { seed?: 
     .option('--samples <n>', 'timed runs, whose median is reported', wholeNumber(1), 1)
     .option('--compare-schedules', 'also time the other schedule, in alternating samples')
     .option('--cast', 'convert float64, int64 and uint64 files to 32 bits, with a range check')
-    .option(
-      '--plan <file>',
-      'write the recorded program, as a picture if the name ends in .svg, otherwise as text',
-    )
+    .option('--plan <file>', 'write the recorded program, as a picture (.svg) or as text (.txt)')
     .option(
       '--trace <file>',
       'write the times of all commands in Chrome’s trace format (for ui.perfetto.dev)',

@@ -44,7 +44,7 @@ async function runWriting(path: string, outcome: Partial<Report> | Error) {
   const context: CommandContext = { terminal, commands: [], exit: 0 }
   const run: AlgorithmRun<Report, void> = {
     async prepare(files) {
-      const file = await files.output(path)
+      const file = await files.output(path, 'npy')
       await file.write('x')
     },
     async compute() {

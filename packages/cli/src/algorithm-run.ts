@@ -43,7 +43,7 @@ export async function runAlgorithm<R extends Report, Files>(
       async () =>
         [
           await files.output(options.trace, 'json'),
-          await files.output(options.plan),
+          await files.output(options.plan, 'svg', 'txt'),
           await run.prepare(files),
         ] as const,
     )

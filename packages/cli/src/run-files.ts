@@ -16,17 +16,19 @@ interface FileOptions {
   readonly cast?: boolean | undefined
 }
 
-type Format = 'npy' | 'png' | 'svg' | 'json' | 'html'
+type Format = 'npy' | 'png' | 'svg' | 'json' | 'html' | 'txt'
 
 /**
- * Throws `UsageError` if the path has an ending that does not fit the format. A name without an ending is
- * accepted, and so is a special file.
+ * Throws `UsageError` if the path has an ending that does not fit any of the formats. A name without an
+ * ending is accepted, and so is a special file.
  */
-export async function requireEnding(path: string, format: Format): Promise<void> {
+export async function requireEnding(path: string, ...formats: readonly Format[]): Promise<void> {
   const ending = extname(path)
-  if (ending === '' || ending.toLowerCase() === `.${format}` || (await isSpecialFile(path))) return
+  const fits = ending === '' || formats.some((format) => ending.toLowerCase() === `.${format}`)
+  if (fits || (await isSpecialFile(path))) return
+  const names = formats.map((format) => (format === 'txt' ? 'text' : format.toUpperCase()))
   throw new UsageError(
-    `This output is written as ${format.toUpperCase()}, but ${printable(path)} ends in ${printable(ending)}: use a name that ends in .${format}.`,
+    `This output is written as ${names.join(' or ')}, but ${printable(path)} ends in ${printable(ending)}: use a name that ends in ${formats.map((format) => `.${format}`).join(' or ')}.`,
   )
 }
 
@@ -71,13 +73,13 @@ export class RunFiles {
 
   /**
    * Creates an output, which appears under `path` after `commit`. Throws `UsageError` if another output of
-   * the run is the same file, or if its name does not fit the `format`, as `requireEnding` does.
+   * the run is the same file, or if its name fits none of the `formats`, as `requireEnding` does.
    */
-  output(path: string, format?: Format): Promise<OutputFile>
-  output(path: string | undefined, format?: Format): Promise<OutputFile | undefined>
-  async output(path: string | undefined, format?: Format) {
+  output(path: string, ...formats: [Format, ...Format[]]): Promise<OutputFile>
+  output(path: string | undefined, ...formats: [Format, ...Format[]]): Promise<OutputFile | undefined>
+  async output(path: string | undefined, ...formats: [Format, ...Format[]]) {
     if (path === undefined) return undefined
-    if (format !== undefined) await requireEnding(path, format)
+    await requireEnding(path, ...formats)
     const file = await OutputFile.create(this.#writes ? path : '/dev/null')
     const same = this.#outputs.some(({ target }) => target !== undefined && target === file.target)
     this.#outputs.push(file)

@@ -55,6 +55,13 @@ describe('wrong usage', () => {
     ],
     ['a picture that is no PNG', 'jacobi --image out.jpg', /written as PNG, but out\.jpg ends in \.jpg/],
     ['a picture that is no SVG', 'histogram --image out.png', /written as SVG, but out\.png ends in \.png/],
+    [
+      'a plan that is neither',
+      'transpose --plan a.npy',
+      /written as SVG or text, but a\.npy .* in \.svg or \.txt/,
+    ],
+    ['a trace that is no .json', 'transpose --trace a.npy', /written as JSON, but a\.npy ends in \.npy/],
+    ['a report that is no .html', 'bench --report a.txt', /written as HTML, but a\.txt ends in \.txt/],
     ['an array that is no .npy', 'transpose --output out.txt', /written as NPY, but out\.txt ends in \.txt/],
     ['an unknown algorithm', 'bench --works transpose,merge', /merge is not one of transpose/],
   ])('%s exits with 2, and the sentence names it', async (_, line, sentence) => {

@@ -29,20 +29,19 @@ export async function referenceJacobi(
 }
 
 /**
- * One sweep of the rows `firstRow` to `firstRow + rows`, from one state into the same places of another, with
- * the kernels' rounding after every operation, so that the bits are the same on a device that keeps subnormal
- * numbers. The outer columns do not change.
+ * One sweep of rows 1 to `rows`, from one state into the same places of another, with the kernels' rounding
+ * after every operation, so that the bits are the same on a device that keeps subnormal numbers. The outer
+ * columns do not change.
  */
 export function sweepRowsF32(
   columns: number,
   from: Float32Array,
   to: Float32Array,
   source: Float32Array | undefined,
-  firstRow: number,
   rows: number,
 ): void {
   const f = Math.fround
-  for (let row = firstRow; row < firstRow + rows; row++)
+  for (let row = 1; row <= rows; row++)
     for (let at = row * columns + 1; at < (row + 1) * columns - 1; at++) {
       const sum = f(f(from[at - 1]! + from[at + 1]!) + f(from[at - columns]! + from[at + columns]!))
       to[at] = 0.25 * (source ? f(sum + source[at]!) : sum)

@@ -160,7 +160,7 @@ async function lastPassCheck(result: JacobiResult): Promise<JacobiFindings> {
       let before = expected.slice()
       for (let sweep = 0; sweep < behind; sweep++) {
         ;[before, expected] = [expected, before]
-        sweepRowsF32(wide.columns, before, expected, source, 1, wide.rows - 2)
+        sweepRowsF32(wide.columns, before, expected, source, wide.rows - 2)
       }
       const after = await result.final(cells)
       for (let line = 0; line < cells.rows; line++)

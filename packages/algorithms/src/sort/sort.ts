@@ -114,7 +114,7 @@ export async function sort<T extends SortType, V extends SortType = 'u32'>(
         ? notVerified
         : await verifySort(group, {
             ...{ type, descending, elements, input: source as ElementSource, output },
-            ...(moved && { sortedValues: moved.sorted, valueType }),
+            ...(moved && { sortedValues: moved.sorted }),
             ...(moved?.given && { values: options.values as ElementSource }),
           })
     if (options.output) await readSharded(group, output, options.output)

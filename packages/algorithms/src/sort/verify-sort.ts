@@ -15,7 +15,6 @@ export interface SortCheck {
   /** Absent if the sorted values are indices. */
   readonly values?: ElementSource | undefined
   readonly sortedValues?: ShardedMatrix | undefined
-  readonly valueType?: SortType | undefined
 }
 
 /** Up to this length, every element is compared with a stable sort on the CPU. */
@@ -36,10 +35,7 @@ async function compareAll(group: DeviceGroup, check: SortCheck): Promise<Verific
   const { elements, type, descending } = check
   const given = keysOf(await readElements(check.input, type, 0, elements), type, descending)
   const order = stableOrder(given)
-  const values =
-    check.values === undefined
-      ? undefined
-      : wordsOf(await readElements(check.values, check.valueType!, 0, elements))
+  const values = await givenValues(check, 0, elements)
   const found = await foundOnDevices(group, check, 1, async ({ row, keys, own }, result) => {
     for (let i = 0; i < keys.length; i++) {
       const index = order[row + i]!
@@ -54,6 +50,11 @@ async function compareAll(group: DeviceGroup, check: SortCheck): Promise<Verific
       ? 'every element, in the order of a stable sort'
       : `${wrong} of ${elements} elements are not where a stable sort puts them`,
   )
+}
+
+/** Values of the caller; undefined if no values move with the elements, or their indices do. */
+async function givenValues({ values, sortedValues }: SortCheck, first: number, count: number) {
+  return values && sortedValues && wordsOf(await readElements(values, sortedValues.type, first, count))
 }
 
 async function compareHashes(group: DeviceGroup, check: SortCheck): Promise<Verification> {
@@ -74,8 +75,7 @@ async function compareHashes(group: DeviceGroup, check: SortCheck): Promise<Veri
     }
     result.set(last.get(device)!, 3)
     const source = keysOf(await readElements(check.input, type, row, keys.length), type, descending)
-    const values =
-      check.values && wordsOf(await readElements(check.values, check.valueType!, row, keys.length))
+    const values = await givenValues(check, row, keys.length)
     for (let i = 0; i < source.length; i++)
       addHash(result, 5, source[i]!, values?.[i] ?? (indices ? row + i : 0))
   })

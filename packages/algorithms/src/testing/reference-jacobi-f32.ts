@@ -10,7 +10,7 @@ export function referenceJacobiF32(
   let from = Float32Array.from(state)
   let to = from.slice()
   for (let iteration = 0; iteration < iterations; iteration++) {
-    sweepRowsF32(columns, from, to, rounded, 1, rows - 2)
+    sweepRowsF32(columns, from, to, rounded, rows - 2)
     ;[from, to] = [to, from]
   }
   return from

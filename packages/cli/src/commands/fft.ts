@@ -104,7 +104,7 @@ export const command: CommandModule = {
             input,
             transform,
             output: await files.output(options.output, 'npy'),
-            image: await files.output(options.image),
+            image: await files.output(options.image, 'svg', 'png'),
           }
         },
         async compute(group, settings, { input, transform, output, image }) {

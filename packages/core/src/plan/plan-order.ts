@@ -24,13 +24,11 @@ export function orderByStages(commands: readonly UnorderedPart[], stages: readon
     if (others === undefined) members.set(stage, [index])
     else others.push(index)
   }
-  let previous: readonly number[] | undefined
-  for (const indices of members.values()) {
+  const groups = [...members.values()]
+  for (const [position, indices] of groups.entries())
     for (const index of indices)
-      if (previous !== undefined) commands[index]!.after = previous
-      else commands[index]!.afterPrevious = members.get(stages.at(-1)!)!
-    previous = indices
-  }
+      if (position > 0) commands[index]!.after = groups[position - 1]!
+      else commands[index]!.afterPrevious = groups.at(-1) ?? []
 }
 
 /**

@@ -3,8 +3,6 @@ import { analyse } from '../analysis/analyses.ts'
 import { lower, parseWgsl } from '../frontend/lower.ts'
 import { findAsyncCopies } from './async-copies.ts'
 import { emitCuda } from './emit-cuda.ts'
-import { buildCpuProgram } from './testing/cpu-program.ts'
-import { hasProgram } from './testing/kernel-cases.ts'
 
 const declarations = `
 @group(0) @binding(0) var<storage, read> a: array<vec4f>;
@@ -460,50 +458,4 @@ describe('asynchronous copies', () => {
     expect(copies('tile[t] = a[t] + a[t];', more)).toEqual([])
     expect(copies('tile[t].x = a[t].x;\none = a[0];', more)).toEqual([])
   })
-})
-
-describe('their translation', () => {
-  const statements = `tile[t] = a[n + t];
-    workgroupBarrier();
-    out[t] = tile[31u - t];`
-  const module = lower(parseWgsl(source(statements)))
-
-  it('is a plain assignment with bounds: trap', () => {
-    expect(emitCuda(module, { bounds: 'clamp' }).parts.body).toContain(
-      '  async_copy(tile_[t_], a_[min(n_ + t_, a_length - 1u)]);\n  async_wait();\n  __syncthreads();',
-    )
-    expect(emitCuda(module, { bounds: 'unchecked' }).parts.body).toContain(
-      'async_copy(tile_[t_], a_[n_ + t_]);',
-    )
-    expect(emitCuda(module, { bounds: 'trap' }).source).not.toContain('async')
-  })
-
-  it.skipIf(!hasProgram('g++'))(
-    'gives wrong results on the CPU if nothing waits for the copy (needs g++)',
-    async () => {
-      const kernel = emitCuda(module, { bounds: 'clamp' })
-      const body = kernel.parts.body.replace('  async_wait();\n', '')
-      const program = await buildCpuProgram([kernel, { ...kernel, parts: { ...kernel.parts, body } }])
-      const input = Float32Array.from({ length: 128 }, (_, i) => i)
-      const job = (index: number) => ({
-        kernel: index,
-        grid: [1, 1, 1] as const,
-        parameters: [
-          new Uint8Array(input.buffer.slice(0)),
-          512n,
-          new Uint8Array(512),
-          512n,
-          new Uint8Array(4),
-        ],
-      })
-      const [good, bad] = await program.run([job(0), job(1)])
-      if (good === undefined || bad === undefined || 'failure' in good || 'failure' in bad)
-        throw new Error('a job fails')
-      const reversed = Array.from({ length: 32 }, (_, i) => [
-        ...input.subarray((31 - i) * 4, (32 - i) * 4),
-      ]).flat()
-      expect([...new Float32Array(good.buffers[1]!.slice().buffer)]).toEqual(reversed)
-      expect([...new Float32Array(bad.buffers[1]!.slice().buffer)]).not.toEqual(reversed)
-    },
-  )
 })

@@ -178,7 +178,7 @@ async function freivalds<T extends MatmulType>(
   checkers: Checkers | undefined,
 ): Promise<MatmulVerifier> {
   const float = type === 'f32'
-  const random = randomBits(0x5eed)
+  const random = randomBits()
   // x: n × vectorCount; y = B · x: k × vectorCount.
   const x = float ? new Float64Array(n * vectorCount) : new Int32Array(n * vectorCount)
   for (let index = 0; index < x.length; index++) x[index] = float ? (random() & 1 ? 1 : -1) : random()
@@ -292,8 +292,8 @@ function multiplyVectors(
 }
 
 /** Returns 32 random bits for each call (xorshift32). */
-function randomBits(seed: number): () => number {
-  let state = seed
+function randomBits(): () => number {
+  let state = 0x5eed
   return () => {
     state ^= state << 13
     state ^= state >>> 17
