@@ -8,8 +8,8 @@ const frame = { width: 960, height: 480, left: 90, right: 24, top: 24, bottom: 4
 const mostBars = 1692
 
 /**
- * An SVG picture of the counts, from the first to the last edge. Bins are as wide as their edges are apart; if
- * an edge is infinite, or if all are equal, they are equally wide.
+ * An SVG picture of the counts, from the first to the last edge. Bins are as wide as their edges are apart;
+ * if an edge is infinite, or if all are equal, they are equally wide.
  */
 export function histogramPicture({
   counts,

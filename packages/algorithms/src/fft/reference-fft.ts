@@ -71,7 +71,9 @@ export function* mixedRadixFft(re: Float64Array, im: Float64Array): StagedFft {
 const mostKept = 2 ** 16
 let kept: ComplexArray = { re: new Float64Array(0), im: new Float64Array(0) }
 
-/** exp(−2πi · k / length) for each k. Those of the last length are kept: all lines of an axis have one length. */
+/**
+ * exp(−2πi · k / length) for each k. Those of the last length are kept: all lines of an axis have one length.
+ */
 function rootsOf(length: number): ComplexArray {
   if (kept.re.length === length) return kept
   const [re, im] = [new Float64Array(length), new Float64Array(length)]

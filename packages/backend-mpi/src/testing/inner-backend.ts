@@ -10,8 +10,8 @@ export async function innerBackend(name: string): Promise<Backend<Runtime>> {
   if (name === 'reference') return referenceBackend()
   if (name === 'webgpu') return webgpu()
   if (name === 'fake-cuda') return fakeCuda(1)
-  // As many devices as ranks, unless FAKE_CUDA_DEVICES is set: each rank gets its own device, which the others
-  // can map.
+  // As many devices as ranks, unless FAKE_CUDA_DEVICES is set: each rank gets its own device, which the
+  // others can map.
   if (name === 'fake-gpus') return fakeCuda(detectLaunch(process.env)?.size ?? 1)
   if (name !== 'cuda') throw new Error(`There is no backend ${name}.`)
   // Only on machines with a GPU, through tools/gpu-host: this package does not depend on it.

@@ -39,8 +39,8 @@ export interface Runtime<H extends Handles = Handles, C extends PlanPart = PlanC
   live(): LiveHandles
   /**
    * Waits for work in flight, unless the devices are lost, frees the remaining resources and closes the
-   * devices. Resolves with a sentence for each resource that could not be freed. Something else may still write to the memory of `kept`, so
-   * that memory exists as long as its `arrayBuffer`.
+   * devices. Resolves with a sentence for each resource that could not be freed. Something else may still
+   * write to the memory of `kept`, so that memory exists as long as its `arrayBuffer`.
    */
   dispose(kept?: ReadonlySet<H['hostAllocation']>): Promise<readonly string[]>
   /** Access for native code of a backend that wraps this one; absent if all work needs JavaScript. */
