@@ -24,7 +24,7 @@ export interface Runtime<H extends Handles = Handles, C extends PlanPart = PlanC
    */
   allocate(device: number, byteLength: number, options: AllocationOptions): Promise<H['allocation']>
   free(allocation: H['allocation']): void
-  /** Throws `out-of-memory`. */
+  /** Throws a RangeError, as `ArrayBuffer` does, or `out-of-memory`. */
   allocateHost(byteLength: number): H['hostAllocation']
   /** Detaches `arrayBuffer`. */
   freeHost(allocation: H['hostAllocation']): void

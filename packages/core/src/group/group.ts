@@ -3,7 +3,7 @@ import { bufferByteLength, type ElementType, requireElementType } from '../buffe
 import { type HostBuffer, OwnedHostBuffer } from '../buffers/host-buffer.ts'
 import { requireCount } from '../buffers/view.ts'
 import { describedValue, isObject } from '../described-value.ts'
-import { invalid } from '../errors.ts'
+import { GpuError, invalid } from '../errors.ts'
 import { compileKernel, kernelKey, requireCompileOptions } from '../kernels/compile-kernel.ts'
 import { type CompiledKernel, type CompileOptions, type Kernel, OwnedKernel } from '../kernels/kernel.ts'
 import { requireOptions } from '../options.ts'
@@ -280,8 +280,17 @@ class OpenedGroup implements DeviceGroup {
     const place = device === undefined ? '' : ` by device ${device.ordinal}`
     this.#state.calls?.number(`allocates ${length} ${type} of host memory${place} for "${label}"`)
     const local = device?.local ?? true
-    const allocation = length === 0 || !local ? undefined : this.#state.runtime.allocateHost(byteLength)
-    return new OwnedHostBuffer(this.#state, device, type, length, label, allocation)
+    try {
+      const allocation = length === 0 || !local ? undefined : this.#state.runtime.allocateHost(byteLength)
+      return new OwnedHostBuffer(this.#state, device, type, length, label, allocation)
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error
+      throw new GpuError(
+        'out-of-memory',
+        `The host has no room for the ${byteLength} bytes of host buffer "${label}".`,
+        { cause: error },
+      )
+    }
   }
 
   live(): LiveHandles {
