@@ -20,7 +20,10 @@ describeOnBackends('every kernel', (backend) => {
         (subgroups || !wgsl.startsWith('enable subgroups')) &&
         (matrices || !wgsl.includes('enable chromium_experimental_subgroup_matrix')),
     )
-    const kernels = await Promise.all(possible.map((source) => group.compile(source)))
+    // As the algorithms compile them.
+    const kernels = await Promise.all(
+      possible.map((source) => group.compile({ ...source, terminates: true })),
+    )
     for (const kernel of kernels) kernel.destroy()
   })
 })
