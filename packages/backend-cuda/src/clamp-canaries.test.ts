@@ -33,8 +33,10 @@ afterEach(async () => {
 afterAll(() => rmSync(directory, { recursive: true, force: true }))
 
 function backend(translation: Translate = translate): Backend {
+  // The key of a cached translation does not name the translator.
+  const cache = translation === translate ? directory : join(directory, randomUUID())
   return cudaBackend(
-    real ? { kernelCache: false } : { libraries: fakeLibraries(), kernelCache: { directory } },
+    real ? { kernelCache: false } : { libraries: fakeLibraries(), kernelCache: { directory: cache } },
     translation,
   )
 }

@@ -95,7 +95,10 @@ function requireCudaOptions(options: CudaOptions): void {
       )
 }
 
-/** The backend with a given translator, for tests. */
+/**
+ * The backend with a given translator, for tests. Two translators must not share a kernel cache, whose keys do
+ * not name them.
+ */
 export function cudaBackend(options: CudaOptions, translate: Translate): Backend<Runtime> {
   requireCudaOptions(options)
   const libraries: Libraries = { ...defaultLibraries, ...options.libraries }

@@ -59,6 +59,9 @@ const others = (place: string) => `for (var k = 0u; k < 4u; k++) { out[k] = ${pl
 /** Workgroup variables on both sides of `v`, since a compiler may put them in any order. */
 const three = (v: string) => `var<workgroup> below: ${v}; var<workgroup> v: ${v}; var<workgroup> above: ${v};`
 const fourWords = 'array<u32, 4>'
+/** Canaries that a compiler can neither leave out nor predict, on both sides of `v`. */
+const canariesAround = 'let c = x[0] | canary; for (var k = 0u; k < 4u; k++) { below[k] = c; above[k] = c; }'
+const keepCanaries = 'out[1] = (below[i % 4u] ^ c) + (above[i % 4u] ^ c);'
 const otherWords = 'for (var k = 0u; k < 4u; k++) { out[k] = below[k]; out[4u + k] = above[k]; }'
 
 export const canaryKernels: readonly CanaryKernel[] = [
@@ -204,7 +207,7 @@ export const canaryKernels: readonly CanaryKernel[] = [
     'reads a value without a name',
     4,
     'array<u32>',
-    `let c = x[0] | canary; let z = x[1]; out[0] = Beside(array(z, z, z, z), array(c, c, c, c)).own[i];`,
+    `let c = x[0] | canary; let z = x[1]; out[0] = Beside(array(z, z + 1u, z + 2u, z + 3u), array(c, c, c, c)).own[i];`,
     {
       declare: beside,
     },
@@ -226,14 +229,14 @@ export const canaryKernels: readonly CanaryKernel[] = [
     'reads workgroup memory',
     4,
     'array<u32>',
-    `for (var k = 0u; k < 4u; k++) { below[k] = canary; above[k] = canary; v[k] = 0u; } workgroupBarrier(); out[0] = v[i];`,
+    `${canariesAround} v[i % 4u] = 0u; workgroupBarrier(); out[0] = v[i]; ${keepCanaries}`,
     { declare: three(fourWords) },
   ),
   kernel(
     'loads workgroup memory for all',
     4,
     'array<u32>',
-    'below[0] = canary; above[0] = canary; out[0] = workgroupUniformLoad(&v[i]);',
+    `${canariesAround} out[0] = workgroupUniformLoad(&v[i]); ${keepCanaries}`,
     {
       declare: three(fourWords),
     },
