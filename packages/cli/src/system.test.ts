@@ -5,6 +5,7 @@ import { type Backend, openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { expect, it } from 'vitest'
 import { examineWebGpuApi } from './commands/doctor.ts'
+import { schemaErrors } from './testing/documents.ts'
 import { tandem, tandemJson, testBackend } from './testing/tandem.ts'
 import { temporaryFolder } from './testing/temporary-folder.ts'
 
@@ -36,6 +37,13 @@ it('devices lists every backend, and says why one has none', async () => {
         software: expect.any(Boolean),
       })
     }
+  }
+  for (const missing of ['package', 'addon']) {
+    const absence = { code: 'unsupported', reason: 'It is not there.', missing }
+    const [first] = backends
+    expect(schemaErrors({ ...JSON.parse(stdout), backends: [{ ...first, adapters: [], absence }] })).toEqual(
+      [],
+    )
   }
   expect((await tandem('devices')).stdout).toMatch(/^cuda: .*\n(.*\n)*webgpu: \d+ device/)
 })
