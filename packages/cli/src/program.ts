@@ -87,7 +87,9 @@ function createProgram(context: MutableContext, job: Job | undefined): Command {
     .exitOverride()
     .configureOutput({
       writeOut: terminal.out,
-      writeErr: (text) => terminal.error(printableLines(text)),
+      // Every error begins alike, whether Commander found it or a command.
+      writeErr: (text) =>
+        terminal.error(printableLines(text).replace(/^error:/, terminal.colors.red('tandem:'))),
       getOutHasColors: () => terminal.colors.isColorSupported,
       getErrHasColors: () => terminal.colors.isColorSupported,
     })
