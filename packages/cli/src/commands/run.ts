@@ -96,7 +96,7 @@ export const command: CommandModule = {
         'number of workgroups, such as 16 or 16,4,1 (default: one invocation per element of the largest buffer, or per four elements of u8 and i8)',
         workgroupCounts,
       )
-      .option('--times <n>', 'how often the kernel runs', wholeNumber(1), 1)
+      .option('--times <n>', 'number of times that the kernel runs', wholeNumber(1), 1)
       .option('--cast', 'convert float64, int64 and uint64 files to 32 bits, with a range check')
     addJsonOption(addGroupOptions(addKernelOptions(command), { count: false }))
     command.action(async (path: string, options: RunCommandOptions) => {
