@@ -47,7 +47,7 @@ const api = {
   items: [...apiEntries().keys()].map((name) => ({ text: name, link: `/api/${name}/` })),
 }
 
-/** A number and its unit stay on one line, and so do the factors of a product. */
+/** A number and its unit, and a number and its power of ten, stay on one line. */
 function keepUnits({
   tokens,
 }: {
@@ -61,7 +61,7 @@ function keepUnits({
             /(\d[²³]?) (?=(?:[×·%]|[GMTk]?B|[KMG]iB|[GT]B\/s|[GT]FLOP\/s|GPUs?|[mµn]?s)(?![\w]))/g,
             '$1\u00a0',
           )
-          .replace(/(?<=\d[²³]?\u00a0[×·]) (?=\d)/g, '\u00a0')
+          .replace(/(?<=\d\u00a0·) (?=10)/g, '\u00a0')
 }
 
 export default defineConfig({
