@@ -161,7 +161,9 @@ export function recordTranspose<T extends ElementType>(
    * is not possible.
    */
   function recordScattered(all: readonly RecordedTile[]): RecordedTile[] {
-    if (all.length > 0 && kernel.scatter === undefined)
+    if (all.length === 0) return []
+    const { scatter } = kernel
+    if (scatter === undefined)
       throw new GpuError(
         'validation',
         "Transport 'scatter' needs the scattering kernel: compile it with compileTranspose(group, { type, scatter: true }).",
@@ -175,8 +177,7 @@ export function recordTranspose<T extends ElementType>(
         column: output.slices[tile.receiver]!.row,
         target: targetOf(tile),
       }))
-      if (sent.length === 0 || recordScatter(recorder, kernel.scatter!, device.ordinal, view, blocks))
-        return []
+      if (sent.length === 0 || recordScatter(recorder, scatter, device.ordinal, view, blocks)) return []
       return sent
     })
   }

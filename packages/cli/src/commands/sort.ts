@@ -69,7 +69,7 @@ export const command: CommandModule = {
           const values = await files.input(options.values, elementTypes)
           if (values !== undefined && values.vectorLength() !== elements)
             throw new UsageError(
-              `${options.values} has ${values.length} values for ${elements} elements; it needs the same number.`,
+              `${values.name} has ${values.length} values for ${elements} elements; it needs the same number.`,
               'bad-input',
             )
           return {
