@@ -13,11 +13,7 @@ describe('wrong usage', () => {
       'transpose a.npy',
       /transpose does not take the argument a\.npy; name a file by an option, such as --input a\.npy/,
     ],
-    [
-      'an argument of a command without any',
-      'devices all',
-      /devices does not take the argument all\./,
-    ],
+    ['an argument of a command without any', 'devices all', /devices does not take the argument all\./],
     ['an unknown option', 'reduce --colour red', /unknown option '--colour'/],
     [
       'a size that is no number',
