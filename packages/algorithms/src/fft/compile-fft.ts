@@ -9,6 +9,7 @@ import {
 import { requireGroup } from '../option-types.ts'
 import { requireResult } from '../require-result.ts'
 import { type FftStep, stepsOf } from './fft-steps.ts'
+import { withTurns } from './pauses.ts'
 import {
   type FftLimits,
   type FftPass,
@@ -48,7 +49,7 @@ export async function compileFft(group: DeviceGroup, plan: FftPlan): Promise<Com
     const kernels = await owned.keepAll(
       steps.map(({ source }) => group.compile({ ...source, terminates: true })),
     )
-    const { values, starts } = joined(steps.map(({ table }) => table))
+    const { values, starts } = await joined(steps.map(({ table }) => table))
     const buffers: DeviceBuffer<'f32'>[] = []
     for (const device of group.devices) {
       const buffer = owned.keep(
@@ -94,28 +95,33 @@ export async function compileAnywhere(
 }
 
 /**
- * Concatenates the tables in f32, equal ones once. A step without a table gets one value, since a binding
- * cannot be empty.
+ * Computes the tables and concatenates them, equal ones once. A step without a table gets one value, since a
+ * binding cannot be empty.
  */
-function joined(tables: readonly (readonly number[])[]): {
+async function joined(tables: readonly FftStep['table'][]): Promise<{
   readonly values: Float32Array<ArrayBuffer>
   readonly starts: readonly { readonly start: number; readonly length: number }[]
-} {
-  const parts: { readonly start: number; readonly values: Float32Array }[] = []
+}> {
+  const parts: { readonly start: number; readonly values: Float32Array; readonly length: number }[] = []
+  const known = new Map<FftStep['table'], (typeof parts)[number]>()
   let total = 0
-  const starts = tables.map((table) => {
-    const values = Float32Array.from(table.length === 0 ? [1, 0] : table)
-    const { length } = values
-    let part = parts.find(
-      ({ values: known }) => known.length === length && known.every((v, i) => v === values[i]),
-    )
+  const starts: (typeof parts)[number][] = []
+  for (const table of tables) {
+    let part = known.get(table)
     if (part === undefined) {
-      part = { start: total, values }
-      parts.push(part)
-      total += length
+      const computed = table === undefined ? [] : await withTurns(table())
+      const values = Float32Array.from(computed.length === 0 ? [1, 0] : computed)
+      const { length } = values
+      part = parts.find((one) => one.length === length && one.values.every((v, i) => v === values[i]))
+      if (part === undefined) {
+        part = { start: total, values, length }
+        parts.push(part)
+        total += length
+      }
+      known.set(table, part)
     }
-    return { start: part.start, length }
-  })
+    starts.push(part)
+  }
   const values = new Float32Array(total)
   for (const part of parts) values.set(part.values, part.start)
   return { values, starts }

@@ -1,6 +1,7 @@
 import type { CompileOptions } from '@tandem-gpu/core'
 import { chirpSource, convertSource, packedSource, stageSource } from './generic-kernels.ts'
 import { chooseLineKernel, type LineKernelShape, type LinePlace, lineSource } from './line-kernel.ts'
+import type { Paused } from './pauses.ts'
 import {
   type ChirpMethod,
   type ComplexMethod,
@@ -14,14 +15,13 @@ import {
   type SquareMethod,
   type StagesMethod,
 } from './plan-fft.ts'
-import { root } from './roots.ts'
-import { chirpSpectrum, chirpTable, lineTable, stageFactors } from './twiddles.ts'
+import { chirpSpectrum, chirpTable, halfRoots, lineTable, stageFactors } from './twiddles.ts'
 
 /** One kernel of a pass: dispatched once, over all lines of the axis on a device. */
 export interface FftStep {
   readonly source: CompileOptions
-  /** The factors that the kernel reads: complex numbers, real part first. */
-  readonly table: readonly number[]
+  /** Computes the factors that the kernel reads: complex numbers, real part first. Absent if it reads none. */
+  readonly table?: (() => Paused<Float32Array>) | undefined
   /** The number of values of a line that the kernel reads and writes, and their kinds. */
   readonly inputLength: number
   readonly outputLength: number
@@ -90,7 +90,7 @@ function placeOf({ shape }: FftPlan, { axis, transposes }: FftPass): Pick<Ends, 
 function packedSteps({ length, half }: PackedMethod, ends: Ends): FftStep[] {
   const complex = anySteps(half, { ...ends, from: 'complex', to: 'complex' })
   const direction = ends.from === 'real' ? 'unpack' : 'pack'
-  const table = Array.from({ length: length / 2 + 1 }, (_, k) => root(k, length)).flat()
+  const table = () => halfRoots(length)
   const own = step({ source: packedSource(direction), table, length, work: { kind: 'convert' } })
   return direction === 'unpack'
     ? [...complex, { ...own, inputLength: length / 2, outputLength: length / 2 + 1 }]
@@ -123,7 +123,6 @@ function step(
 ): FftStep {
   const { length, from = 'complex', to = 'complex', ...rest } = part
   return {
-    table: [],
     inputLength: lengthOf(length, from),
     outputLength: lengthOf(length, to),
     from,
@@ -138,12 +137,22 @@ function lineStep(method: LineMethod, { limits, ...ends }: Ends): FftStep {
   const shape = chooseLineKernel({ method, ...ends }, limits)
   return step({
     source: lineSource(shape),
-    table: lineTable(method, undefined).values,
+    table: lineFactors(method, undefined),
     length: method.length,
     from: ends.from,
     to: ends.to,
     work: { kind: 'line', shape },
   })
+}
+
+/** The table of a line's kernel. It is short, since lines fit into workgroup memory, so it needs no pauses. */
+function lineFactors(method: LineMethod, square: number | undefined): FftStep['table'] {
+  const { values } = lineTable(method, square)
+  if (values.length === 0) return undefined
+  // biome-ignore lint/correctness/useYield: a table without pauses
+  return function* () {
+    return Float32Array.from(values)
+  }
 }
 
 /**
@@ -175,7 +184,7 @@ function squareSteps(method: SquareMethod, { input, output, from, to, limits }: 
     const other = method[rows ? 'columns' : 'rows'].length
     return step({
       source: lineSource(shape),
-      table: lineTable(own, shape.square).values,
+      table: lineFactors(own, shape.square),
       length,
       ...kinds,
       work: { kind: 'square', shape, side, other, turns },
@@ -188,15 +197,16 @@ function squareSteps(method: SquareMethod, { input, output, from, to, limits }: 
  * transform, 1970).
  */
 function chirpSteps({ length, points, stages }: ChirpMethod): FftStep[] {
-  const multiply = (table: readonly number[], lengths: Partial<FftStep>) =>
+  const multiply = (table: FftStep['table'], lengths: Partial<FftStep>) =>
     step({ source: chirpSource(), table, length: points, work: { kind: 'multiply' }, ...lengths })
-  const wave = chirpTable(length)
+  const wave = () => chirpTable(length)
+  const transform = stageSteps(stages)
   return [
     multiply(wave, { inputLength: length }),
-    ...stageSteps(stages),
+    ...transform,
     // The inverse transform is a forward one between two exchanges of real and imaginary parts.
-    multiply(chirpSpectrum(length, points), { exchangesOutput: true }),
-    ...stageSteps(stages),
+    multiply(() => chirpSpectrum(length, points), { exchangesOutput: true }),
+    ...transform,
     multiply(wave, { inputLength: length, outputLength: length, exchangesInput: true }),
   ]
 }
@@ -205,8 +215,8 @@ function chirpSteps({ length, points, stages }: ChirpMethod): FftStep[] {
 function stageSteps({ length, radices }: StagesMethod): FftStep[] {
   let before = 1
   return radices.map((radix) => {
-    const table = stageFactors(radix, before)
     const work = { kind: 'stage', radix, before } as const
+    const table = () => stageFactors(radix, work.before)
     before *= radix
     return step({ source: stageSource(radix), table, length, work })
   })
