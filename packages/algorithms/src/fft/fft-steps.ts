@@ -1,5 +1,5 @@
 import type { CompileOptions } from '@tandem-gpu/core'
-import { chirpSource, convertSource, packedSource, stageSource } from './generic-kernels.ts'
+import { chirpSource, convertSource, mirrorSource, stageSource } from './generic-kernels.ts'
 import { chooseLineKernel, type LineKernelShape, type LinePlace, lineSource } from './line-kernel.ts'
 import {
   type ChirpMethod,
@@ -10,12 +10,12 @@ import {
   type FftPlan,
   isContiguous,
   type LineMethod,
+  mirrorsInKernel,
   type PackedMethod,
   type SquareMethod,
   type StagesMethod,
 } from './plan-fft.ts'
-import { root } from './roots.ts'
-import { chirpSpectrum, chirpTable, lineTable, stageFactors } from './twiddles.ts'
+import { chirpSpectrum, chirpTable, lineTable, mirrorTable, stageFactors } from './twiddles.ts'
 
 /** One kernel of a pass: dispatched once, over all lines of the axis on a device. */
 export interface FftStep {
@@ -48,6 +48,7 @@ export type FftStepWork =
   | { readonly kind: 'stage'; readonly radix: number; readonly before: number }
   | { readonly kind: 'multiply' }
   | { readonly kind: 'convert' }
+  | { readonly kind: 'mirror' }
 
 /**
  * The steps of a pass, in order. The layout of lines is chosen for each step, since the first reads the
@@ -88,13 +89,22 @@ function placeOf({ shape }: FftPlan, { axis, transposes }: FftPass): Pick<Ends, 
 
 /** Steps from real numbers to half a spectrum, or back, for lines whose numbers are paired. */
 function packedSteps({ length, half }: PackedMethod, ends: Ends): FftStep[] {
-  const complex = anySteps(half, { ...ends, from: 'complex', to: 'complex' })
-  const direction = ends.from === 'real' ? 'unpack' : 'pack'
-  const table = Array.from({ length: length / 2 + 1 }, (_, k) => root(k, length)).flat()
-  const own = step({ source: packedSource(direction), table, length, work: { kind: 'convert' } })
-  return direction === 'unpack'
-    ? [...complex, { ...own, inputLength: length / 2, outputLength: length / 2 + 1 }]
-    : [{ ...own, inputLength: length / 2 + 1, outputLength: length / 2 }, ...complex]
+  const forward = ends.from === 'real'
+  const kinds = { from: 'complex', to: 'complex' } as const
+  const [inputLength, outputLength] = forward ? [length / 2, length / 2 + 1] : [length / 2 + 1, length / 2]
+  if (mirrorsInKernel(half, ends.limits))
+    return [
+      { ...lineStep(half, { ...ends, ...kinds }, forward ? 'last' : 'first'), inputLength, outputLength },
+    ]
+  const complex = anySteps(half, { ...ends, ...kinds })
+  const own = step({
+    source: mirrorSource(),
+    table: mirrorTable(length / 2),
+    length,
+    work: { kind: 'mirror' },
+  })
+  const mirror = { ...own, inputLength, outputLength }
+  return forward ? [...complex, mirror] : [mirror, ...complex]
 }
 
 function anySteps(method: ComplexMethod, ends: Ends): FftStep[] {
@@ -134,11 +144,15 @@ function step(
   }
 }
 
-function lineStep(method: LineMethod, { limits, ...ends }: Ends): FftStep {
-  const shape = chooseLineKernel({ method, ...ends }, limits)
+function lineStep(
+  method: LineMethod,
+  { limits, ...ends }: Ends,
+  mirrors?: LineKernelShape['mirrors'],
+): FftStep {
+  const shape = chooseLineKernel({ method, mirrors, ...ends }, limits)
   return step({
     source: lineSource(shape),
-    table: lineTable(method, undefined).values,
+    table: lineTable(shape).values,
     length: method.length,
     from: ends.from,
     to: ends.to,
@@ -175,7 +189,7 @@ function squareSteps(method: SquareMethod, { input, output, from, to, limits }: 
     const other = method[rows ? 'columns' : 'rows'].length
     return step({
       source: lineSource(shape),
-      table: lineTable(own, shape.square).values,
+      table: lineTable(shape).values,
       length,
       ...kinds,
       work: { kind: 'square', shape, side, other, turns },

@@ -6,15 +6,14 @@ import { type Radix, radices } from './factors.ts'
 import loadComplex from './load-complex.part.wgsl.ts'
 import loadHalf from './load-half.part.wgsl.ts'
 import loadReal from './load-real.part.wgsl.ts'
-import pack from './pack.part.wgsl.ts'
-import packed from './packed.part.wgsl.ts'
+import mirror from './mirror.part.wgsl.ts'
+import mirrorLines from './mirror-lines.part.wgsl.ts'
 import type { FftLineKind } from './plan-fft.ts'
 import { radixParts } from './radix-parts.ts'
 import stage from './stage.part.wgsl.ts'
 import storeComplex from './store-complex.part.wgsl.ts'
 import storeHalf from './store-half.part.wgsl.ts'
 import storeReal from './store-real.part.wgsl.ts'
-import unpack from './unpack.part.wgsl.ts'
 
 /** The workgroup size of these kernels. */
 export const genericInvocations = 64
@@ -53,10 +52,8 @@ export function convertSource(from: FftLineKind, to: FftLineKind): CompileOption
 }
 
 /** The step before or after the transform of paired real numbers: from half a spectrum, or to it. */
-export function packedSource(direction: 'pack' | 'unpack'): CompileOptions {
-  const body = direction === 'pack' ? pack : unpack
-  const wgsl = [complex, packed.replace('NAME', direction).replace('BODY', body.trim())].join('\n')
-  return { label: `fft ${direction} real numbers`, wgsl }
+export function mirrorSource(): CompileOptions {
+  return { label: 'fft mirror', wgsl: [complex, mirror, mirrorLines].join('\n') }
 }
 
 /** The kernels for lines of any length. Compiled ahead of time, they run everywhere. */
@@ -64,8 +61,7 @@ export function genericSources(): CompileOptions[] {
   return [
     ...radices.map(stageSource),
     chirpSource(),
-    packedSource('pack'),
-    packedSource('unpack'),
+    mirrorSource(),
     convertSource('real', 'complex'),
     convertSource('half', 'complex'),
     convertSource('complex', 'half'),

@@ -248,8 +248,15 @@ function axisMethod(shape: readonly number[], axis: number, packs: boolean, limi
   const length = Math.max(1, shape[axis]!)
   const contiguous = isContiguous(shape, axis)
   const method = methodOf(length, contiguous, limits)
-  if (!packs || !contiguous || method.kind === 'line' || length % 2 === 1) return method
-  return { kind: 'packed', length, half: methodOf(length / 2, contiguous, limits) }
+  if (!packs || !contiguous || length % 2 === 1) return method
+  const half = methodOf(length / 2, contiguous, limits)
+  return method.kind === 'line' && !mirrorsInKernel(half, limits) ? method : { kind: 'packed', length, half }
+}
+
+/** Whether the kernel of a line of paired real numbers also makes or reads half a spectrum. */
+export function mirrorsInKernel(half: ComplexMethod, limits: FftLimits): half is LineMethod {
+  if (half.kind !== 'line' || half.convolves) return false
+  return tileByteLength(half.points, half.radices, 1, 4, true) <= limits.workgroupMemoryByteLength
 }
 
 function methodOf(length: number, contiguous: boolean, limits: FftLimits): ComplexMethod {
@@ -301,15 +308,18 @@ function fitsLine(
 
 /**
  * Bytes of workgroup memory if each value occupies `byteLength` bytes: one row for each butterfly of the
- * first stage, with one element of padding after each row.
+ * first stage, with one element of padding after each row; and one more row if it mirrors real numbers in
+ * pairs.
  */
 export function tileByteLength(
   points: number,
   radices: readonly Radix[],
   lines: number,
   byteLength: number,
+  mirrors = false,
 ): number {
-  return radices.length === 1 ? 0 : (points / radices[0]!) * (radices[0]! + 1) * lines * byteLength
+  if (radices.length === 1 && !mirrors) return 0
+  return (points / radices[0]! + (mirrors ? 1 : 0)) * (radices[0]! + 1) * lines * byteLength
 }
 
 /**

@@ -165,10 +165,16 @@ function workgroupsOf(step: CompiledStep, { outer, inner }: Lines): number {
       return outer * inner * work.other
     case 'stage':
       return Math.ceil((outer * inner * step.inputLength) / work.radix / genericInvocations)
+    case 'mirror':
+      return Math.ceil((outer * inner * pairsOf(step)) / genericInvocations)
     default:
       return Math.ceil((outer * inner * Math.max(step.inputLength, step.outputLength)) / genericInvocations)
   }
 }
+
+/** The values of a line that `mirror` computes in pairs. */
+const pairsOf = ({ inputLength, outputLength }: CompiledStep) =>
+  Math.floor(Math.min(inputLength, outputLength) / 2) + 1
 
 function dispatchStep(
   recorder: Recorder,
@@ -239,6 +245,11 @@ function dispatchStep(
   } else if (work.kind === 'multiply') {
     const count = outer * inner * outputLength
     const lengths = { input_length: inputLength, output_length: outputLength }
+    dispatch(Math.ceil(count / genericInvocations), { count, ...lengths, ...strides })
+  } else if (work.kind === 'mirror') {
+    const pairs = pairsOf(step)
+    const count = outer * inner * pairs
+    const lengths = { pairs, input_length: inputLength, output_length: outputLength }
     dispatch(Math.ceil(count / genericInvocations), { count, ...lengths, ...strides })
   } else {
     const length = Math.max(inputLength, outputLength)

@@ -52,6 +52,11 @@ export function squareTables(length: number): { readonly low: number[]; readonly
   return { low, high }
 }
 
+/** exp(−πi · k / length) for k up to length / 2: the factors between complex values and half a spectrum. */
+export function mirrorTable(length: number): number[] {
+  return Array.from({ length: Math.floor(length / 2) + 1 }, (_, k) => root(k, 2 * length)).flat()
+}
+
 /** The radices of a kernel's stages. A convolution repeats them in reverse order. */
 export function lineRadices({ radices, convolves }: LineMethod): readonly Radix[] {
   return convolves ? [...radices, ...radices.toReversed()] : radices
@@ -66,13 +71,19 @@ export interface LineTable {
   readonly spectrum: number
   readonly low: number
   readonly high: number
+  readonly mirror: number
 }
 
-/**
- * The table of one kernel. `square`: the length of the whole line if the kernel transforms the columns of its
- * square.
- */
-export function lineTable(method: LineMethod, square: number | undefined): LineTable {
+/** The table of one kernel. */
+export function lineTable({
+  method,
+  square,
+  mirrors,
+}: {
+  readonly method: LineMethod
+  readonly square?: number | undefined
+  readonly mirrors?: 'first' | 'last' | undefined
+}): LineTable {
   const values: number[] = []
   const place = (more: readonly number[]) => {
     const at = values.length / 2
@@ -92,5 +103,6 @@ export function lineTable(method: LineMethod, square: number | undefined): LineT
     : [0, 0]
   const tables = square === undefined ? undefined : squareTables(square)
   const [low, high] = tables === undefined ? [0, 0] : [place(tables.low), place(tables.high)]
-  return { values, stages, chirp, spectrum, low, high }
+  const mirror = mirrors === undefined ? 0 : place(mirrorTable(method.length))
+  return { values, stages, chirp, spectrum, low, high, mirror }
 }
