@@ -45,10 +45,8 @@ export type FftStepWork =
       /** Whether the transformed values of a column are adjacent in memory. */
       readonly turns: boolean
     }
-  | { readonly kind: 'stage'; readonly radix: number; readonly before: number }
-  | { readonly kind: 'multiply' }
-  | { readonly kind: 'convert' }
-  | { readonly kind: 'mirror' }
+  /** Items of a line, one for each invocation; `before` is the product of the radices before a stage. */
+  | { readonly kind: 'items'; readonly items: number; readonly before?: number }
 
 /**
  * The steps of a pass, in order. The layout of lines is chosen for each step, since the first reads the
@@ -97,12 +95,8 @@ function packedSteps({ length, half }: PackedMethod, ends: Ends): FftStep[] {
       { ...lineStep(half, { ...ends, ...kinds }, forward ? 'last' : 'first'), inputLength, outputLength },
     ]
   const complex = anySteps(half, { ...ends, ...kinds })
-  const own = step({
-    source: mirrorSource(),
-    table: mirrorTable(length / 2),
-    length,
-    work: { kind: 'mirror' },
-  })
+  const work = { kind: 'items', items: Math.floor(length / 4) + 1 } as const
+  const own = step({ source: mirrorSource(), table: mirrorTable(length / 2), length, work })
   const mirror = { ...own, inputLength, outputLength }
   return forward ? [...complex, mirror] : [mirror, ...complex]
 }
@@ -202,8 +196,10 @@ function squareSteps(method: SquareMethod, { input, output, from, to, limits }: 
  * transform, 1970).
  */
 function chirpSteps({ length, points, stages }: ChirpMethod): FftStep[] {
-  const multiply = (table: readonly number[], lengths: Partial<FftStep>) =>
-    step({ source: chirpSource(), table, length: points, work: { kind: 'multiply' }, ...lengths })
+  const multiply = (table: readonly number[], { outputLength = points, ...more }: Partial<FftStep>) => {
+    const work = { kind: 'items', items: outputLength } as const
+    return step({ source: chirpSource(), table, length: points, work, outputLength, ...more })
+  }
   const wave = chirpTable(length)
   return [
     multiply(wave, { inputLength: length }),
@@ -220,12 +216,13 @@ function stageSteps({ length, radices }: StagesMethod): FftStep[] {
   let before = 1
   return radices.map((radix) => {
     const table = stageFactors(radix, before)
-    const work = { kind: 'stage', radix, before } as const
+    const work = { kind: 'items', items: length / radix, before } as const
     before *= radix
     return step({ source: stageSource(radix), table, length, work })
   })
 }
 
 function convertStep(length: number, from: FftLineKind, to: FftLineKind): FftStep {
-  return step({ source: convertSource(from, to), length, from, to, work: { kind: 'convert' } })
+  const work = { kind: 'items', items: length } as const
+  return step({ source: convertSource(from, to), length, from, to, work })
 }

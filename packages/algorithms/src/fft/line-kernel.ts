@@ -13,12 +13,10 @@ import exchangeSendRows from './exchange-send-rows.part.wgsl.ts'
 import type { Radix } from './factors.ts'
 import lineButterflies from './line-butterflies.part.wgsl.ts'
 import lineConvolve from './line-convolve.part.wgsl.ts'
+import { loads, stores } from './line-kinds.ts'
 import lineLoad from './line-load.part.wgsl.ts'
 import lineParams from './line-params.part.wgsl.ts'
 import lineStore from './line-store.part.wgsl.ts'
-import loadComplex from './load-complex.part.wgsl.ts'
-import loadHalf from './load-half.part.wgsl.ts'
-import loadReal from './load-real.part.wgsl.ts'
 import mirror from './mirror.part.wgsl.ts'
 import {
   type FftLimits,
@@ -32,9 +30,6 @@ import pointsChirp from './points-chirp.part.wgsl.ts'
 import pointsFactor from './points-factor.part.wgsl.ts'
 import pointsPlain from './points-plain.part.wgsl.ts'
 import { radixParts } from './radix-parts.ts'
-import storeComplex from './store-complex.part.wgsl.ts'
-import storeHalf from './store-half.part.wgsl.ts'
-import storeReal from './store-real.part.wgsl.ts'
 import { lineRadices, lineTable, lowBits } from './twiddles.ts'
 
 /**
@@ -137,9 +132,6 @@ export function chooseLineKernel(
 
 /** The maximum workgroup memory of a group of columns, so that at least two groups share a multiprocessor. */
 const mostColumnBytes = 81_920
-
-const loads = { complex: loadComplex, real: loadReal, half: loadHalf }
-const stores = { complex: storeComplex, real: storeReal, half: storeHalf }
 
 /** The source of a kernel. */
 export function lineSource(shape: LineKernelShape): CompileOptions {
