@@ -201,12 +201,13 @@ function chirpSteps({ length, points, stages }: ChirpMethod): FftStep[] {
     return step({ source: chirpSource(), table, length: points, work, outputLength, ...more })
   }
   const wave = chirpTable(length)
+  const transform = stageSteps(stages)
   return [
     multiply(wave, { inputLength: length }),
-    ...stageSteps(stages),
+    ...transform,
     // The inverse transform is a forward one between two exchanges of real and imaginary parts.
     multiply(chirpSpectrum(length, points), { exchangesOutput: true }),
-    ...stageSteps(stages),
+    ...transform,
     multiply(wave, { inputLength: length, outputLength: length, exchangesInput: true }),
   ]
 }

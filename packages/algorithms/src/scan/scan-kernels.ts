@@ -96,20 +96,14 @@ export interface CompileScanOptions {
  */
 export async function compileScan(group: DeviceGroup, options: CompileScanOptions): Promise<ScanKernels> {
   requireGroup(group)
-  requireOptions(options, 'compileScan', { type: 'string', operation: 'string', variant: 'string' })
+  requireOptions(options, 'compileScan', {
+    type: 'string',
+    operation: ['sum', 'min', 'max'],
+    variant: ['subgroups', 'workgroup', 'serial'],
+  })
   const { type, operation = 'sum', variant = scanVariant(group) } = options
   if (!['f32', 'i32', 'u32'].includes(type))
     throw new GpuError('unsupported', `A scan needs elements of f32, i32 or u32, not ${type}.`)
-  if (!['sum', 'min', 'max'].includes(operation))
-    throw new GpuError(
-      'validation',
-      `There is no scan operation ${operation}; the operations are sum, min and max.`,
-    )
-  if (!['subgroups', 'workgroup', 'serial'].includes(variant))
-    throw new GpuError(
-      'validation',
-      `There is no scan variant ${variant}; the variants are subgroups, workgroup and serial.`,
-    )
   if (variant === 'subgroups') requireSubgroupsOf32(group)
   const { kernels, destroy } = await compileTerminating(group, kernelSources(type, operation, variant))
   return {
