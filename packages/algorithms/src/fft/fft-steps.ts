@@ -9,8 +9,8 @@ import {
   type FftPass,
   type FftPlan,
   isContiguous,
+  isMirrored,
   type LineMethod,
-  mirrorsInKernel,
   type PackedMethod,
   type SquareMethod,
   type StagesMethod,
@@ -90,7 +90,7 @@ function packedSteps({ length, half }: PackedMethod, ends: Ends): FftStep[] {
   const forward = ends.from === 'real'
   const kinds = { from: 'complex', to: 'complex' } as const
   const [inputLength, outputLength] = forward ? [length / 2, length / 2 + 1] : [length / 2 + 1, length / 2]
-  if (mirrorsInKernel(half, ends.limits))
+  if (isMirrored(half))
     return [
       { ...lineStep(half, { ...ends, ...kinds }, forward ? 'last' : 'first'), inputLength, outputLength },
     ]

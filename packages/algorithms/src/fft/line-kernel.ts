@@ -65,11 +65,10 @@ export interface LineKernelShape {
 /**
  * The sufficient workgroup size in invocations. Smaller for convolutions, whose registers leave room for
  * fewer workgroups, and for values in halves (on an H200 through Vulkan, 1.24 times as fast for lines of
- * 1024). In between for real numbers in pairs (on an H200, 1.03 to 1.08 times as fast for 512 to 4096).
+ * 1024) and real numbers in pairs (on an H200, 1.04 to 1.08 times as fast for 512 to 4096).
  */
 const enoughInvocations = 256
 const enoughOfFewer = 64
-const enoughOfPairs = 128
 /**
  * Kernels of more values, and convolutions, read some factors and multiply them for the others: their tables
  * do not stay in the first-level cache (on an H200, 1.11 times as fast for 6561, 1.05 for 8192 and 509).
@@ -117,8 +116,8 @@ export function chooseLineKernel(
       }
   } else {
     for (const exchange of room < roomForPairs ? (['halves'] as const) : exchanges) {
-      const isSmall = part.method.convolves || exchange === 'halves'
-      const enough = isSmall ? enoughOfFewer : part.mirrors ? enoughOfPairs : enoughInvocations
+      const isSmall = part.method.convolves || exchange === 'halves' || part.mirrors !== undefined
+      const enough = isSmall ? enoughOfFewer : enoughInvocations
       const threads = lineThreads(points, radices, most, 'many')
       if (threads === undefined || tile(1, exchange) > room) continue
       let lines = 1

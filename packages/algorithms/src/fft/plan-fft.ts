@@ -249,14 +249,16 @@ function axisMethod(shape: readonly number[], axis: number, packs: boolean, limi
   const contiguous = isContiguous(shape, axis)
   const method = methodOf(length, contiguous, limits)
   if (!packs || !contiguous || length % 2 === 1) return method
+  const line = fittingLine(length / 2, contiguous, limits, true)
+  if (line !== undefined) return { kind: 'packed', length, half: line }
   const half = methodOf(length / 2, contiguous, limits)
-  return method.kind === 'line' && !mirrorsInKernel(half, limits) ? method : { kind: 'packed', length, half }
+  const isSlow = method.kind !== 'line' && !isMirrored(half)
+  return isSlow ? { kind: 'packed', length, half } : method
 }
 
 /** Whether the kernel of a line of paired real numbers also makes or reads half a spectrum. */
-export function mirrorsInKernel(half: ComplexMethod, limits: FftLimits): half is LineMethod {
-  if (half.kind !== 'line' || half.convolves) return false
-  return tileByteLength(half.points, half.radices, 1, 4, true) <= limits.workgroupMemoryByteLength
+export function isMirrored(half: ComplexMethod): half is LineMethod {
+  return half.kind === 'line' && !half.convolves
 }
 
 function methodOf(length: number, contiguous: boolean, limits: FftLimits): ComplexMethod {
@@ -278,9 +280,14 @@ function methodOf(length: number, contiguous: boolean, limits: FftLimits): Compl
   return { kind: 'stages', length, radices }
 }
 
-function fittingLine(length: number, contiguous: boolean, limits: FftLimits): LineMethod | undefined {
-  const radices = lineRadicesOf(length, contiguous)
-  if (radices === undefined || !fitsLine(length, radices, contiguous, limits)) return undefined
+function fittingLine(
+  length: number,
+  contiguous: boolean,
+  limits: FftLimits,
+  mirrors = false,
+): LineMethod | undefined {
+  const radices = lineRadicesOf(length, contiguous, mirrors)
+  if (radices === undefined || !fitsLine(length, radices, contiguous, limits, mirrors)) return undefined
   return { kind: 'line', length, points: length, radices, convolves: false }
 }
 
@@ -297,12 +304,14 @@ function fitsLine(
   radices: readonly Radix[],
   contiguous: boolean,
   limits: FftLimits,
+  mirrors = false,
 ): boolean {
   if (!limits.lines || points > (contiguous ? longestLine : longestColumn)) return false
   const lines = contiguous ? 1 : fewestColumns
   const threads = lineThreads(points, radices, Math.floor(limits.workgroupInvocations / lines), 'few')
   return (
-    threads !== undefined && tileByteLength(points, radices, lines, 4) <= limits.workgroupMemoryByteLength
+    threads !== undefined &&
+    tileByteLength(points, radices, lines, 4, mirrors) <= limits.workgroupMemoryByteLength
   )
 }
 
