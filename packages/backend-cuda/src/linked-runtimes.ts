@@ -47,12 +47,13 @@ abstract class CudaLinkedRuntime<E extends LinkedExecutable, C extends PlanPart>
   }
 
   /**
-   * A trap is found after all work is done. After any other failure, the processes may have launched a
-   * different number of times.
+   * A trap is found after all work is done, and kernels that were told to end leave all processes able to
+   * continue. After any other failure, the processes may have launched a different number of times.
    */
   protected override failed(executable: E, error: unknown): unknown {
     super.failed(executable, error)
-    if (isGpuError(error, 'validation')) return error
+    if (isGpuError(error, 'validation') || isGpuError(error, 'timeout') || isGpuError(error, 'aborted'))
+      return error
     return new GpuError('device-lost', error instanceof Error ? error.message : String(error), {
       cause: error,
     })
@@ -84,12 +85,6 @@ export class SharedRuntime
 
   protected override beginRun(): void {
     this.freedMemory.beginRun()
-  }
-
-  /** A time limit ends the work on all GPUs, and `interrupted` informs all processes. */
-  protected override failed(executable: SharedExecutable, error: unknown): unknown {
-    const translated = super.failed(executable, error)
-    return isGpuError(error, 'timeout') ? error : translated
   }
 }
 

@@ -11,7 +11,7 @@ import type {
   SharingRuntime,
 } from '@tandem-gpu/core/backend'
 import { innerAdapter } from './adapters.ts'
-import { LinkedRuns } from './linked-runs.ts'
+import { ConnectedRuns, LinkedRuns } from './linked-runs.ts'
 import { ProgramMemory } from './message-memory.ts'
 import { hostMemoryOfMessages, type MpiExecutable } from './mpi-executable.ts'
 import type { MpiRuns, RunningRank } from './mpi-runs.ts'
@@ -87,11 +87,6 @@ export class LinkedDevices implements RankDevices {
     return this.#joined.plans === 'whole'
   }
 
-  /** With NCCL, work in flight on a GPU cannot be ended without ending the communicator. */
-  get limitsTime() {
-    return this.sharesMemory
-  }
-
   get freedMemory() {
     return this.#joined.plans === 'whole' ? this.#joined.runtime.freedMemory : undefined
   }
@@ -126,7 +121,8 @@ export class LinkedDevices implements RankDevices {
   }
 
   runsOf(rank: RunningRank): MpiRuns {
-    return new LinkedRuns(rank, this.inner, () => this.break())
+    const Runs = this.sharesMemory ? LinkedRuns : ConnectedRuns
+    return new Runs(rank, this.inner, () => this.break())
   }
 
   interrupted({ made }: MpiExecutable): void {

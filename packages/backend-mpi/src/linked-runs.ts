@@ -17,6 +17,7 @@ import { settled } from './native-addon.ts'
  */
 export class LinkedRuns extends MpiRuns {
   protected readonly clock = 'device'
+  protected readonly skipsWork = false
   readonly #runtime: Pick<LinkedRuntime, 'connect' | 'repeat' | 'run'>
   readonly #break: () => void
 
@@ -76,7 +77,9 @@ export class LinkedRuns extends MpiRuns {
     }
   }
 
-  protected override limitOf(): undefined {}
+  protected override limitOf(_: ExecutionOptions): number | undefined {
+    return undefined
+  }
 
   protected override async begin(
     { made, nodes }: MpiExecutable,
@@ -107,5 +110,15 @@ export class LinkedRuns extends MpiRuns {
     this.#break()
     if (this.peerLost === undefined) this.rank.leave(error.message)
     return this.peerLost ?? error
+  }
+}
+
+/**
+ * Runs on devices whose graphs contain the messages: the ranks enforce a time limit together, because all
+ * must launch equally often.
+ */
+export class ConnectedRuns extends LinkedRuns {
+  protected override limitOf({ timeoutSeconds }: ExecutionOptions): number | undefined {
+    return timeoutSeconds
   }
 }

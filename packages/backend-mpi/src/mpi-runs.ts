@@ -168,6 +168,8 @@ export abstract class MpiRuns {
    * devices enforce it.
    */
   protected abstract limitOf(options: ExecutionOptions): number | undefined
+  /** Whether device work may be skipped after the time limit, because no other rank waits for it. */
+  protected abstract readonly skipsWork: boolean
   protected abstract begin(executable: MpiExecutable, options: ExecutionOptions): Promise<Schedule>
   /** Whether all ranks continue after device work has failed on this rank. */
   protected abstract goesOn(error: unknown): boolean
@@ -187,7 +189,7 @@ export abstract class MpiRuns {
     const { addon } = session
     const abort = () => addon.abortRun(group, run)
     const limitSeconds = this.limitOf(options)
-    const limit = limitSeconds === undefined ? undefined : new RunLimit(limitSeconds, abort)
+    const limit = limitSeconds === undefined ? undefined : new RunLimit(limitSeconds, this.skipsWork, abort)
     const start = performance.now()
     let failure: unknown
     let innerSeconds = 0

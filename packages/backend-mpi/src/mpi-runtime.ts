@@ -98,7 +98,6 @@ export class MpiRuntime implements RankedRuntime {
       sharesMemory,
       throughHost: opened.throughHost,
       survivesFailures: opened.survivesFailures,
-      limitsTime: opened.limitsTime,
       ...(opened.freedMemory && { freedMemory: opened.freedMemory }),
       transport: opened.transport,
       gather: (key, message, number, doing = 'makes a call') => {

@@ -17,8 +17,6 @@ export interface RankDevices {
   readonly throughHost: boolean
   /** As `Ranks.survivesFailures`. */
   readonly survivesFailures: boolean
-  /** As `Ranks.limitsTime`. */
-  readonly limitsTime: boolean
   readonly freedMemory?: FreedMemory | undefined
   /** `localOrdinal` contains, for each device of the group, its position among the runtime's devices. */
   instantiate(plan: Plan<Handles, PlanPart>, localOrdinal: readonly number[]): Promise<MpiExecutable>

@@ -6,18 +6,20 @@ const shortestSeconds = 1e-3
 
 /**
  * The time limit of one rank's part of a run that exchanges messages. At the limit, the kernels that run here
- * stop, device work that has not been issued is skipped, and `reached` makes all ranks end after the same
- * repetition. The messages up to that repetition are still exchanged, whatever their contents, so nothing
- * remains in flight and the group can still be used.
+ * stop, and `reached` makes all ranks end after the same repetition. Device work up to that repetition is
+ * skipped, or, if it contains the messages, launched with kernels that end at once. The messages are still
+ * exchanged, whatever their contents, so nothing remains in flight and the group can still be used.
  */
 export class RunLimit {
   readonly #deadline: number
+  readonly #skipsWork: boolean
   readonly #reached: () => void
   readonly #ending = new AbortController()
   readonly #timer: ReturnType<typeof setTimeout>
   #hasActed = false
 
-  constructor(seconds: number, reached: () => void) {
+  constructor(seconds: number, skipsWork: boolean, reached: () => void) {
+    this.#skipsWork = skipsWork
     this.#deadline = performance.now() + seconds * 1000
     this.#reached = reached
     this.#timer = setTimeout(() => this.#reach(), seconds * 1000)
@@ -31,8 +33,10 @@ export class RunLimit {
   /** Options for a run of the inner backend that begins now or after others. */
   get options(): Pick<ExecutionOptions, 'signal' | 'stopsKernels' | 'timeoutSeconds'> {
     const left = (this.#deadline - performance.now()) / 1000
+    const { signal } = this.#ending
     return {
-      signal: this.#ending.signal,
+      // Work with an aborted signal would not be launched.
+      ...(!signal.aborted && { signal }),
       stopsKernels: true,
       timeoutSeconds: Math.max(shortestSeconds, left),
     }
@@ -40,7 +44,7 @@ export class RunLimit {
 
   /** Whether device work must be skipped from now on. */
   skips(): boolean {
-    if (!this.#ending.signal.aborted) return false
+    if (!this.#skipsWork || !this.#ending.signal.aborted) return false
     this.#hasActed = true
     return true
   }

@@ -31,7 +31,6 @@ export class ScheduledDevices implements RankDevices {
   readonly transport: Transport
   readonly sharesMemory = false
   readonly survivesFailures = false
-  readonly limitsTime = true
   readonly #session: MpiSession
   /** Whether MPI sends and receives device memory directly. */
   readonly #isAddressed: boolean

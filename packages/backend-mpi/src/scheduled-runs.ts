@@ -6,6 +6,7 @@ import { MpiRuns, type RunningRank, type Schedule } from './mpi-runs.ts'
 /** Runs on devices that exchange data with those of other ranks through messages of MPI. */
 export class ScheduledRuns extends MpiRuns {
   protected readonly clock = 'host'
+  protected readonly skipsWork = true
   readonly #native: NativeAccess | undefined
 
   constructor(rank: RunningRank, inner: InnerRuntime, native: NativeAccess | undefined) {

@@ -9,7 +9,8 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     [2, 'staged', 'ends a run after the same repetition on all ranks, and the group goes on'],
     [3, 'staged', 'does so where the third rank is the one'],
     [2, 'gpu-aware', 'does so where MPI takes GPU memory'],
-    [2, 'nccl', 'is unsupported, where messages under way cannot be ended'],
+    [2, 'nccl', 'ends a run after the same repetition on all ranks, with messages in the graphs of GPUs'],
+    [3, 'nccl', 'does so where the third rank is the one'],
   ] as const)('a time limit over %i ranks by %s %s', async (ranks, transport, _) => {
     const { exitCode, stdout, stderr } = await runBundledJob(openMpi, {
       ...{ ranks, program: 'time-limit.ts', arguments: ['fake-gpus', transport] },

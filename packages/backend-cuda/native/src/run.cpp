@@ -160,9 +160,12 @@ RunOutcome Group::launchSteps(const RunRequest &request) {
     else if (abortWord() == 2) tell(Stop::abort);
   };
   // Once kernels have been signalled to leave, the results are wrong, and more launches would only take time.
+  // Processes that exchange messages must launch equally often, so they launch what is left: kernels end at once.
   const auto shouldStop = [&] {
     look();
-    return abortWord() != 0 || stopped() != Stop::none;
+    const auto why = stopped();
+    if (communicator_ && (why == Stop::limit || why == Stop::abort)) return stopping_();
+    return abortWord() != 0 || why != Stop::none;
   };
 
   launchGraphs(request.before);

@@ -192,16 +192,11 @@ export class GroupState {
         `The time limit of program "${label}" is ${String(seconds)} seconds; it must be a number above 0 and at most ${longestTimeoutSeconds}.`,
       )
     const { ranks, abandon } = this.runtime
-    if (ranks === undefined ? abandon === undefined : !ranks.limitsTime)
+    if (ranks === undefined && abandon === undefined)
       throw new GpuError(
         'unsupported',
-        `The backend of group "${this.label}" cannot limit the time of a run${this.#overTransport()}.`,
+        `The backend of group "${this.label}" cannot limit the time of a run.`,
       )
-  }
-
-  #overTransport(): string {
-    const name = this.runtime.ranks?.transport?.name
-    return name === undefined ? '' : ` over the transport ${name}`
   }
 
   /**

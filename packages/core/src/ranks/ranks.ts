@@ -37,8 +37,6 @@ export interface Ranks {
    * ends.
    */
   readonly survivesFailures?: boolean
-  /** Whether runs support `ExecutionOptions.timeoutSeconds` for executables that are `stoppable`. */
-  readonly limitsTime: boolean
   /** Present if memory that a rank has freed is released only once no other rank uses it. */
   readonly freedMemory?: FreedMemory
   /** Whether messages between devices go through host memory. */

@@ -30,7 +30,6 @@ export function imaginedRanks(rank: number, count: number, sharesMemory = false)
         rank,
         count,
         sharesMemory,
-        limitsTime: true,
         gather: async (_key, message, number = 0) => [{ rank: 0, message, number }],
         deliver: async () => {
           throw new GpuError('unsupported', 'Imagined ranks deliver nothing.')

@@ -37,7 +37,6 @@ export class SimulatedAgreement {
       count: this.#count,
       gather: (key, message, number = 0) => this.#gather(rank, key, { message, number }),
       deliver: (key, from, to, bytes) => this.#deliver(rank, key, from, to, bytes),
-      limitsTime: true,
       leave: (reason) => this.leave(rank, reason),
       interrupted: () => {},
       diverged: () => {},

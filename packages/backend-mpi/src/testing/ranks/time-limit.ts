@@ -1,5 +1,5 @@
 // Every rank: a kernel of one device never ends, and the others wait for it. The limit ends the run on all
-// ranks, and the group remains usable. Over nccl there is no limit.
+// ranks, and the group remains usable.
 //   mpirun -n 2 node time-limit.ts INNER_BACKEND [transport]
 import { isGpuError, openGroup } from '@tandem-gpu/core'
 import { expect } from 'vitest'
@@ -32,49 +32,43 @@ const codeOf = (promise: Promise<unknown>) =>
 const clear = async () => {
   for (const buffer of values) await queue.write(buffer, new Uint32Array(4))
 }
-if (group.transport!.name === 'nccl') {
-  const error = await queue.run(program, 3, { timeoutSeconds: 0.3 }).catch((caught: unknown) => caught)
-  expect(isGpuError(error, 'unsupported')).toBe(true)
-  expect(String(error)).toContain('cannot limit the time of a run over the transport nccl')
-} else {
-  for (const limit of [0.5, 0.2]) {
-    await clear()
-    const begun = performance.now()
-    const error = await queue.run(program, 7, { timeoutSeconds: limit }).catch((caught: unknown) => caught)
-    expect(String(error)).toContain(`ran longer than its limit of ${limit} s`)
-    expect(isGpuError(error, 'timeout')).toBe(true)
-    expect(performance.now() - begun).toBeGreaterThan(limit * 900)
-    await clear()
-    // Of several lengths: each has its own flags, and the second run is like the first.
-    for (const times of [5, 5, 300]) await queue.run(program, times, { parameters: { n: 0 } })
-    expect((await queue.read(first))[0]).toBe(310)
-    expect((await queue.run(program, 2, { parameters: { n: 0 }, timeoutSeconds: 60 })).repetitions).toBe(2)
-  }
-  // An endless series of launches, each of which ends: when the limit is reached, one rank may be a launch
-  // ahead of another. There are more commands than a graph holds, so a launch is one repetition.
-  const long = group.record((r) => {
-    for (let i = 0; i < 300; i++) r.fill(first.slice(2, 2), i)
-    r.dispatch(kernel, { workgroups: 1, args: { x: last, n: r.parameter('n', 'u32', 0) } })
-    r.copy(last, first)
-    for (let i = 0; i + 1 < values.length; i++) r.copy(values[i]!, values[i + 1]!)
-  })
-  for (let turn = 0; turn < 8; turn++) {
-    expect(await codeOf(queue.run(long, 100_000_000, { timeoutSeconds: 0.1 }))).toBe('timeout')
-    await clear()
-    for (const times of [20, 5]) await queue.run(long, times)
-    expect((await queue.read(first))[0]).toBe(25)
-  }
-  long.destroy()
-  // Only one device has work, and no rank has a message.
-  const local = group.record((r) => r.dispatch(kernel, { workgroups: 1, args: { x: last, n: 1 } }))
-  expect(await codeOf(queue.run(local, 2, { timeoutSeconds: 0.1 }))).toBe('timeout')
-  local.destroy()
+for (const limit of [0.5, 0.2]) {
   await clear()
-  const { signal } = new AbortController()
-  expect(await codeOf(queue.run(program, 1, { signal, timeoutSeconds: 1 }))).toBe('unsupported')
-  expect(await codeOf(queue.run(program, 1, { signal, stopKernels: true }))).toBe('unsupported')
-  await queue.run(program, 2, { parameters: { n: 0 } })
+  const begun = performance.now()
+  const error = await queue.run(program, 7, { timeoutSeconds: limit }).catch((caught: unknown) => caught)
+  expect(String(error)).toContain(`ran longer than its limit of ${limit} s`)
+  expect(isGpuError(error, 'timeout')).toBe(true)
+  expect(performance.now() - begun).toBeGreaterThan(limit * 900)
+  await clear()
+  // Of several lengths: each has its own flags, and the second run is like the first.
+  for (const times of [5, 5, 300]) await queue.run(program, times, { parameters: { n: 0 } })
+  expect((await queue.read(first))[0]).toBe(310)
+  expect((await queue.run(program, 2, { parameters: { n: 0 }, timeoutSeconds: 60 })).repetitions).toBe(2)
 }
+// An endless series of launches, each of which ends: when the limit is reached, one rank may be a launch
+// ahead of another. There are more commands than a graph holds, so a launch is one repetition.
+const long = group.record((r) => {
+  for (let i = 0; i < 300; i++) r.fill(first.slice(2, 2), i)
+  r.dispatch(kernel, { workgroups: 1, args: { x: last, n: r.parameter('n', 'u32', 0) } })
+  r.copy(last, first)
+  for (let i = 0; i + 1 < values.length; i++) r.copy(values[i]!, values[i + 1]!)
+})
+for (let turn = 0; turn < 8; turn++) {
+  expect(await codeOf(queue.run(long, 100_000_000, { timeoutSeconds: 0.1 }))).toBe('timeout')
+  await clear()
+  for (const times of [20, 5]) await queue.run(long, times)
+  expect((await queue.read(first))[0]).toBe(25)
+}
+long.destroy()
+// Only one device has work, and no rank has a message.
+const local = group.record((r) => r.dispatch(kernel, { workgroups: 1, args: { x: last, n: 1 } }))
+expect(await codeOf(queue.run(local, 2, { timeoutSeconds: 0.1 }))).toBe('timeout')
+local.destroy()
+await clear()
+const { signal } = new AbortController()
+expect(await codeOf(queue.run(program, 1, { signal, timeoutSeconds: 1 }))).toBe('unsupported')
+expect(await codeOf(queue.run(program, 1, { signal, stopKernels: true }))).toBe('unsupported')
+await queue.run(program, 2, { parameters: { n: 0 } })
 for (const resource of [...values, program, kernel]) resource.destroy()
 expect(await group.destroy()).toEqual({ leaks: [] })
 console.log(`rank ${rank} has its limits`)
