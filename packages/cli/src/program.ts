@@ -43,7 +43,8 @@ export async function main(argv: readonly string[], processTerminal: Terminal, j
   }
   terminal.signal.addEventListener('abort', interrupt)
   try {
-    await createProgram(context, job).parseAsync(argv, { from: 'user' })
+    const program = createProgram(context, job)
+    await program.parseAsync(withoutUnknownHelp(program, argv), { from: 'user' })
     return interrupted ? exitCode.interrupted : context.exit
   } catch (error) {
     if (terminal.signal.aborted) {
@@ -55,6 +56,18 @@ export async function main(argv: readonly string[], processTerminal: Terminal, j
     context.terminal.progress.stop()
     terminal.signal.removeEventListener('abort', interrupt)
   }
+}
+
+/**
+ * The name alone if `help NAME` or `NAME --help` names a command that does not exist, so that it is refused:
+ * Commander would show the help of `tandem` itself.
+ */
+function withoutUnknownHelp(program: Command, argv: readonly string[]): readonly string[] {
+  const names = argv.filter((word) => !word.startsWith('-'))
+  const name = names[0] === 'help' ? names[1] : names[0]
+  if (name === 'help') return ['help']
+  const known = program.commands.some((command) => command.name() === name)
+  return name === undefined || known ? argv : [name]
 }
 
 /** `--quiet` removes the terminal before the command begins. */
@@ -74,7 +87,9 @@ function createProgram(context: MutableContext, job: Job | undefined): Command {
     .exitOverride()
     .configureOutput({
       writeOut: terminal.out,
-      writeErr: (text) => terminal.error(printableLines(text)),
+      // Every error begins alike, whether Commander found it or a command.
+      writeErr: (text) =>
+        terminal.error(printableLines(text).replace(/^error:/, terminal.colors.red('tandem:'))),
       getOutHasColors: () => terminal.colors.isColorSupported,
       getErrHasColors: () => terminal.colors.isColorSupported,
     })

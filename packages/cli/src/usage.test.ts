@@ -6,6 +6,8 @@ import { temporaryFolder } from './testing/temporary-folder.ts'
 describe('wrong usage', () => {
   it.each([
     ['an unknown command', 'transmogrify', /unknown command 'transmogrify'/],
+    ['help for an unknown command', 'help transmogrify', /unknown command 'transmogrify'/],
+    ['--help of an unknown command', 'transmogrify --help', /unknown command 'transmogrify'/],
     ['an unknown option', 'reduce --colour red', /unknown option '--colour'/],
     [
       'a size that is no number',

@@ -9,6 +9,7 @@ import {
 import { requireGroup } from '../option-types.ts'
 import { requireResult } from '../require-result.ts'
 import { type FftStep, stepsOf } from './fft-steps.ts'
+import { withTurns } from './pauses.ts'
 import {
   type FftLimits,
   type FftPass,
@@ -48,11 +49,12 @@ export async function compileFft(group: DeviceGroup, plan: FftPlan): Promise<Com
     const kernels = await owned.keepAll(
       steps.map(({ source }) => group.compile({ ...source, terminates: true })),
     )
-    const tables = new Map<readonly number[], readonly DeviceBuffer<'f32'>[]>()
+    const tables = new Map<FftStep['table'], readonly DeviceBuffer<'f32'>[]>()
     for (const { table } of steps) {
       if (tables.has(table)) continue
+      const factors = table === undefined ? [] : await withTurns(table())
       // A binding cannot be empty, so a step without a table gets one value.
-      const values = Float32Array.from(table.length === 0 ? [1, 0] : table)
+      const values = Float32Array.from(factors.length === 0 ? [1, 0] : factors)
       const allocated = await owned.keepAll(
         group.devices.map((device) =>
           device.allocate('f32', values.length, { label: 'fft table', zero: false }),

@@ -1,6 +1,7 @@
 import type { CompileOptions } from '@tandem-gpu/core'
 import { chirpSource, convertSource, mirrorSource, stageSource } from './generic-kernels.ts'
 import { chooseLineKernel, type LineKernelShape, type LinePlace, lineSource } from './line-kernel.ts'
+import type { Paused } from './pauses.ts'
 import {
   type ChirpMethod,
   type ComplexMethod,
@@ -15,13 +16,13 @@ import {
   type SquareMethod,
   type StagesMethod,
 } from './plan-fft.ts'
-import { chirpSpectrum, chirpTable, lineTable, mirrorTable, stageFactors } from './twiddles.ts'
+import { chirpSpectrum, chirpTable, lineTable, mirrorRoots, stageFactors } from './twiddles.ts'
 
 /** One kernel of a pass: dispatched once, over all lines of the axis on a device. */
 export interface FftStep {
   readonly source: CompileOptions
-  /** The factors that the kernel reads: complex numbers, real part first. */
-  readonly table: readonly number[]
+  /** Computes the factors that the kernel reads: complex numbers, real part first. Absent if it reads none. */
+  readonly table?: (() => Paused<Float32Array>) | undefined
   /** The number of values of a line that the kernel reads and writes, and their kinds. */
   readonly inputLength: number
   readonly outputLength: number
@@ -95,9 +96,9 @@ function packedSteps({ length, half }: PackedMethod, ends: Ends): FftStep[] {
       { ...lineStep(half, { ...ends, ...kinds }, forward ? 'last' : 'first'), inputLength, outputLength },
     ]
   const complex = anySteps(half, { ...ends, ...kinds })
+  const table = () => mirrorRoots(length)
   const work = { kind: 'items', items: Math.floor(length / 4) + 1 } as const
-  const own = step({ source: mirrorSource(), table: mirrorTable(length / 2), length, work })
-  const mirror = { ...own, inputLength, outputLength }
+  const mirror = { ...step({ source: mirrorSource(), table, length, work }), inputLength, outputLength }
   return forward ? [...complex, mirror] : [mirror, ...complex]
 }
 
@@ -127,7 +128,6 @@ function step(
 ): FftStep {
   const { length, from = 'complex', to = 'complex', ...rest } = part
   return {
-    table: [],
     inputLength: lengthOf(length, from),
     outputLength: lengthOf(length, to),
     from,
@@ -146,12 +146,22 @@ function lineStep(
   const shape = chooseLineKernel({ method, mirrors, ...ends }, limits)
   return step({
     source: lineSource(shape),
-    table: lineTable(shape).values,
+    table: lineFactors(shape),
     length: method.length,
     from: ends.from,
     to: ends.to,
     work: { kind: 'line', shape },
   })
+}
+
+/** The table of a line's kernel. It is short, since lines fit into workgroup memory, so it needs no pauses. */
+function lineFactors(shape: LineKernelShape): FftStep['table'] {
+  const { values } = lineTable(shape)
+  if (values.length === 0) return undefined
+  // biome-ignore lint/correctness/useYield: a table without pauses
+  return function* () {
+    return Float32Array.from(values)
+  }
 }
 
 /**
@@ -183,7 +193,7 @@ function squareSteps(method: SquareMethod, { input, output, from, to, limits }: 
     const other = method[rows ? 'columns' : 'rows'].length
     return step({
       source: lineSource(shape),
-      table: lineTable(shape).values,
+      table: lineFactors(shape),
       length,
       ...kinds,
       work: { kind: 'square', shape, side, other, turns },
@@ -196,17 +206,17 @@ function squareSteps(method: SquareMethod, { input, output, from, to, limits }: 
  * transform, 1970).
  */
 function chirpSteps({ length, points, stages }: ChirpMethod): FftStep[] {
-  const multiply = (table: readonly number[], { outputLength = points, ...more }: Partial<FftStep>) => {
+  const multiply = (table: FftStep['table'], { outputLength = points, ...more }: Partial<FftStep>) => {
     const work = { kind: 'items', items: outputLength } as const
     return step({ source: chirpSource(), table, length: points, work, outputLength, ...more })
   }
-  const wave = chirpTable(length)
+  const wave = () => chirpTable(length)
   const transform = stageSteps(stages)
   return [
     multiply(wave, { inputLength: length }),
     ...transform,
     // The inverse transform is a forward one between two exchanges of real and imaginary parts.
-    multiply(chirpSpectrum(length, points), { exchangesOutput: true }),
+    multiply(() => chirpSpectrum(length, points), { exchangesOutput: true }),
     ...transform,
     multiply(wave, { inputLength: length, outputLength: length, exchangesInput: true }),
   ]
@@ -216,8 +226,8 @@ function chirpSteps({ length, points, stages }: ChirpMethod): FftStep[] {
 function stageSteps({ length, radices }: StagesMethod): FftStep[] {
   let before = 1
   return radices.map((radix) => {
-    const table = stageFactors(radix, before)
     const work = { kind: 'items', items: length / radix, before } as const
+    const table = () => stageFactors(radix, work.before)
     before *= radix
     return step({ source: stageSource(radix), table, length, work })
   })

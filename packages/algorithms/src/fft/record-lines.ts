@@ -177,7 +177,7 @@ function dispatchStep(
   const { work, kernel } = step
   const { outer, inner } = lines
   // Only some dispatches of the generic kernels read factors.
-  const factors = step.table.length > 0 || (work.kind === 'items' && work.before !== undefined)
+  const factors = step.table !== undefined
   const common = {
     input,
     output,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { referenceFft, withoutPauses } from './reference-fft.ts'
+import { withoutPauses } from './pauses.ts'
+import { referenceFft } from './reference-fft.ts'
 
 describe('the reference', () => {
   it('is the sum of which a transform consists, for every length up to 64 and some primes', () => {

@@ -67,7 +67,7 @@ export const command: CommandModule = {
       try {
         makeFolder(folder)
       } catch (error) {
-        throw new UsageError(`${printable(folder)} cannot be made: ${fileReason(error)}.`)
+        throw new UsageError(`${printable(folder)} cannot be created: ${fileReason(error)}.`)
       }
       await requireDeviceIds(options)
       const { chosen } = await selectAdapters(openGroupOptions(options))

@@ -4,6 +4,7 @@ import { containsAtomic, isHostShareable } from '../type-property.ts'
 import { pointerType, typeName, u32Type } from '../types.ts'
 import { rootOf } from '../walk.ts'
 import type { CallNode, ExpressionNode } from './ast.ts'
+import { isOverrideSized } from './numeric-types.ts'
 import type { Operand, PointerOperand, ValueOperand } from './operand.ts'
 import type { ExpressionScope } from './scopes.ts'
 import { resolveType } from './type-resolution.ts'
@@ -77,7 +78,7 @@ export function narrowedBuffer(argument: ValueOperand, type: Type): PointerOpera
 function checkViewType(scope: ExpressionScope, name: string, type: Type, at: number): void {
   const refuse = (why: string) =>
     scope.error(at, `${name} cannot return a view of type ${typeName(type)}: ${why}`)
-  if (type.kind === 'pointer' || type.kind === 'buffer' || !isHostShareable(type))
+  if (type.kind === 'pointer' || type.kind === 'buffer' || isOverrideSized(type) || !isHostShareable(type))
     throw refuse('the type cannot be shared with the host')
   if (containsAtomic(type)) throw refuse('it contains atomics')
   if (name === 'bufferArrayView' && hasFixedFootprint(type)) throw refuse('it has no runtime-sized array')

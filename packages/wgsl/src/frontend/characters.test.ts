@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { SourceText } from '../source-text.ts'
 import { openDawnOracle } from '../testing/dawn-oracle.ts'
+import { tokenize } from './lexer.ts'
 import { lower, parseWgsl } from './lower.ts'
 
 const dawn = await openDawnOracle()
@@ -23,7 +25,18 @@ const rejected = {
   'a joiner in a name': '@compute @workgroup_size(1) fn main() { let a\u200db = 1; }',
   'a joiner at the end of a name': '@compute @workgroup_size(1) fn main() { let a\u200c = 1; }',
   'a middle dot in a name': '@compute @workgroup_size(1) fn main() { let a\u30fb = 1; }',
+  'a letter of Unicode 15 in a name': '@compute @workgroup_size(1) fn main() { let a\u0cf3 = 1; }',
+  'a letter of Unicode 16 at the start of a name':
+    '@compute @workgroup_size(1) fn main() { let \u{1e5d0} = 1; }',
   'a name of two underscores': '@compute @workgroup_size(1) fn main() { let __x = 1; }',
+}
+
+function isName(name: string): boolean {
+  try {
+    return tokenize(new SourceText(name, 'name'))[0]!.text === name
+  } catch {
+    return false
+  }
 }
 
 describe('characters', () => {
@@ -37,4 +50,18 @@ describe('characters', () => {
     for (const [name, source] of Object.entries(accepted)) expect(await dawn!(source), name).toEqual([])
     for (const [name, source] of Object.entries(rejected)) expect(await dawn!(source), name).not.toEqual([])
   })
+  it.skipIf(dawn === undefined)(
+    'of names are those of Dawn (needs npm webgpu)',
+    { timeout: 60_000 },
+    async () => {
+      const accepted: string[] = []
+      for (let code = 0; code <= 0x10ffff; code++) {
+        const name = `a${String.fromCodePoint(code)}${code}`
+        if (/^\p{XID_Continue}+$/u.test(name) && isName(name)) accepted.push(`const ${name} = 0;`)
+      }
+      // Unicode 14 has 135,053 such characters.
+      expect(accepted.length).toBe(135_053)
+      while (accepted.length > 0) expect(await dawn!(accepted.splice(0, 4096).join('\n'))).toEqual([])
+    },
+  )
 })

@@ -21,8 +21,15 @@ export const templateClose = '⟩'
 const pattern =
   /([ \t\n\v\f\r\u0085\u200e\u200f\u2028\u2029]+|\/\/[^\n\v\f\r\u0085\u2028\u2029]*)|(\/\*)|((?:_[\p{XID_Continue}]+|\p{XID_Start}[\p{XID_Continue}]*|_))|(0[xX](?:[\da-fA-F]*\.[\da-fA-F]+|[\da-fA-F]+\.?)[pP][+-]?\d+[fh]?|0[xX](?:[\da-fA-F]*\.[\da-fA-F]+|[\da-fA-F]+\.)|0[xX][\da-fA-F]+[iu]?|\d+[eE][+-]?\d+[fh]?|(?:\d*\.\d+|\d+\.\d*)(?:[eE][+-]?\d+)?[fh]?|\d+[fh]|(?:0|[1-9]\d*)[iu]?)|(<<=|<<|<=|==|!=|&&|\|\||\+\+|->|\+=|-=|\*=|\/=|%=|&=|\|=|\^=|[-+*/%&|^!~<>=(){}[\],.:;@])/uy
 
-/** Characters that are allowed in identifiers since Unicode 15.1, but not in WGSL, which uses Unicode 14. */
-const later = /\u200c|\u200d|\u30fb|\uff65/u
+/**
+ * Characters that identifiers may have since a version above Unicode 14, which WGSL uses: those of Unicode 17
+ * and, between them, characters that no identifier has.
+ */
+const laterRanges = `88f-897 c5c cdc cf3 ece 1acf-1aeb 1c89-1c8a 200c-200d 30fb a7cb-a7cf a7d2 a7d4 a7da-a7f1
+  ff65 105c0-105f3 10940-10959 10d40-10d85 10ec2-10eff 1123f-11241 11380-113e2 116d0-116e3 11b60-11bf9 11db0-11de9
+  11f00-11f5a 1342f-143fa 16100-16139 16d40-16d79 16ea0-16ed3 16ff2-16ff6 187f8-187ff 18cff 18d09-18df2 1b132
+  1b155 1ccf0-1ccf9 1df25-1df2a 1e030-1e08f 1e4d0-1e6ff 2b739-2b73f 2cea2-2cead 2ebf0-2ee5d 31350-e00ff`
+const later = new RegExp(`[${laterRanges.replace(/[\da-f]+/g, '\\u{$&}').replace(/\s+/g, '')}]`, 'u')
 
 /**
  * The tokens of a source, followed by an `end` token. `--` is two tokens, since an expression treats it as

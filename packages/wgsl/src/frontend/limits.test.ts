@@ -10,6 +10,7 @@ import {
   maximumStatementNesting,
   maximumSwitchClauses,
   maximumTypeNesting,
+  maximumValueByteLength,
 } from './limits.ts'
 
 const dawn = await openDawnOracle()
@@ -134,8 +135,31 @@ const limits: readonly (readonly [what: string, largest: number, source: (n: num
   ],
 ]
 
+const words = maximumValueByteLength / 4
+
+/** The same for the bytes of values, which Dawn checks when it makes a pipeline. */
+const values: typeof limits = [
+  ['words of a variable', words, (n) => main(`var a: array<u32, ${n}>;`)],
+  ['words of a private variable', words, (n) => `var<private> a: array<u32, ${n}>; ${main('a[0] = 1;')}`],
+  [
+    'words of a result',
+    words,
+    (n) => `fn f() -> array<u32, ${n}> { return array<u32, ${n}>(); } ${main('_ = f();')}`,
+  ],
+  [
+    'words that are loaded',
+    words,
+    (n) => `@group(0) @binding(0) var<storage> a: array<u32, ${n}>; ${main('let b = a;')}`,
+  ],
+  [
+    'words that are loaded uniformly',
+    words,
+    (n) => `var<workgroup> a: array<u32, ${n}>; ${main('_ = workgroupUniformLoad(&a);')}`,
+  ],
+]
+
 describe('limits', () => {
-  it.each(limits)('allow %s up to %i', (_, largest, source) => {
+  it.each([...limits, ...values])('allow %s up to %i', (_, largest, source) => {
     const compile = (n: number) => lower(parseWgsl(source(n)))
     expect(() => compile(largest)).not.toThrow()
     expect(() => compile(largest + 1)).toThrow(WgslError)
@@ -149,6 +173,8 @@ describe('limits', () => {
       if ((await dawn!(source(largest + 1))).length === 0)
         different.push(`${what}: Dawn accepts ${largest + 1}`)
     }
+    for (const [what, , source] of values)
+      expect(await dawn!(source(words + 1), 'main'), what).toEqual([expect.stringMatching(/exceeds maximum/)])
     expect(different).toEqual([])
   })
 })

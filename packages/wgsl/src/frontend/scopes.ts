@@ -148,7 +148,7 @@ export class ExpressionScope {
     const { type } = call
     return type === undefined
       ? { kind: 'nothing', expression: call, at }
-      : { kind: 'runtime', type, expression: call, at }
+      : this.runtime(call as Expression & { type: Type }, at)
   }
 
   /** Checks that a runtime value does not exceed the size limit. */

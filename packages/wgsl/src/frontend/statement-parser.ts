@@ -110,7 +110,7 @@ function parseSimpleStatement(parser: ExpressionParser): StatementNode {
     const value = parser.expression()
     return { kind: 'assign', target, operator: operator === '=' ? '=' : operator.slice(0, -1), value, at }
   }
-  if (target.kind === 'call') return { kind: 'call-statement', call: target, at }
+  if (target.kind === 'call' && text !== '(') return { kind: 'call-statement', call: target, at }
   throw parser.unexpected('an assignment')
 }
 

@@ -37,6 +37,5 @@ export function callUserFunction(scope: ExpressionScope, declaration: FunctionNo
   }
   const target = scope.module.functions.instantiate(declaration, bindings, at)
   const { returnType: type } = target
-  if (type !== undefined) scope.checkValueSize(type, at)
   return scope.called({ kind: 'call', function: target, args, pointers, type, loc: scope.loc(at) }, at)
 }

@@ -42,6 +42,9 @@ export const sourceFamilies: Readonly<Record<string, (n: number) => string>> = {
   'uses of a constant array': (n) =>
     `const a = array<u32, 64>(${list(64, (i) => `${i}u`)}); ${main(repeat(n, (i) => `out[${i}] = a[id.x];`))}`,
   'zeros of an array': (n) => main(`let a = array<i32, ${n * 64}>(); out[0] = u32(a[id.x]);`),
+  'nested indices that are inside': (n) =>
+    `@group(0) @binding(1) var<storage> a: array<u32, 8>;
+    ${main(`out[0] = ${'a[('.repeat(n)}id.x${') & 7u]'.repeat(n)};`)}`,
   'structures that hold the one before twice': (n) =>
     `struct S0 { a: u32 } ${repeat(n, (i) => `struct S${i + 1} { a: S${i}, b: S${i} }`)} ${main(`var s: S${n}; out[0] = id.x;`)}`,
   'a binding of structures that hold the one before twice': (n) =>
