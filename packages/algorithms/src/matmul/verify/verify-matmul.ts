@@ -1,4 +1,4 @@
-import { type Device, type DeviceGroup, type ElementArray } from '@tandem-gpu/core'
+import type { Device, DeviceGroup, ElementArray } from '@tandem-gpu/core'
 import { type ElementSource, readElements } from '../../element-source.ts'
 import { gatherNumbers } from '../../gather-numbers.ts'
 import type { Verification } from '../../report.ts'
