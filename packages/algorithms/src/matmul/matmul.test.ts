@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { referenceMatmul } from '../testing/reference-results.ts'
 import { random } from '../testing-elements.ts'
 import { describeOnBackends } from '../testing-groups.ts'
 import { randomRuns } from '../testing-runs.ts'
@@ -8,7 +9,7 @@ import { chooseBlocking, compileMatmul } from './single/matmul-kernels.ts'
 import { recordMatmul } from './single/record-matmul.ts'
 import { planStream } from './stream/plan-stream.ts'
 import { recordStreamedMatmul } from './stream/record-stream.ts'
-import { matmulVerifier, referenceMatmul } from './verify/verify-matmul.ts'
+import { matmulVerifier } from './verify/verify-matmul.ts'
 
 describeOnBackends('matmul', (backend) => {
   const slow = backend.name === 'reference'
