@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { withoutPauses } from './pauses.ts'
 import { mixedRadixFft, referenceFft } from './reference-fft.ts'
-import { chirpSpectrum, chirpTable, halfRoots, stageFactors } from './twiddles.ts'
+import { chirpSpectrum, chirpTable, mirrorRoots, stageFactors } from './twiddles.ts'
 
 describe('the reference', () => {
   it('is the sum of which a transform consists, for every length up to 64 and some primes', () => {
@@ -25,7 +25,7 @@ describe('the reference', () => {
   it.each([
     ['the transform', 2 ** 18, 9, () => mixedRadixFft(new Float64Array(2 ** 18), new Float64Array(2 ** 18))],
     ['the factors of a stage', 2 ** 18, 1, () => stageFactors(2, 2 ** 18)],
-    ['the factors of half a spectrum', 2 ** 18, 1, () => halfRoots(2 ** 19)],
+    ['the factors of half a spectrum', 2 ** 18, 1, () => mirrorRoots(2 ** 20)],
     ['a chirp', 99_991, 1, () => chirpTable(99_991)],
     ['the spectrum of a chirp', 2 ** 18, 9, () => chirpSpectrum(99_991, 2 ** 18)],
   ] as const)(
