@@ -210,6 +210,11 @@ function* pieces<T extends ElementType>(
   }
 }
 
+/** The slices of a matrix of one column, as rows. */
+export function vectorsOf<T extends ElementType>({ slices }: ShardedMatrix<T>): BufferView<T>[] {
+  return slices.map(({ rows, view }) => view.reshape(1, rows))
+}
+
 /** Throws `validation` if the value is not a sharded matrix. `what` names it in the message. */
 export function requireMatrix(matrix: unknown, what = 'The sharded matrix'): void {
   requireResult(matrix, 'slices', what, 'a value that allocateSharded returned')

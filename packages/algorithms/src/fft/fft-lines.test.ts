@@ -49,11 +49,11 @@ describeOnBackends('lines', (backend) => {
     const group = await backend.group(1)
     for (const length of all ? [1, 2, 3, 4, 7, 8, 11, 15, 16, 30, 37, 64, 77, 128] : [2, 7, 11, 30])
       for (const direction of ['forward', 'inverse'] as const)
-        for (const lines of all ? [true, false] : [false])
-          for (const shape of [
-            [3, length],
-            [length, 3],
-          ]) {
+        for (const shape of [
+          [3, length],
+          [length, 3],
+        ])
+          for (const lines of all || shape[1] === 30 ? [true, false] : [false]) {
             const options = { shape, axes: [shape.indexOf(length)], real: true, limits: { lines }, direction }
             const { plan, error } = await transformed(group, options)
             expect(error, `${shape} ${direction}`).toBeLessThanOrEqual(allowedError(plan))

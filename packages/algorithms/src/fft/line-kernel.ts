@@ -65,7 +65,7 @@ export interface LineKernelShape {
 /**
  * The sufficient workgroup size in invocations. Smaller for convolutions, whose registers leave room for
  * fewer workgroups, and for values in halves (on an H200 through Vulkan, 1.24 times as fast for lines of
- * 1024) and real numbers in pairs (on an H200, 1.04 to 1.08 times as fast for 512 to 4096).
+ * 1024) and real numbers in pairs (on an H200, up to 1.08 times as fast).
  */
 const enoughInvocations = 256
 const enoughOfFewer = 64

@@ -11,7 +11,7 @@ import { recordReduction } from '../reduction/record-reduction.ts'
 import { compileReduction, leafLength } from '../reduction/reduction-kernels.ts'
 import { notVerified, type Report } from '../report.ts'
 import { describeRun, runMeasured } from '../run-measured.ts'
-import { allocateSharded, type ShardedMatrix, writeSharded } from '../sharded-matrix.ts'
+import { allocateSharded, type ShardedMatrix, vectorsOf, writeSharded } from '../sharded-matrix.ts'
 import type { HistogramType } from './bin-edges.ts'
 import { compileHistogram, type HistogramVariant, requireRange } from './histogram-kernels.ts'
 import { recordHistogram } from './record-histogram.ts'
@@ -86,7 +86,7 @@ export async function histogram<T extends HistogramType>(
       await allocateSharded(group, type, elements, 1, { label: 'input', zero: false, alignment: leafLength }),
     )
     await writeSharded(group, input, source)
-    const vectors = input.slices.map(({ rows, view }) => view.reshape(1, rows))
+    const vectors = vectorsOf(input)
     const range =
       edges !== undefined
         ? { edges }

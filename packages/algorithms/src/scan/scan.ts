@@ -9,7 +9,7 @@ import {
 import { elementsOption, requireArguments } from '../option-types.ts'
 import { notVerified, type Report } from '../report.ts'
 import { describeRun, runMeasured } from '../run-measured.ts'
-import { allocateSharded, readSharded, type ShardedMatrix, writeSharded } from '../sharded-matrix.ts'
+import { allocateSharded, readSharded, vectorsOf, writeSharded } from '../sharded-matrix.ts'
 import { recordScan } from './record-scan.ts'
 import {
   compileScan,
@@ -108,8 +108,4 @@ export async function scan<T extends ScanType>(
   } finally {
     owned.destroy()
   }
-}
-
-function vectorsOf<T extends ScanType>({ slices }: ShardedMatrix<T>) {
-  return slices.map(({ rows, view }) => view.reshape(1, rows))
 }

@@ -9,7 +9,13 @@ import {
 import { elementsOption, requireArguments } from '../option-types.ts'
 import { notVerified, type Report } from '../report.ts'
 import { describeRun, runMeasured } from '../run-measured.ts'
-import { allocateSharded, readSharded, type ShardedMatrix, writeSharded } from '../sharded-matrix.ts'
+import {
+  allocateSharded,
+  readSharded,
+  type ShardedMatrix,
+  vectorsOf,
+  writeSharded,
+} from '../sharded-matrix.ts'
 import { measureMessageSort } from './measure-message-sort.ts'
 import { partsOf, type RecordSortOptions, reachAll, recordSort } from './record-sort.ts'
 import { compileSort, type SortedValues, type SortType, type SortVariant } from './sort-kernels.ts'
@@ -162,8 +168,4 @@ function requireMoved({
       'The options values and indices exclude each other; set only one of them.',
     )
   return 'given'
-}
-
-function vectorsOf({ slices }: ShardedMatrix) {
-  return slices.map(({ rows, view }) => view.reshape(1, rows))
 }
