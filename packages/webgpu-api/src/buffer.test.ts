@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { expectValidation, mapMode, openedGpu, rejection, usage } from './testing-gpu.ts'
 
@@ -218,22 +220,55 @@ describe('5.2 getMappedRange and unmap', () => {
   })
 })
 
-it('the memory of a garbage-collected buffer is freed', async () => {
-  const collect = (globalThis as { gc?: () => void }).gc
-  const { setFlagsFromString } = await import('node:v8')
-  const { runInNewContext } = await import('node:vm')
+/** Runs the garbage collector, and the tasks that it queues. */
+async function collectGarbage(): Promise<void> {
   setFlagsFromString('--expose-gc')
-  const gc = collect ?? (runInNewContext('gc') as () => void)
+  const gc = runInNewContext('gc') as () => void
+  for (let turn = 0; turn < 3; turn++) {
+    gc()
+    await new Promise((resolve) => setTimeout(resolve, 1))
+  }
+}
+
+it.each([64, 65_536])(
+  'mapped ranges of %d bytes outlive the last reference to their buffer',
+  async (size) => {
+    const device = await opened.device()
+    const read = async () => {
+      const buffer = device.createBuffer({ size, usage: MAP_READ | COPY_DST })
+      device.queue.writeBuffer(buffer, 0, new Uint8Array(size).fill(7))
+      await buffer.mapAsync(mapMode.READ)
+      return new Uint8Array(buffer.getMappedRange())
+    }
+    const bytes = await read()
+    await collectGarbage()
+    expect([bytes.length, bytes.at(-1)]).toEqual([size, 7])
+    device.destroy()
+  },
+)
+
+it('a mapped buffer that nothing refers to is garbage-collected', async () => {
+  const device = await opened.device()
+  const map = async () => {
+    const buffer = device.createBuffer({ size: 16, usage: MAP_READ })
+    await buffer.mapAsync(mapMode.READ)
+    buffer.getMappedRange()
+    return new WeakRef(buffer)
+  }
+  const buffer = await map()
+  for (let i = 0; i < 20 && buffer.deref() !== undefined; i++) await collectGarbage()
+  expect(buffer.deref()).toBeUndefined()
+  device.destroy()
+})
+
+it('the memory of a garbage-collected buffer is freed', async () => {
   const device = await opened.device()
   // The device has 1 GiB, so without garbage collection the fifth allocation fails.
   for (let i = 0; i < 12; i++) {
     device.pushErrorScope('out-of-memory')
     device.createBuffer({ size: 2 ** 28, usage: STORAGE })
     expect(await device.popErrorScope(), `buffer ${i}`).toBeNull()
-    for (let turn = 0; turn < 3; turn++) {
-      gc()
-      await new Promise((resolve) => setTimeout(resolve, 1))
-    }
+    await collectGarbage()
   }
   device.destroy()
 })

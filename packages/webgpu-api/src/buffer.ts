@@ -47,6 +47,9 @@ const collected = new FinalizationRegistry<{ readonly channel: Channel; readonly
   ({ channel, number }) => channel.commands.destroyBuffer(number),
 )
 
+/** Keeps a buffer from being garbage-collected as long as a mapped range, which may be its memory, is in use. */
+const owners = new WeakMap<ArrayBuffer, GPUBuffer>()
+
 export class GPUBuffer extends ApiObject<BufferState> {
   readonly #own: BufferState
   #pending: PendingMapping | undefined
@@ -141,6 +144,7 @@ export class GPUBuffer extends ApiObject<BufferState> {
         ? new ArrayBuffer(byteLength)
         : state.device.channel.commands.mappedRange(state.number, start, byteLength)
     mapping.ranges.push({ start, end, arrayBuffer })
+    owners.set(arrayBuffer, this)
     return arrayBuffer
   }
 
@@ -155,6 +159,7 @@ export class GPUBuffer extends ApiObject<BufferState> {
     this.#updateState()
     if (mapping === undefined) return undefined
     const { ranges, mode } = mapping
+    for (const { arrayBuffer } of ranges) owners.delete(arrayBuffer)
     if (mode === 'creation') {
       const takes = state.valid && !state.destroyed && !device.isLost
       for (const { start, arrayBuffer } of ranges) {

@@ -278,15 +278,16 @@ Napi::Value QueueObject::mappedRange(const Napi::CallbackInfo &info) {
     arrayBuffer = Napi::ArrayBuffer::New(env, byteLength);
     std::memcpy(arrayBuffer.Data(), bytes, byteLength);
   }
-  buffer.ranges.push_back({Napi::Reference<Napi::ArrayBuffer>::New(arrayBuffer, 1), byteOffset, copied});
+  // Weak: nothing has to be detached once JavaScript has dropped it.
+  buffer.ranges.push_back({Napi::Reference<Napi::ArrayBuffer>::New(arrayBuffer, 0), byteOffset, copied});
   return arrayBuffer;
 }
 
 void QueueObject::detachRanges(Buffer &buffer, bool write) {
   for (auto &range : std::exchange(buffer.ranges, {})) {
     auto arrayBuffer = range.arrayBuffer.Value();
-    // The caller may have transferred it to another thread.
-    if (arrayBuffer.IsDetached()) continue;
+    // It may have been garbage-collected, or the caller may have transferred it to another thread.
+    if (arrayBuffer.IsEmpty() || arrayBuffer.IsDetached()) continue;
     if (write && range.copied) {
       auto *bytes = static_cast<std::uint8_t *>(buffer.host->block.get()) + range.byteOffset;
       std::memcpy(bytes, arrayBuffer.Data(), arrayBuffer.ByteLength());

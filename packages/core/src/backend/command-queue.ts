@@ -62,7 +62,7 @@ export interface CommandQueue<H extends Handles = Handles> {
   map(buffer: number, byteOffset: number, byteLength: number): Promise<void>
   /**
    * Bytes of a buffer for which `map` has resolved: its memory, or a copy. Not empty. Ranges of one mapping
-   * do not overlap.
+   * do not overlap. The caller keeps it until `unmap`, because the queue does not.
    */
   mappedRange(buffer: number, byteOffset: number, byteLength: number): ArrayBuffer
   /**

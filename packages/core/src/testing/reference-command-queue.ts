@@ -30,7 +30,7 @@ interface QueueBuffer {
   readonly byteLength: number
   readonly isAdopted: boolean
   /** Copies that the caller has, and where they belong. */
-  readonly ranges: { readonly byteOffset: number; readonly arrayBuffer: ArrayBuffer }[]
+  readonly ranges: { readonly byteOffset: number; readonly reference: WeakRef<ArrayBuffer> }[]
 }
 
 /** After so many accesses of a kernel the clock is read: whether a submit takes too long. */
@@ -107,14 +107,15 @@ export class ReferenceCommandQueue implements CommandQueue<ReferenceHandles> {
   mappedRange(number: number, byteOffset: number, byteLength: number): ArrayBuffer {
     const buffer = this.#buffer(number)
     const bytes = this.#bytes(buffer).slice(byteOffset, byteOffset + byteLength)
-    buffer.ranges.push({ byteOffset, arrayBuffer: bytes.buffer })
+    buffer.ranges.push({ byteOffset, reference: new WeakRef(bytes.buffer) })
     return bytes.buffer
   }
 
   unmap(number: number, write: boolean): void {
     const buffer = this.#buffer(number)
-    for (const { byteOffset, arrayBuffer } of buffer.ranges.splice(0)) {
-      if (arrayBuffer.byteLength === 0) continue
+    for (const { byteOffset, reference } of buffer.ranges.splice(0)) {
+      const arrayBuffer = reference.deref()
+      if (arrayBuffer === undefined || arrayBuffer.byteLength === 0) continue
       if (write) this.#bytes(buffer).set(new Uint8Array(arrayBuffer), byteOffset)
       structuredClone(arrayBuffer, { transfer: [arrayBuffer] })
     }
