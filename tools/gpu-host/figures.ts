@@ -1,12 +1,13 @@
 /*
  * Puts the figures of a measured table into the documents that quote them:
- *   node tools/gpu-host/figures.ts docs/measurements/TABLE.json
- * Replaces what stands between `<!-- KIND:NAME -->` and `<!-- /KIND -->` in README.md, docs/performance.md
+ *   node tools/gpu-host/figures.ts docs/measurements/TABLE.json [--from FIGURES.jsonl --machine NAME --commit ID]
+ * With `--from`, the table is first written from the lines of primitives.ts and its peers. Replaces what stands between `<!-- KIND:NAME -->` and `<!-- /KIND -->` in README.md, docs/performance.md
  * and docs/performance/*.md. KIND is `figures` or `tensor` for table.ts, `ranks` for its --ways (`2-ranks`
- * where two ranks were measured), `primitives` for primitives-table.ts and `webgpu-api` for calls.bench.ts;
+ * where two ranks were measured), `primitives` for primitives.ts and `webgpu-api` for calls.bench.ts;
  * `blocks` has the names.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
 import type { BenchResult } from '../../packages/cli/src/bench/document.ts'
 import { withNamedBlocks } from '../named-blocks.ts'
 import {
@@ -421,8 +422,25 @@ function sizeText(shape: Shape): string {
 }
 
 if (process.argv[1] !== undefined && import.meta.url.endsWith(process.argv[1].split('/').at(-1)!)) {
-  const path = process.argv[2]
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      from: { type: 'string' },
+      machine: { type: 'string', default: 'unknown' },
+      commit: { type: 'string', default: 'unknown' },
+    },
+  })
+  const [path] = positionals
   if (path === undefined) throw new Error('usage: figures.ts TABLE.json')
+  const { from, machine, commit } = values
+  if (from !== undefined) {
+    const lines = readFileSync(from, 'utf8').split('\n')
+    const results = lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
+    const table: PrimitivesTable = {
+      ...{ kind: 'primitives', date: new Date().toISOString(), commit, machine, results },
+    }
+    writeFileSync(path, `${JSON.stringify(table, null, 1)}\n`)
+  }
   const table: QuotedTable = JSON.parse(readFileSync(path, 'utf8'))
   for (const document of documents)
     writeFileSync(document, withFigures(readFileSync(document, 'utf8'), table, path))

@@ -123,7 +123,7 @@ export interface PrimitivesFigure {
   readonly seconds: number
 }
 
-/** The document that primitives-table.ts writes. */
+/** The document of primitives.ts and its peers. */
 export interface PrimitivesTable extends Measured {
   readonly kind: 'primitives'
   readonly machine: string

@@ -77,19 +77,12 @@ export type FoundAdapters =
       readonly absence: Absence
     }
 
-export type FoundDriver =
-  | { readonly addon: NativeAddon; readonly probe: NativeProbe; readonly absence?: undefined }
-  | { readonly absence: Absence }
-
 /**
- * What CUDA says about its devices. A missing driver results in an `absence`; a broken installation throws
- * (`addonAbsence`).
+ * Every CUDA device of this process. A missing driver results in an `absence`, a missing NVML in a note; a
+ * broken installation throws (`addonAbsence`).
  */
-export async function findDriver(
-  addon: NativeAddon | Error,
-  libraries: Pick<Libraries, 'cuda'>,
-): Promise<FoundDriver> {
-  if (addon instanceof Error) return { absence: addonAbsence(addon) }
+export async function findAdapters(addon: NativeAddon | Error, libraries: Libraries): Promise<FoundAdapters> {
+  if (addon instanceof Error) return { adapters: [], absence: addonAbsence(addon) }
   let probe: NativeProbe
   try {
     probe = await addon.probe(libraries.cuda)
@@ -99,6 +92,7 @@ export async function findDriver(
     if (error.nativeCode === 'out-of-memory') throw toGpuError(error, 'Looking for CUDA devices')
     const code = error.nativeCode === 'no-device' ? 'no-device' : 'no-driver'
     return {
+      adapters: [],
       absence: {
         code,
         reason: error.message,
@@ -109,24 +103,14 @@ export async function findDriver(
       },
     }
   }
-  if (probe.devices.length === 0)
-    return { absence: { code: 'no-device', reason: 'The NVIDIA driver found no CUDA device.' } }
-  return { addon, probe }
-}
-
-/** Every CUDA device of this process, as `findDriver` finds them. A missing NVML results in a note. */
-export async function findAdapters(given: NativeAddon | Error, libraries: Libraries): Promise<FoundAdapters> {
-  // NVML and CUDA's driver take long to start, and do so at the same time.
-  const listing = given instanceof Error ? undefined : given.nvmlDevices(libraries.nvml)
-  listing?.catch(() => {})
-  const found = await findDriver(given, libraries)
-  if (found.absence !== undefined) return { adapters: [], absence: found.absence }
-  const { addon, probe } = found
+  if (probe.devices.length === 0) {
+    return { adapters: [], absence: { code: 'no-device', reason: 'The NVIDIA driver found no CUDA device.' } }
+  }
   const notes: string[] = []
   let nvmlDevices: readonly NvmlDevice[] | undefined
   let driver = `CUDA ${Math.floor(probe.driverVersion / 1000)}.${Math.floor((probe.driverVersion % 1000) / 10)}`
   try {
-    const nvml = await listing!
+    const nvml = await addon.nvmlDevices(libraries.nvml)
     nvmlDevices = nvml.devices
     if (nvml.driverVersion !== '') driver = nvml.driverVersion
   } catch (error) {

@@ -2,7 +2,7 @@ import type { Adapter, Backend } from '@tandem-gpu/core'
 import { GpuError, requireOptions } from '@tandem-gpu/core'
 import type { Link, RankAdapter, Runtime } from '@tandem-gpu/core/backend'
 import { emitCuda } from '@tandem-gpu/wgsl'
-import { type CudaAdapter, cudaAdapters, findAdapters, findDriver } from './adapters.ts'
+import { type CudaAdapter, cudaAdapters, findAdapters } from './adapters.ts'
 import type { Translate } from './cuda-kernel.ts'
 import { hasScopedMemory } from './cuda-runtime.ts'
 import { toGpuError } from './driver-error.ts'
@@ -109,7 +109,7 @@ export function cudaBackend(options: CudaOptions, translate: Translate): Backend
   } as const
   /** Throws if the addon or the driver is missing. */
   const load = async (): Promise<{ addon: NativeAddon; compiler: KernelCompiler }> => {
-    const found = await findDriver(nativeAddon(), libraries)
+    const found = await findAdapters(nativeAddon(), libraries)
     if (found.absence !== undefined)
       throw new GpuError(
         found.absence.code,

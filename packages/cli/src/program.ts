@@ -4,10 +4,10 @@ import { Command, CommanderError, Option } from 'commander'
 import type { CommandContext } from './command.ts'
 import { loadCommands } from './commands/index.ts'
 import { completionScript, suggestions } from './completion-script.ts'
-import { type ExitCode, exitCode, failureOf } from './exit-code.ts'
+import { type ExitCode, exitCode, failureOf, UsageError } from './exit-code.ts'
 import { type Job, terminalOf } from './job.ts'
 import { formatJson } from './json.ts'
-import { printableLines } from './printable.ts'
+import { printable, printableLines } from './printable.ts'
 import { silentProgress } from './progress.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -105,7 +105,8 @@ function createProgram(context: MutableContext, job: Job | undefined): Command {
     command.addOption(
       new Option('-q, --quiet', 'print only errors; the exit code gives the outcome').conflicts('json'),
     )
-    command.hook('preAction', (_, action) => {
+    command.allowExcessArguments().hook('preAction', (_, action) => {
+      refuseExcessArgument(action)
       if (action.getOptionValue('quiet'))
         context.terminal = { ...terminal, out() {}, progress: silentProgress() }
     })
@@ -122,6 +123,15 @@ function createProgram(context: MutableContext, job: Job | undefined): Command {
     context.terminal.out(suggestions(completions, program, words)),
   )
   return program
+}
+
+/** Throws `UsageError` for an argument that the command does not take, such as a file without its option. */
+function refuseExcessArgument(command: Command): void {
+  const excess = command.args[command.registeredArguments.length]
+  if (excess === undefined) return
+  const hasInput = command.options.some(({ long }) => long === '--input')
+  const advice = hasInput ? `; name a file by an option, such as --input ${printable(excess)}` : ''
+  throw new UsageError(`${command.name()} does not take the argument ${printable(excess)}${advice}.`)
 }
 
 /** Examples in the help of `tandem` itself, and of the command that a library makes. */

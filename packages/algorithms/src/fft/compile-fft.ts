@@ -49,20 +49,26 @@ export async function compileFft(group: DeviceGroup, plan: FftPlan): Promise<Com
     const kernels = await owned.keepAll(
       steps.map(({ source }) => group.compile({ ...source, terminates: true })),
     )
-    const { values, starts } = await joined(steps.map(({ table }) => table))
-    const buffers: DeviceBuffer<'f32'>[] = []
-    for (const device of group.devices) {
-      const buffer = owned.keep(
-        await device.allocate('f32', values.length, { label: 'fft tables', zero: false }),
+    const tables = new Map<FftStep['table'], readonly DeviceBuffer<'f32'>[]>()
+    for (const { table } of steps) {
+      if (tables.has(table)) continue
+      const factors = table === undefined ? [] : await withTurns(table())
+      // A binding cannot be empty, so a step without a table gets one value.
+      const values = Float32Array.from(factors.length === 0 ? [1, 0] : factors)
+      const allocated = await owned.keepAll(
+        group.devices.map((device) =>
+          device.allocate('f32', values.length, { label: 'fft table', zero: false }),
+        ),
       )
-      buffers.push(buffer)
-      if (device.local) await group.queue.write(buffer, values)
+      for (const buffer of allocated) if (buffer.device.local) await group.queue.write(buffer, values)
+      tables.set(table, allocated)
     }
     let at = 0
-    const compiled = (step: FftStep): CompiledStep => {
-      const { start, length } = starts[at]!
-      return { ...step, kernel: kernels[at++]!, tables: buffers.map((buffer) => buffer.slice(start, length)) }
-    }
+    const compiled = (step: FftStep): CompiledStep => ({
+      ...step,
+      kernel: kernels[at++]!,
+      tables: tables.get(step.table)!,
+    })
     return {
       plan,
       passes: passes.map((pass) => ({ ...pass, steps: pass.steps.map(compiled) })),
@@ -92,37 +98,4 @@ export async function compileAnywhere(
     const note = `Kernels for these lengths cannot be compiled here, so the slower kernels for any length were used: ${error.message}`
     return { compiled, notes: [note] }
   }
-}
-
-/**
- * Computes the tables and concatenates them, equal ones once. A step without a table gets one value, since a
- * binding cannot be empty.
- */
-async function joined(tables: readonly FftStep['table'][]): Promise<{
-  readonly values: Float32Array<ArrayBuffer>
-  readonly starts: readonly { readonly start: number; readonly length: number }[]
-}> {
-  const parts: { readonly start: number; readonly values: Float32Array; readonly length: number }[] = []
-  const known = new Map<FftStep['table'], (typeof parts)[number]>()
-  let total = 0
-  const starts: (typeof parts)[number][] = []
-  for (const table of tables) {
-    let part = known.get(table)
-    if (part === undefined) {
-      const computed = table === undefined ? [] : await withTurns(table())
-      const values = Float32Array.from(computed.length === 0 ? [1, 0] : computed)
-      const { length } = values
-      part = parts.find((one) => one.length === length && one.values.every((v, i) => v === values[i]))
-      if (part === undefined) {
-        part = { start: total, values, length }
-        parts.push(part)
-        total += length
-      }
-      known.set(table, part)
-    }
-    starts.push(part)
-  }
-  const values = new Float32Array(total)
-  for (const part of parts) values.set(part.values, part.start)
-  return { values, starts }
 }

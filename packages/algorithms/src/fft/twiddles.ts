@@ -21,9 +21,9 @@ export function* stageFactors(radix: number, before: number): Paused<Float32Arra
   })
 }
 
-/** exp(−2πi · k / length) for half a spectrum. */
-export function* halfRoots(length: number): Paused<Float32Array> {
-  return yield* rootTable(length / 2 + 1, (k) => root(k, length))
+/** exp(−2πi · k / length) for k up to length / 4: the factors between real numbers in pairs and their spectrum. */
+export function* mirrorRoots(length: number): Paused<Float32Array> {
+  return yield* rootTable(Math.floor(length / 4) + 1, (k) => root(k, length))
 }
 
 function* rootTable(count: number, rootAt: (at: number) => readonly [number, number]): Paused<Float32Array> {
@@ -86,13 +86,19 @@ export interface LineTable {
   readonly spectrum: number
   readonly low: number
   readonly high: number
+  readonly mirror: number
 }
 
-/**
- * The table of one kernel. `square`: the length of the whole line if the kernel transforms the columns of its
- * square.
- */
-export function lineTable(method: LineMethod, square: number | undefined): LineTable {
+/** The table of one kernel. */
+export function lineTable({
+  method,
+  square,
+  mirrors,
+}: {
+  readonly method: LineMethod
+  readonly square?: number | undefined
+  readonly mirrors?: 'first' | 'last' | undefined
+}): LineTable {
   const values: number[] = []
   const place = (more: Iterable<number>) => {
     const at = values.length / 2
@@ -115,5 +121,6 @@ export function lineTable(method: LineMethod, square: number | undefined): LineT
     : [0, 0]
   const tables = square === undefined ? undefined : squareTables(square)
   const [low, high] = tables === undefined ? [0, 0] : [place(tables.low), place(tables.high)]
-  return { values, stages, chirp, spectrum, low, high }
+  const mirror = mirrors === undefined ? 0 : place(withoutPauses(mirrorRoots(2 * method.length)))
+  return { values, stages, chirp, spectrum, low, high, mirror }
 }

@@ -19,8 +19,6 @@ namespace {
 struct AddonState {
   Napi::FunctionReference groupConstructor;
   std::unique_ptr<Worker> control;
-  /// NVML starts while CUDA's driver does.
-  std::unique_ptr<Worker> monitor;
   /// NVRTC takes 0.1 to 1 s a kernel: several compile at a time.
   std::array<std::unique_ptr<Worker>, 4> compilers;
   std::size_t nextCompiler = 0;
@@ -40,11 +38,6 @@ Napi::Value carryOut(const Napi::CallbackInfo &info, std::unique_ptr<Worker> &wo
 /// A function that `control` carries out.
 template <auto function> Napi::Value onControl(const Napi::CallbackInfo &info) {
   return carryOut<function>(info, info.Env().GetInstanceData<AddonState>()->control, "tandem control");
-}
-
-/// A function that `monitor` carries out.
-template <auto function> Napi::Value onMonitor(const Napi::CallbackInfo &info) {
-  return carryOut<function>(info, info.Env().GetInstanceData<AddonState>()->monitor, "tandem monitor");
 }
 
 /// A function that the next of `compilers` carries out.
@@ -92,10 +85,10 @@ Napi::Object initialize(Napi::Env env, Napi::Object exports) {
   exports.Set("ncclUniqueId", Napi::Function::New<onControl<nccl::uniqueId>>(env));
   exports.Set("nvrtcVersion", Napi::Function::New<onCompiler<nvrtc::version>>(env));
   exports.Set("nvrtcCompile", Napi::Function::New<onCompiler<nvrtc::compile>>(env));
-  exports.Set("nvmlDevices", Napi::Function::New<onMonitor<nvml::devices>>(env));
-  exports.Set("nvmlRead", Napi::Function::New<onMonitor<nvml::read>>(env));
-  exports.Set("nvmlLinks", Napi::Function::New<onMonitor<nvml::links>>(env));
-  exports.Set("nvmlCommonAncestor", Napi::Function::New<onMonitor<nvml::commonAncestor>>(env));
+  exports.Set("nvmlDevices", Napi::Function::New<onControl<nvml::devices>>(env));
+  exports.Set("nvmlRead", Napi::Function::New<onControl<nvml::read>>(env));
+  exports.Set("nvmlLinks", Napi::Function::New<onControl<nvml::links>>(env));
+  exports.Set("nvmlCommonAncestor", Napi::Function::New<onControl<nvml::commonAncestor>>(env));
   return exports;
 }
 
