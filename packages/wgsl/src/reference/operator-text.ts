@@ -126,7 +126,8 @@ export function inlineScalar(operator: string, kind: ScalarKind, a: string, b: s
       return `(${a} ${operator} ${b})`
   }
   if (kind === 'f32') return '+-*/%'.includes(operator) ? `Math.fround(${a} ${operator} ${b})` : undefined
-  const wrap = (x: string) => (kind === 'i32' ? `(${x} | 0)` : `((${x}) >>> 0)`)
+  // Few brackets: JavaScript's parser overflows its stack at chains of 500 operators that nest in three each.
+  const wrap = (x: string) => `(${x} ${kind === 'i32' ? '|' : '>>>'} 0)`
   switch (operator) {
     case '+':
     case '-':
@@ -136,11 +137,11 @@ export function inlineScalar(operator: string, kind: ScalarKind, a: string, b: s
     case '&':
     case '|':
     case '^':
-      return wrap(`(${a}) ${operator} (${b})`)
+      return kind === 'i32' ? `(${a} ${operator} ${b})` : wrap(`(${a} ${operator} ${b})`)
     case '<<':
-      return wrap(`(${a}) << ((${b}) & 31)`)
+      return wrap(`${a} << (${b} & 31)`)
     case '>>':
-      return kind === 'i32' ? `((${a}) >> ((${b}) & 31))` : `((${a}) >>> ((${b}) & 31))`
+      return `(${a} ${kind === 'i32' ? '>>' : '>>>'} (${b} & 31))`
     default:
       return undefined
   }

@@ -140,6 +140,14 @@ describe('the reference executor', () => {
   })
 })
 
+it('compiles expressions as deep as the language allows', () => {
+  const chain = (operator: string) => new Array(500).fill('u32(in_i[1])').join(` ${operator} `)
+  const values = ['+', '-', '*', '/', '%', '&', '|', '^'].map(
+    (operator) => evaluate(`out[0] = ${chain(operator)};`, 'u32')[0],
+  )
+  expect(values).toEqual([500, 2 ** 32 - 498, 1, 1, 0, 1, 1, 0])
+})
+
 describe('the corpus', () => {
   const sources = corpus('accepted', 'generated')
   /** Subgroup operations need lockstep, which running invocations one after another does not provide. */
