@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Plugin } from 'vite'
@@ -39,28 +39,14 @@ export function embedKernels(): Plugin {
 function writeKernelModules(packagesFolder: string): void {
   for (const name of readdirSync(packagesFolder)) {
     const sources = join(packagesFolder, name, 'src')
-    let entries: string[]
-    try {
-      entries = readdirSync(sources, { recursive: true }) as string[]
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') continue
-      throw error
-    }
-    for (const entry of entries) {
+    if (!existsSync(sources)) continue
+    for (const entry of readdirSync(sources, { recursive: true, encoding: 'utf8' })) {
       if (!entry.endsWith('.wgsl')) continue
       const path = join(sources, entry)
       const text = kernelModule(path)
-      if (readIfPresent(`${path}.ts`) !== text) writeFileSync(`${path}.ts`, text)
+      const target = `${path}.ts`
+      if (!existsSync(target) || readFileSync(target, 'utf8') !== text) writeFileSync(target, text)
     }
-  }
-}
-
-function readIfPresent(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
   }
 }
 

@@ -47,7 +47,7 @@ const api = {
   items: [...apiEntries().keys()].map((name) => ({ text: name, link: `/api/${name}/` })),
 }
 
-/** A number and its unit stay on one line. */
+/** A number and its unit, and a number and its power of ten, stay on one line. */
 function keepUnits({
   tokens,
 }: {
@@ -56,10 +56,12 @@ function keepUnits({
   for (const { children } of tokens)
     for (const token of children ?? [])
       if (token.type === 'text')
-        token.content = token.content.replace(
-          /(\d) (?=(?:[×%]|[GMTk]?B|[GT]B\/s|[GT]FLOP\/s|GPUs?|[mµn]?s)(?![\w]))/g,
-          '$1\u00a0',
-        )
+        token.content = token.content
+          .replace(
+            /(\d[²³]?) (?=(?:[×·%]|[GMTk]?B|[KMG]iB|[GT]B\/s|[GT]FLOP\/s|GPUs?|[mµn]?s)(?![\w]))/g,
+            '$1\u00a0',
+          )
+          .replace(/(?<=\d\u00a0·) (?=10)/g, '\u00a0')
 }
 
 export default defineConfig({
@@ -67,7 +69,7 @@ export default defineConfig({
   description: 'GPU compute from TypeScript, on every GPU: CUDA, WebGPU, the browser, and software in CI',
   head: [
     ['link', { rel: 'icon', type: 'image/svg+xml', href: '/logo.svg' }],
-    ['meta', { property: 'og:title', content: 'Tandem: GPU code from TypeScript, on every GPU' }],
+    ['meta', { property: 'og:title', content: 'Tandem: GPU compute from TypeScript, on every GPU' }],
     [
       'meta',
       {
@@ -101,7 +103,15 @@ export default defineConfig({
       { text: 'GitHub', link: 'https://github.com/tandem-gpu/tandem' },
     ],
     sidebar: { '/api/': [api, ...documents], '/': [...documents, api] },
-    search: { provider: 'local' },
+    search: {
+      provider: 'local',
+      options: {
+        miniSearch: {
+          // A guide or a symbol answers more questions than a file of an example.
+          searchOptions: { boostDocument: (id: string) => (id.includes('/examples/') ? 0.3 : 1) },
+        },
+      },
+    },
     outline: [2, 3],
   },
 })

@@ -1,12 +1,13 @@
 /*
  * Puts the figures of a measured table into the documents that quote them:
- *   node tools/gpu-host/figures.ts docs/measurements/TABLE.json
- * Replaces what stands between `<!-- KIND:NAME -->` and `<!-- /KIND -->` in README.md, docs/performance.md
+ *   node tools/gpu-host/figures.ts docs/measurements/TABLE.json [--from FIGURES.jsonl --machine NAME --commit ID]
+ * With `--from`, the table is first written from the lines of primitives.ts and its peers. Replaces what stands between `<!-- KIND:NAME -->` and `<!-- /KIND -->` in README.md, docs/performance.md
  * and docs/performance/*.md. KIND is `figures` or `tensor` for table.ts, `ranks` for its --ways (`2-ranks`
- * where two ranks were measured), `primitives` for primitives-table.ts and `webgpu-api` for calls.bench.ts;
+ * where two ranks were measured), `primitives` for primitives.ts and `webgpu-api` for calls.bench.ts;
  * `blocks` has the names.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
 import type { BenchResult } from '../../packages/cli/src/bench/document.ts'
 import { withNamedBlocks } from '../named-blocks.ts'
 import {
@@ -161,26 +162,26 @@ const blocks: {
   },
 }
 
-/** Our result compared with an alternative or a bound: by rate, or with `byTime` by seconds. */
+/** Our result compared with an alternative or a bound. */
 interface Comparison {
   readonly title: string
-  readonly ours: Figure | undefined
+  readonly ours: BenchResult | undefined
   readonly instead: string
-  readonly theirs: Figure | undefined
-  readonly byTime?: boolean
+  /** Their result, by rate; or their time in seconds, by time. */
+  readonly theirs: BenchResult | number | undefined
 }
-
-type Figure = Pick<BenchResult, 'seconds' | 'verified'> & Partial<Pick<BenchResult, 'rate' | 'unit'>>
 
 /** The rows of the works that were measured on both sides. */
 function compared(rows: readonly Comparison[]): Rows {
   return [
     ['work', 'Tandem', 'compared with', 'ratio'],
-    ...rows.flatMap(({ title, ours, instead, theirs, byTime }) => {
+    ...rows.flatMap(({ title, ours, instead, theirs }) => {
       if (ours === undefined || theirs === undefined) return []
-      const cell = (figure: Figure) => (byTime ? time(figure.seconds) : rate(figure))
-      const gain = byTime ? theirs.seconds / ours.seconds : ours.rate! / theirs.rate!
-      return [[title, `${cell(ours)}${checked(ours)}`, `${instead} ${cell(theirs)}`, `${gain.toFixed(2)} ×`]]
+      const [one, other, gain] =
+        typeof theirs === 'number'
+          ? [time(ours.seconds), time(theirs), theirs / ours.seconds]
+          : [rate(ours), rate(theirs), ours.rate / theirs.rate]
+      return [[title, `${one}${checked(ours)}`, `${instead} ${other}`, `${gain.toFixed(2)} ×`]]
     }),
   ]
 }
@@ -239,22 +240,18 @@ function comparisons({ ours, peers }: BenchTable): Comparison[] {
   return [
     beside('transpose 16384², 1 GPU', 'PyTorch', 1, 'transpose', square(16384)),
     {
-      ...{
-        title: 'transpose 16384², 1 GPU, compared with a copy',
-        ours: mine('transpose', 1, square(16384)),
-      },
-      ...{ instead: 'copy', theirs: peers.find((r) => r.work === 'copy') },
+      title: 'transpose 16384², 1 GPU, compared with a copy',
+      ours: mine('transpose', 1, square(16384)),
+      instead: 'copy',
+      theirs: peers.find((r) => r.work === 'copy'),
     },
     beside('transpose 2048², 4 GPUs', 'PyTorch P2P', 4, 'transpose', square(2048)),
     beside('transpose 32768², 4 GPUs', 'PyTorch P2P', 4, 'transpose', square(32768)),
     {
-      ...{
-        title: 'transpose 32768², 4 GPUs, compared with its limit',
-        instead: 'NVLink alone',
-        byTime: true,
-      },
+      title: 'transpose 32768², 4 GPUs, compared with its limit',
       ours: mine('transpose', 4, square(32768)),
-      theirs: { seconds: ((3 / 16) * 32768 ** 2 * 4) / nvlinkOneWay, verified: true },
+      instead: 'NVLink alone',
+      theirs: ((3 / 16) * 32768 ** 2 * 4) / nvlinkOneWay,
     },
     ...transposes,
     beside('sum of 2^22 f32, 4 GPUs', 'PyTorch', 4, 'sum', { elements: 2 ** 22 }),
@@ -274,12 +271,12 @@ function comparisons({ ours, peers }: BenchTable): Comparison[] {
     ),
     ...nvidiaJacobi.map(([devices, side, seconds]) => ({
       ...{ title: `Jacobi ${named(side, devices)}, per iteration`, instead: 'NVIDIA’s sample (quoted)' },
-      ...{ ours: mine('jacobi', devices, square(side)), theirs: { seconds, verified: true }, byTime: true },
+      ...{ ours: mine('jacobi', devices, square(side)), theirs: seconds },
     })),
     {
-      ...{ title: 'Jacobi 16384², 1 GPU, per iteration', instead: 'one sweep per pass', byTime: true },
+      ...{ title: 'Jacobi 16384², 1 GPU, per iteration', instead: 'one sweep per pass' },
       ours: mine('jacobi', 1, square(16384)),
-      theirs: mine('jacobi', 1, square(16384), ' one sweep a pass'),
+      theirs: mine('jacobi', 1, square(16384), ' one sweep a pass')?.seconds,
     },
   ]
 }
@@ -344,15 +341,16 @@ function rankRows({ results }: RankTable): Rows {
 /** The cost of messages and runs in addition to the devices' work. */
 function costRows({ rings, runs }: RankTable): Rows {
   const ways = waysOf([...rings, ...runs])
-  const hidden = ways.map(
-    (way) => middle(rings.filter((r) => r.way === way).map(({ cost }) => cost.hidden))?.toFixed(2) ?? '',
-  )
+  const hidden = ways.map((way) => {
+    const found = rings.filter((r) => r.way === way).map(({ cost }) => cost.hidden)
+    return found.length === 0 ? '' : middle(found).toFixed(2)
+  })
   const added = [...new Set(runs.map(({ cost }) => cost.program))].map((program) => [
     `run(program, 1000), ${program}: added to the devices' time`,
     ...ways.map((way) => {
       const costs = runs.filter((r) => r.way === way && r.cost.program === program).map(({ cost }) => cost)
-      const [seconds, more] = [middle(costs.map((c) => c.seconds)), middle(costs.map((c) => c.added))]
-      return seconds === undefined || more === undefined ? '' : `${time(more)} to ${time(seconds)}`
+      if (costs.length === 0) return ''
+      return `${time(middle(costs.map((c) => c.added)))} to ${time(middle(costs.map((c) => c.seconds)))}`
     }),
   ])
   return [
@@ -391,21 +389,21 @@ function elementsText(elements: number): string {
   return Number.isInteger(power) ? `2${superscript(power)}` : elements.toLocaleString('en')
 }
 
-function tera(result: Figure | undefined): string {
-  return result === undefined ? '' : `${(result.rate! / 1e12).toFixed(1)}${checked(result)}`
+function tera(result: BenchResult | undefined): string {
+  return result === undefined ? '' : `${(result.rate / 1e12).toFixed(1)}${checked(result)}`
 }
 
-function rate(result: Figure | undefined): string {
+function rate(result: BenchResult | undefined): string {
   if (result === undefined) return ''
-  if (result.unit === 'B/s') return `${Math.round(result.rate! / 1e9)} GB/s`
-  return `${(result.rate! / 1e12).toFixed(1)} TFLOP/s`
+  if (result.unit === 'B/s') return `${Math.round(result.rate / 1e9)} GB/s`
+  return `${(result.rate / 1e12).toFixed(1)} TFLOP/s`
 }
 
-function ratio(one: Figure | undefined, other: Figure | undefined): string {
-  return one && other ? (one.rate! / other.rate!).toFixed(2) : ''
+function ratio(one: BenchResult | undefined, other: BenchResult | undefined): string {
+  return one && other ? (one.rate / other.rate).toFixed(2) : ''
 }
 
-function checked({ verified }: Figure): string {
+function checked({ verified }: BenchResult): string {
   return verified ? '' : ' (not verified)'
 }
 
@@ -424,8 +422,25 @@ function sizeText(shape: Shape): string {
 }
 
 if (process.argv[1] !== undefined && import.meta.url.endsWith(process.argv[1].split('/').at(-1)!)) {
-  const path = process.argv[2]
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      from: { type: 'string' },
+      machine: { type: 'string', default: 'unknown' },
+      commit: { type: 'string', default: 'unknown' },
+    },
+  })
+  const [path] = positionals
   if (path === undefined) throw new Error('usage: figures.ts TABLE.json')
+  const { from, machine, commit } = values
+  if (from !== undefined) {
+    const lines = readFileSync(from, 'utf8').split('\n')
+    const results = lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
+    const table: PrimitivesTable = {
+      ...{ kind: 'primitives', date: new Date().toISOString(), commit, machine, results },
+    }
+    writeFileSync(path, `${JSON.stringify(table, null, 1)}\n`)
+  }
   const table: QuotedTable = JSON.parse(readFileSync(path, 'utf8'))
   for (const document of documents)
     writeFileSync(document, withFigures(readFileSync(document, 'utf8'), table, path))

@@ -4,20 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { allocateSharded, compileTranspose, recordTranspose } from '@tandem-gpu/algorithms'
 import { type Backend, openGroup } from '@tandem-gpu/core'
-
-/** The host's overhead, in seconds. */
-export interface HostCost {
-  readonly devices: number
-  /** `openGroup` in a fresh process; like the next one, only for CUDA. */
-  readonly firstOpenSeconds?: number
-  /** A C program that only initializes the driver, the contexts and peer access (tools/peers/contexts.c). */
-  readonly contextSeconds?: number
-  /** Recording a transpose of 8192² on all devices; the median of 20. */
-  readonly recordSeconds: number
-  /** One call of `run(program, 1000)`, by the host's clock and by the device's. */
-  readonly runHostSeconds: number
-  readonly runDeviceSeconds: number
-}
+import { type HostCost, middle } from './table-documents.ts'
 
 /** Measures the host's overhead in addition to the devices' own time. */
 export async function recordingSeconds(backend: Backend, devices: number): Promise<HostCost> {
@@ -30,7 +17,7 @@ export async function recordingSeconds(backend: Backend, devices: number): Promi
     const from = performance.now()
     record().destroy()
     return (performance.now() - from) / 1000
-  }).sort((a, b) => a - b)
+  })
   const program = record()
   await group.queue.run(program, 1000)
   const from = performance.now()
@@ -42,7 +29,7 @@ export async function recordingSeconds(backend: Backend, devices: number): Promi
   return {
     devices,
     ...(backend.name === 'cuda' ? firstOpen(devices) : {}),
-    recordSeconds: times[10]!,
+    recordSeconds: middle(times),
     runHostSeconds,
     runDeviceSeconds: seconds,
   }
@@ -66,7 +53,6 @@ function firstOpen(devices: number): Pick<HostCost, 'firstOpenSeconds' | 'contex
       execFileSync(process.execPath, ['--input-type=module', '-e', script], { cwd: import.meta.dirname }),
     ),
   }))
-  const middle = (values: number[]) => values.sort((a, b) => a - b)[2]!
   return {
     firstOpenSeconds: middle(samples.map((s) => s.open)),
     contextSeconds: middle(samples.map((s) => s.context)),

@@ -6,8 +6,7 @@
  *   nvcc -O3 -std=c++17 -arch=native -o /tmp/cub tools/peers/cub.cu
  *   /tmp/cub 28 22 >> figures.jsonl
  *   python3 tools/peers/primitives.py 28 22 >> figures.jsonl
- *   node tools/gpu-host/primitives-table.ts --out TABLE.json --machine NAME --commit ID < figures.jsonl
- *   node tools/gpu-host/figures.ts TABLE.json
+ *   node tools/gpu-host/figures.ts TABLE.json --from figures.jsonl --machine NAME --commit ID
  * PEERS.json, by `tools/peers/peers.py --only fft --out PEERS.json`, has cuFFT's times, which come beside the
  * transforms on one GPU. What is timed is not verified here (the tests on hardware do that): the input is a
  * block of random elements that is repeated. Transforms have 2^27 complex numbers, or as many real ones.

@@ -14,29 +14,7 @@ import { compileMatmul } from '../../packages/algorithms/dist/matmul/single/matm
 import { recordRing } from '../../packages/algorithms/dist/ring/record-ring.js'
 import { ringBlocking } from '../../packages/algorithms/dist/ring/ring-matmul.js'
 import { allocateRing, fillRing } from '../../packages/algorithms/dist/ring/ring-memory.js'
-
-/** The seconds of a product on a ring of devices whose slices are sent from device to device. */
-export interface RingCost {
-  readonly side: number
-  readonly seconds: number
-  /** The same program without its messages, one step after another; its result is wrong. */
-  readonly withoutMessages: number
-  /** Only the messages. */
-  readonly messages: number
-  /** The fraction of the messages' time that the program hides. */
-  readonly hidden: number
-}
-
-/**
- * One call of `run(program, repetitions)`: the median of its seconds by the device's clock, and of the
- * additional time that the caller waits.
- */
-export interface RunCost {
-  readonly program: string
-  readonly repetitions: number
-  readonly seconds: number
-  readonly added: number
-}
+import { middle, type RingCost, type RunCost } from './table-documents.ts'
 
 /**
  * Times the product of two square matrices by scheme `direct`, with and without its messages, and the
@@ -51,34 +29,26 @@ export async function measureRing(
   const kernels = await compileMatmul(group, 'f32', ringBlocking(group.devices, shape))
   const ring = await allocateRing(group, 'f32', shape)
   await fillRing(group, ring, input, input)
-  const programs: Program[] = []
-  const record = (body: (recorder: Recorder) => void) => {
-    programs.push(group.record(body))
-    return programs.at(-1)!
-  }
+  const record = (body: (recorder: Recorder) => void) => ({
+    program: group.record(body),
+    times: [] as number[],
+  })
   const whole = record((r) => recordRing(r, kernels, ring, { scheme: 'direct' }))
   const silent = record((r) => recordRing(withoutCopies(r), kernels, ring, { scheme: 'direct' }))
-  const messages = record((r) => recordRing(r, kernels, ring, { scheme: 'direct', only: 'message' }))
-  const times = new Map<Program, number[]>(programs.map((program) => [program, []]))
-  const time = async (program: Program, warmup: number) => {
-    times.get(program)!.push((await measure(group, program, { warmup })).seconds)
+  const alone = record((r) => recordRing(r, kernels, ring, { scheme: 'direct', only: 'message' }))
+  const time = async ({ program, times }: typeof whole, warmup: number) => {
+    times.push((await measure(group, program, { warmup })).seconds)
   }
   // The fraction is a small difference of long times. Therefore each of the two programs follows the other as
   // often as itself, and neither follows the messages, during which a GPU cools down.
   for (let sample = 0; sample < 16; sample++)
-    for (const program of sample % 2 === 0 ? [whole, silent] : [silent, whole])
-      await time(program, sample === 0 ? 2 : 0)
-  for (let sample = 0; sample < 7; sample++) await time(messages, sample === 0 ? 2 : 0)
-  const [seconds, withoutMessages, alone] = programs.map((program) => middle(times.get(program)!))
-  for (const resource of [...programs, ring, kernels]) resource.destroy()
-  const hidden = 1 - (seconds! - withoutMessages!) / alone!
-  return {
-    side,
-    seconds: seconds!,
-    withoutMessages: withoutMessages!,
-    messages: alone!,
-    hidden,
-  }
+    for (const one of sample % 2 === 0 ? [whole, silent] : [silent, whole])
+      await time(one, sample === 0 ? 2 : 0)
+  for (let sample = 0; sample < 7; sample++) await time(alone, sample === 0 ? 2 : 0)
+  for (const resource of [whole.program, silent.program, alone.program, ring, kernels]) resource.destroy()
+  const [seconds, withoutMessages] = [middle(whole.times), middle(silent.times)] as const
+  const messages = middle(alone.times)
+  return { side, seconds, withoutMessages, messages, hidden: 1 - (seconds - withoutMessages) / messages }
 }
 
 /** A thousand runs in one call: exchanges of rows between neighbours, and transposes. */
@@ -101,12 +71,7 @@ export async function measureRuns(group: DeviceGroup): Promise<RunCost[]> {
       added.push(wall - result.seconds)
     }
     program.destroy()
-    return {
-      program: name,
-      repetitions,
-      seconds: middle(seconds),
-      added: middle(added),
-    }
+    return { program: name, repetitions, seconds: middle(seconds), added: middle(added) }
   }
   const { devices } = group
   const allocate = () => Promise.all(devices.map((device) => device.allocate('u32', 8192)))
@@ -145,5 +110,3 @@ function withoutCopies(recorder: Recorder): Recorder {
     },
   })
 }
-
-const middle = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1]!

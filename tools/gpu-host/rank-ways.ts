@@ -18,8 +18,14 @@ import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { figures } from './figures.ts'
-import type { RingCost, RunCost } from './rank-rows.ts'
-import { type BenchTable, middle, type RankResult, type RankTable } from './table-documents.ts'
+import {
+  type BenchTable,
+  middle,
+  type RankResult,
+  type RankTable,
+  type RingCost,
+  type RunCost,
+} from './table-documents.ts'
 
 export const rankOptions = {
   ways: { type: 'string' },
@@ -215,7 +221,7 @@ export function measureWays(values: RankValues): void {
   function save(): RankTable {
     const results: RankResult[] = [...rounds.values()].map(({ seconds, ...of }) => ({
       ...of,
-      seconds: middle(seconds)!,
+      seconds: middle(seconds),
       rounds: seconds,
     }))
     const table: RankTable = {

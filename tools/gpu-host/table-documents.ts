@@ -1,6 +1,4 @@
 import type { BenchResult } from '../../packages/cli/src/bench/document.ts'
-import type { HostCost } from './host-cost.ts'
-import type { RingCost, RunCost } from './rank-rows.ts'
 
 /** Sizes by name, as in results. */
 export type Shape = Readonly<Record<string, number>>
@@ -39,6 +37,43 @@ export interface BenchTable extends OfDevices {
   readonly rings?: readonly RingCost[]
   readonly runs?: readonly RunCost[]
   readonly bits?: Readonly<Record<string, string>>
+}
+
+/** The host's overhead, in seconds. */
+export interface HostCost {
+  readonly devices: number
+  /** `openGroup` in a fresh process; like the next one, only for CUDA. */
+  readonly firstOpenSeconds?: number
+  /** A C program that only initializes the driver, the contexts and peer access (tools/peers/contexts.c). */
+  readonly contextSeconds?: number
+  /** Recording a transpose of 8192² on all devices; the median of 20. */
+  readonly recordSeconds: number
+  /** One call of `run(program, 1000)`, by the host's clock and by the device's. */
+  readonly runHostSeconds: number
+  readonly runDeviceSeconds: number
+}
+
+/** The seconds of a product on a ring of devices whose slices are sent from device to device. */
+export interface RingCost {
+  readonly side: number
+  readonly seconds: number
+  /** The same program without its messages, one step after another; its result is wrong. */
+  readonly withoutMessages: number
+  /** Only the messages. */
+  readonly messages: number
+  /** The fraction of the messages' time that the program hides. */
+  readonly hidden: number
+}
+
+/**
+ * One call of `run(program, repetitions)`: the median of its seconds by the device's clock, and of the
+ * additional time that the caller waits.
+ */
+export interface RunCost {
+  readonly program: string
+  readonly repetitions: number
+  readonly seconds: number
+  readonly added: number
 }
 
 /** One line of tools/gpu-host/product-errors.py. */
@@ -88,7 +123,7 @@ export interface PrimitivesFigure {
   readonly seconds: number
 }
 
-/** The document that primitives-table.ts writes. */
+/** The document of primitives.ts and its peers. */
 export interface PrimitivesTable extends Measured {
   readonly kind: 'primitives'
   readonly machine: string
@@ -125,10 +160,8 @@ export function findResult(
   )
 }
 
-/** The median of the measurements; for two, their mean. */
-export function middle(values: readonly number[]): number | undefined {
+/** The median of at least one measurement; for an even number, the mean of the two in the middle. */
+export function middle(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
-  return sorted.length === 0
-    ? undefined
-    : (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2
+  return (sorted[(sorted.length - 1) >> 1]! + sorted[sorted.length >> 1]!) / 2
 }

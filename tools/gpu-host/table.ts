@@ -30,10 +30,10 @@ import { type Backend, type DeviceGroup, openGroup } from '@tandem-gpu/core'
 import { type BenchResult, benchResult } from '../../packages/cli/dist/bench/document.js'
 import { figures } from './figures.ts'
 import { recordingSeconds } from './host-cost.ts'
-import { measureRing, measureRuns, type RingCost, type RunCost } from './rank-rows.ts'
+import { measureRing, measureRuns } from './rank-rows.ts'
 import { measureWays, rankOptions } from './rank-ways.ts'
 import { inputOf, type Job, rows, tensorRows } from './rows.ts'
-import type { BenchTable, TableResult } from './table-documents.ts'
+import type { BenchTable, RingCost, RunCost, TableResult } from './table-documents.ts'
 
 const { values } = parseArgs({
   options: {

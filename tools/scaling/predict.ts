@@ -26,52 +26,31 @@ export function predictRank(
   count: number,
   transport: Transport,
 ): Prediction {
-  const { plan, sweeps = 1 } = recorded
+  const { plan, sweeps } = recorded
   const busy = new Map<string, number>()
-  const use = (resource: string, seconds: number) => busy.set(resource, (busy.get(resource) ?? 0) + seconds)
-  const seconds = plan.commands.map((command) => {
-    if (isMessage(command)) {
-      const { peer } = command
-      const bytes = command.region === undefined ? 0 : byteLengthOf(command.region)
-      const [resource, held] = transport.occupies(rank, peer, bytes)
-      // A link has two directions, in and out; one thread carries both.
-      use(resource === 'carrier' ? resource : `${resource} ${command.kind === 'send' ? 'out' : 'in'}`, held)
-      return messageCost(command, rank, transport)
-    }
-    return localCost(recorded, command, use)
-  })
-  if (recorded.sweeps !== undefined) {
+  if (sweeps !== undefined) {
     // A check of the residuals ends before the next one begins: up one tree of the ranks and down another.
     const looks = plan.commands.filter(({ label }) => label === 'residual').length
     const depth = 2 * Math.ceil(Math.log2(count))
     busy.set('residuals', looks * depth * transport.latency(0, count - 1))
   }
   const sentWith = mirroredSends(plan, rank, count)
-  const path = longestPath(plan, seconds, {
-    repetitions: recorded.sweeps === undefined ? 1 : 2,
+  return predict(recorded, busy, {
+    message({ kind, peer, region }, use) {
+      const bytes = region === undefined ? 0 : byteLengthOf(region)
+      const [resource, held] = transport.occupies(rank, peer, bytes)
+      // A link has two directions, in and out; one thread carries both.
+      use(resource === 'carrier' ? resource : `${resource} ${kind === 'send' ? 'out' : 'in'}`, held)
+      return kind === 'send' ? held : transport.latency(rank, peer) + bytes / transport.rate(rank, peer)
+    },
     released: (index) => sentWith.get(index),
     edge: () => 0,
   })
-  return largest(path, busy, sweeps)
-}
-
-function messageCost(command: Message, rank: number, transport: Transport): number {
-  const { peer } = command
-  const bytes = command.region === undefined ? 0 : byteLengthOf(command.region)
-  return command.kind === 'send'
-    ? transport.occupies(rank, peer, bytes)[1]
-    : transport.latency(rank, peer) + bytes / transport.rate(rank, peer)
 }
 
 /** Predicts the time of a program on GPUs that can access each other's memory, from its whole plan. */
 export function predictHost(recorded: Recorded, shared = false): Prediction {
-  const { plan, sweeps = 1 } = recorded
-  const busy = new Map<string, number>()
-  const use = (resource: string, seconds: number) => busy.set(resource, (busy.get(resource) ?? 0) + seconds)
-  const seconds = plan.commands.map((command) => {
-    if (isMessage(command)) throw new Error('A whole plan has no messages.')
-    return localCost(recorded, command, use)
-  })
+  const { plan } = recorded
   const large = plan.commands.some(
     (command) =>
       command.kind === 'copy' &&
@@ -79,19 +58,35 @@ export function predictHost(recorded: Recorded, shared = false): Prediction {
       copyCost(plan, command).uses.some(([resource]) => resource.startsWith('NVLink')),
   )
   const between = (large && !shared ? c.driverEdge : c.flag).value
-  const path = longestPath(plan, seconds, {
-    repetitions: recorded.sweeps === undefined ? 1 : 2,
+  return predict(recorded, new Map(), {
+    message() {
+      throw new Error('A whole plan has no messages.')
+    },
     released: () => undefined,
     edge: (from, to) => (plan.commands[from]!.device === plan.commands[to]!.device ? 0 : between),
   })
-  return largest(path, busy, sweeps)
 }
 
-function localCost(
-  recorded: Recorded,
-  command: Exclude<Command, Message>,
-  use: (resource: string, seconds: number) => void,
-): number {
+/** Occupies a resource for some seconds. */
+type Use = (resource: string, seconds: number) => void
+
+interface PredictionRules extends Omit<PathRules, 'repetitions'> {
+  /** The seconds of a message. */
+  readonly message: (message: Message, use: Use) => number
+}
+
+/** `busy`: the seconds for which resources are occupied in addition to what the commands occupy. */
+function predict(recorded: Recorded, busy: Map<string, number>, rules: PredictionRules): Prediction {
+  const { plan, sweeps } = recorded
+  const use: Use = (resource, seconds) => busy.set(resource, (busy.get(resource) ?? 0) + seconds)
+  const seconds = plan.commands.map((command) =>
+    isMessage(command) ? rules.message(command, use) : localCost(recorded, command, use),
+  )
+  const path = longestPath(plan, seconds, { ...rules, repetitions: sweeps === undefined ? 1 : 2 })
+  return largest(path, busy, sweeps ?? 1)
+}
+
+function localCost(recorded: Recorded, command: Exclude<Command, Message>, use: Use): number {
   if (command.kind === 'dispatch') {
     const seconds = kernelSeconds(recorded, command)
     use(`kernels ${command.device}`, seconds)

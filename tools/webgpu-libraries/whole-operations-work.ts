@@ -42,6 +42,24 @@ async function timed(times: number, body: () => Promise<number>) {
   return { milliseconds, result }
 }
 
+/** Times single training steps, the loss of which is read, and ten in a row, of which only the last is. */
+async function training<Loss extends { dispose(): void }>(
+  library: string,
+  step: () => Loss,
+  read: (loss: Loss) => Promise<number>,
+): Promise<Measured[]> {
+  await timed(5, () => read(step()))
+  const each = await timed(30, () => read(step()))
+  const tens = await timed(6, async () => {
+    for (let i = 0; i < 9; i++) step().dispose()
+    return read(step())
+  })
+  return [
+    { name: `${library}: a training step, its loss read (${size})`, ...each },
+    { name: `${library}: ten training steps, the last loss read`, ...tens },
+  ]
+}
+
 async function jax(): Promise<Measured[]> {
   const library = await import('@jax-js/jax')
   await library.init('webgpu')
@@ -61,17 +79,7 @@ async function jax(): Promise<Measured[]> {
     weights = [weights[0].sub(gradients[0].mul(rate)), weights[1].sub(gradients[1].mul(rate))]
     return value
   }
-  const read = async (value: JaxArray) => (await value.data())[0]!
-  await timed(5, () => read(step()))
-  const each = await timed(30, () => read(step()))
-  const tens = await timed(6, async () => {
-    for (let i = 0; i < 9; i++) step().dispose()
-    return read(step())
-  })
-  return [
-    { name: `jax-js: a training step, its loss read (${size})`, ...each },
-    { name: 'jax-js: ten training steps, the last loss read', ...tens },
-  ]
+  return training('jax-js', step, async (value) => (await value.data())[0]!)
 }
 
 async function tfjs(): Promise<Measured[]> {
@@ -90,21 +98,11 @@ async function tfjs(): Promise<Measured[]> {
       true,
       [w1, w2],
     )!
-  const read = async (value: { data(): Promise<ArrayLike<number>>; dispose(): void }) => {
+  return training('TensorFlow.js', step, async (value) => {
     const data = await value.data()
     value.dispose()
     return data[0]!
-  }
-  await timed(5, () => read(step()))
-  const each = await timed(30, () => read(step()))
-  const tens = await timed(6, async () => {
-    for (let i = 0; i < 9; i++) step().dispose()
-    return read(step())
   })
-  return [
-    { name: `TensorFlow.js: a training step, its loss read (${size})`, ...each },
-    { name: 'TensorFlow.js: ten training steps, the last loss read', ...tens },
-  ]
 }
 
 async function onnx(): Promise<Measured[]> {

@@ -8,6 +8,9 @@ import {
   requireOptions,
 } from '@tandem-gpu/core'
 
+/** How each option of an interface is checked. */
+export type OptionTypesOf<O> = Readonly<Record<keyof O, OptionType>>
+
 /** A typed array, host memory, or a function that moves elements. */
 export const elementsOption = {
   wanted: 'a typed array or a function',

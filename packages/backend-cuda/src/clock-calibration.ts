@@ -65,7 +65,7 @@ export function stampWords(bytes: Uint8Array<ArrayBuffer>): BigUint64Array {
  * sends and when the answer arrives, and the other GPU records its turn. The round with the shortest
  * round-trip time limits the error to half of that time (D. Mills, RFC 5905, section 8).
  */
-export function clockOffset(reference: BigUint64Array, other: BigUint64Array): number {
+function clockOffset(reference: BigUint64Array, other: BigUint64Array): number {
   let best = { roundTrip: Number.POSITIVE_INFINITY, offset: 0 }
   for (let round = 0; round < other.length; round += 1) {
     const sent = reference[round * 2]!

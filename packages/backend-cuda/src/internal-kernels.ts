@@ -43,7 +43,7 @@ export const flagsPerNode = 8
  */
 const pollsPerStopCheck = 4096
 /** A wait that takes this long sets the stop word itself: the driver does not run the GPUs concurrently. */
-export const longestWaitSeconds = 30
+const longestWaitSeconds = 30
 
 const threads = 256
 

@@ -43,8 +43,10 @@ export class ProgramMemory implements MessageMemory {
   }
 
   addressed(allocation: Allocation): Promise<DeviceMemory> | undefined {
-    const native = this.#native
-    if (native === undefined) return undefined
+    return this.#native && this.#addressOf(this.#native, allocation)
+  }
+
+  #addressOf(native: NativeAccess, allocation: Allocation): Promise<DeviceMemory> {
     let addressed = this.#addressed.get(allocation)
     if (addressed === undefined) {
       addressed = native.address(allocation) as Promise<DeviceMemory>
@@ -54,10 +56,10 @@ export class ProgramMemory implements MessageMemory {
   }
 
   async stage(device: number, byteLength: number, label: string): Promise<Staging> {
-    if (this.through === 'device') {
+    if (this.#native !== undefined) {
       const allocation = await this.#inner.allocate(device, byteLength, { label, zero: false })
       this.allocations.push(allocation)
-      const memory = await this.addressed(allocation)!
+      const memory = await this.#addressOf(this.#native, allocation)
       return { buffer: { kind: 'device', label, device, byteLength, allocation }, memory }
     }
     const allocation = this.#inner.allocateHost(byteLength)

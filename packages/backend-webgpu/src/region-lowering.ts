@@ -80,29 +80,18 @@ export function lowerCopy(source: Extent, target: Extent, options: LoweringOptio
   const { maxBindingByteLength, software } = options
   const [from, to] = collapse(source, target)
   const rows = from.rows
-  if (rows === 1 && from.byteOffset % 4 === to.byteOffset % 4) {
-    const { head, middle, tail } = wordParts(to)
-    const steps: RegionStep[] = []
-    const part = (start: number, byteLength: number): [Extent, Extent] => [
-      { ...from, byteOffset: from.byteOffset + start, rowByteLength: byteLength },
-      { ...to, byteOffset: to.byteOffset + start, rowByteLength: byteLength },
-    ]
-    if (head > 0) steps.push(...copyKernels(...part(0, head), maxBindingByteLength))
-    if (middle > 0) {
-      const [sourcePart, targetPart] = part(head, middle)
-      if (prefersKernel(middle, software))
-        steps.push(...copyKernels(sourcePart, targetPart, maxBindingByteLength))
-      else
-        steps.push({
-          kind: 'copy',
-          sourceOffset: sourcePart.byteOffset,
-          targetOffset: targetPart.byteOffset,
-          byteLength: middle,
-        })
-    }
-    if (tail > 0) steps.push(...copyKernels(...part(head + middle, tail), maxBindingByteLength))
-    return steps
-  }
+  const kernels = (part: KernelPart) => kernelSteps(part, 0, maxBindingByteLength)
+  if (rows === 1 && from.byteOffset % 4 === to.byteOffset % 4)
+    return rowSteps({ source: from, target: to }, kernels, (start, byteLength) =>
+      prefersKernel(byteLength, software)
+        ? undefined
+        : {
+            kind: 'copy',
+            sourceOffset: from.byteOffset + start,
+            targetOffset: to.byteOffset + start,
+            byteLength,
+          },
+    )
   const byRows =
     prefersRowCommands(rows, from.rowByteLength, software) &&
     !prefersKernel(rows * from.rowByteLength, software)
@@ -114,7 +103,7 @@ export function lowerCopy(source: Extent, target: Extent, options: LoweringOptio
       byteLength: from.rowByteLength,
     }))
   }
-  return copyKernels(from, to, maxBindingByteLength)
+  return kernels({ source: from, target: to })
 }
 
 /** Returns steps that repeat `pattern` over `target`. */
@@ -127,23 +116,11 @@ export function lowerFill(
   const { maxBindingByteLength, software } = options
   const [to] = collapse(target, target)
   const wide = repeated(pattern, patternByteLength)
-  if (to.rows === 1) {
-    const { head, middle, tail } = wordParts(to)
-    const part = (start: number, byteLength: number): Extent => ({
-      ...to,
-      byteOffset: to.byteOffset + start,
-      rowByteLength: byteLength,
-    })
-    const steps: RegionStep[] = []
-    if (head > 0) steps.push(...fillKernels(part(0, head), wide, maxBindingByteLength))
-    if (middle > 0 && wide === 0) {
-      steps.push({ kind: 'clear', targetOffset: to.byteOffset + head, byteLength: middle })
-    } else if (middle > 0) {
-      steps.push(...fillKernels(part(head, middle), wide, maxBindingByteLength))
-    }
-    if (tail > 0) steps.push(...fillKernels(part(head + middle, tail), wide, maxBindingByteLength))
-    return steps
-  }
+  const kernels = (part: KernelPart) => kernelSteps(part, wide, maxBindingByteLength)
+  if (to.rows === 1)
+    return rowSteps({ target: to }, kernels, (start, byteLength) =>
+      wide === 0 ? { kind: 'clear', targetOffset: to.byteOffset + start, byteLength } : undefined,
+    )
   if (wide === 0 && prefersRowCommands(to.rows, to.rowByteLength, software) && wordAligned(to)) {
     return Array.from({ length: to.rows }, (_, row) => ({
       kind: 'clear' as const,
@@ -151,7 +128,29 @@ export function lowerFill(
       byteLength: to.rowByteLength,
     }))
   }
-  return fillKernels(to, wide, maxBindingByteLength)
+  return kernels({ target: to })
+}
+
+/**
+ * The steps of one row: `wordStep` is the command for its whole words, or undefined if a kernel does them.
+ * Kernels do the bytes before and after.
+ */
+function rowSteps(
+  row: KernelPart,
+  kernels: (part: KernelPart) => KernelStep[],
+  wordStep: (start: number, byteLength: number) => RegionStep | undefined,
+): RegionStep[] {
+  const { head, middle, tail } = wordParts(row.target)
+  const part = (start: number, rowByteLength: number) =>
+    rowByteLength === 0
+      ? []
+      : kernels(changed(row, ({ byteOffset }) => ({ byteOffset: byteOffset + start, rowByteLength })))
+  const words = middle > 0 ? wordStep(head, middle) : undefined
+  return [
+    ...part(0, head),
+    ...(words === undefined ? part(head, middle) : [words]),
+    ...part(head + middle, tail),
+  ]
 }
 
 /** Merges rows into one row if they have no gaps on either side. */
@@ -204,17 +203,29 @@ function boundRange(extent: Extent): { byteOffset: number; byteLength: number } 
   return { byteOffset, byteLength: end - byteOffset }
 }
 
-/** Halves regions until the bound range of each kernel fits the limit. Rows that exceed it are split too. */
-function split(extents: readonly Extent[], maxBindingByteLength: number): (readonly Extent[])[] {
-  const first = extents[0]!
-  if (extents.every((extent) => boundRange(extent).byteLength <= maxBindingByteLength)) return [extents]
-  const cut = (start: (extent: Extent) => Partial<Extent>) =>
-    split(
-      extents.map((extent) => ({ ...extent, ...start(extent) })),
-      maxBindingByteLength,
-    )
-  if (first.rows > 1) {
-    const upper = Math.ceil(first.rows / 2)
+/** What one kernel does: it fills `target` if there is no `source`, which otherwise has the same rows. */
+interface KernelPart {
+  readonly source?: Extent
+  readonly target: Extent
+}
+
+/** The part whose extents both have these fields instead. */
+function changed({ source, target }: KernelPart, fields: (extent: Extent) => Partial<Extent>): KernelPart {
+  return {
+    ...(source && { source: { ...source, ...fields(source) } }),
+    target: { ...target, ...fields(target) },
+  }
+}
+
+/** Halves a part until the bound range of each kernel fits the limit. Rows that exceed it are split too. */
+function split(part: KernelPart, maxBindingByteLength: number): KernelPart[] {
+  const { source, target } = part
+  const fits = (extent: Extent) => boundRange(extent).byteLength <= maxBindingByteLength
+  if (fits(target) && (source === undefined || fits(source))) return [part]
+  const cut = (fields: (extent: Extent) => Partial<Extent>) =>
+    split(changed(part, fields), maxBindingByteLength)
+  if (target.rows > 1) {
+    const upper = Math.ceil(target.rows / 2)
     return [
       ...cut(() => ({ rows: upper })),
       ...cut((extent) => ({
@@ -223,7 +234,7 @@ function split(extents: readonly Extent[], maxBindingByteLength: number): (reado
       })),
     ]
   }
-  const left = Math.ceil(first.rowByteLength / 8) * 4
+  const left = Math.ceil(target.rowByteLength / 8) * 4
   return [
     ...cut(() => ({ rowByteLength: left })),
     ...cut((extent) => ({
@@ -237,34 +248,26 @@ function split(extents: readonly Extent[], maxBindingByteLength: number): (reado
  * Separates odd and even rows if neighbours may share a word of the target, which happens with gaps of one or
  * two bytes.
  */
-function withoutSharedWords(source: Extent, target: Extent): [Extent, Extent][] {
+function withoutSharedWords(part: KernelPart): KernelPart[] {
+  const { target } = part
   const gap = target.rowByteStride - target.rowByteLength
-  if (target.rows === 1 || gap === 0 || gap > 2 || aligned(target, 2)) return [[source, target]]
-  const half = (extent: Extent, first: 0 | 1): Extent => ({
-    ...extent,
-    byteOffset: extent.byteOffset + first * extent.rowByteStride,
-    rows: Math.ceil((extent.rows - first) / 2),
-    rowByteStride: extent.rowByteStride * 2,
-  })
-  return [
-    [half(source, 0), half(target, 0)],
-    [half(source, 1), half(target, 1)],
-  ]
-}
-
-function copyKernels(source: Extent, target: Extent, maxBindingByteLength: number): KernelStep[] {
-  return withoutSharedWords(source, target).flatMap((pair) =>
-    split(pair, maxBindingByteLength).map(([from, to]) => kernelStep(from, to!, 0)),
+  if (target.rows === 1 || gap === 0 || gap > 2 || aligned(target, 2)) return [part]
+  return [0, 1].map((first) =>
+    changed(part, (extent) => ({
+      byteOffset: extent.byteOffset + first * extent.rowByteStride,
+      rows: Math.ceil((extent.rows - first) / 2),
+      rowByteStride: extent.rowByteStride * 2,
+    })),
   )
 }
 
-function fillKernels(target: Extent, pattern: number, maxBindingByteLength: number): KernelStep[] {
-  return withoutSharedWords(target, target).flatMap(([, part]) =>
-    split([part], maxBindingByteLength).map(([to]) => kernelStep(undefined, to!, pattern)),
-  )
+function kernelSteps(part: KernelPart, pattern: number, maxBindingByteLength: number): KernelStep[] {
+  return withoutSharedWords(part)
+    .flatMap((rows) => split(rows, maxBindingByteLength))
+    .map((one) => kernelStep(one, pattern))
 }
 
-function kernelStep(source: Extent | undefined, target: Extent, pattern: number): KernelStep {
+function kernelStep({ source, target }: KernelPart, pattern: number): KernelStep {
   const unit = ([4, 2] as const).find((size) => aligned(target, size) && aligned(source ?? target, size)) ?? 1
   const unitsPerWord = 4 / unit
   const boundTarget = boundRange(target)

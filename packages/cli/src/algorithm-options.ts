@@ -1,5 +1,6 @@
 import type { Schedule } from '@tandem-gpu/core'
 import { type Command, Option } from 'commander'
+import type { InputFile } from './array-files.ts'
 import { addGroupOptions, addJsonOption, type GroupOptions, wholeNumber } from './group-options.ts'
 import { refuseIdleOptions } from './idle-options.ts'
 import { elementTypes, type NpyElementType } from './npy/element-conversion.ts'
@@ -26,10 +27,33 @@ export interface VectorOptions extends AlgorithmCommandOptions {
   readonly input?: string
 }
 
-export function elementsOption(usual: number): Option {
-  return new Option('--elements <n>', `length of the generated vector (default ${usual})`).argParser(
-    wholeNumber(0),
-  )
+/** The vector that a command generates if the user says nothing else. */
+export interface UsualVector {
+  readonly elements: number
+  readonly type: NpyElementType
+}
+
+export function addVectorOptions(command: Command, { elements, type }: UsualVector): Command {
+  return command
+    .addOption(
+      new Option('--elements <n>', `length of the generated vector (default ${elements})`).argParser(
+        wholeNumber(0),
+      ),
+    )
+    .addOption(typeOption(type))
+}
+
+/** The vector of a run, in the options of an algorithm; a file's elements come in its own order. */
+export function vectorOf(
+  { elements, type }: VectorOptions,
+  input: InputFile | undefined,
+  usual: UsualVector,
+) {
+  return {
+    elements: input?.length ?? elements ?? usual.elements,
+    type: input?.type ?? type ?? usual.type,
+    input: input?.fileOrder(),
+  }
 }
 
 export function typeOption(usual = 'f32'): Option {

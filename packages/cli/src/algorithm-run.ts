@@ -57,8 +57,8 @@ export async function runAlgorithm<R extends Report, Files>(
         spans: (found) => {
           for (const span of found) spans.push(span)
         },
-        program: (program) => {
-          plan ??= planText(options.plan!, program)
+        program: (program, path) => {
+          plan ??= planText(path, program)
         },
       })
       return run.compute(group, settings, prepared)
@@ -120,7 +120,7 @@ export function showRuns({ progress }: Terminal, verify: boolean): (runs: Measur
 function settingsOf(
   options: AlgorithmCommandOptions,
   terminal: Terminal,
-  take: { spans(found: readonly ProgramSpan[]): void; program(program: Program): void },
+  take: { spans(found: readonly ProgramSpan[]): void; program(program: Program, path: string): void },
 ) {
   const { schedule, verify, warmup, samples, seed, compareSchedules, trace, plan } = options
   return {
@@ -128,7 +128,7 @@ function settingsOf(
     signal: terminal.signal,
     onRun: showRuns(terminal, verify),
     trace: trace === undefined ? undefined : take.spans,
-    onProgram: plan === undefined ? undefined : take.program,
+    onProgram: plan === undefined ? undefined : (program: Program) => take.program(program, plan),
   }
 }
 

@@ -7,6 +7,8 @@ import type { Part, Progress } from './progress.ts'
 
 /** A `.npy` file as the input of an algorithm, which may read it in pieces and repeatedly. */
 export interface InputFile<T extends FileElementType = NpyElementType> {
+  /** The path, as messages print it. */
+  readonly name: string
   readonly type: T
   /** The shape in the file's header; counts complex numbers if `complex` is true. */
   readonly shape: readonly number[]
@@ -43,6 +45,7 @@ export function inputFile<T extends FileElementType>(reader: NpyReader, progress
     }
   }
   return {
+    name: reader.name,
     type: reader.type as T,
     shape: reader.shape,
     complex: reader.complex,

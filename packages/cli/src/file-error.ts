@@ -15,7 +15,7 @@ const reasons: Readonly<Record<string, string>> = {
   EDQUOT: 'the disk quota is exhausted',
   EFBIG: 'the file would exceed the size limit of the process or of the file system',
   EROFS: 'the file system is read-only',
-  ELOOP: 'its symbolic links form a circle',
+  ELOOP: 'its symbolic links form a loop',
   EMFILE: 'the process has too many open files',
   ENAMETOOLONG: 'the name is too long',
   EIO: 'the device reports an input or output error',

@@ -128,10 +128,11 @@ export function addSelectionOptions(command: Command): Command {
 }
 
 export function openGroupOptions(options: GroupOptions): OpenGroupOptions {
+  const { device } = options
   return {
     backends: backendsNamed(options.backend, options.job, options.virtual, options.rankTransport),
     by: options.by,
-    adapters: options.device && (({ id }: Adapter) => options.device!.includes(id)),
+    adapters: device && (({ id }: Adapter) => device.includes(id)),
     devices: options.devices,
     virtual: options.virtual,
   }

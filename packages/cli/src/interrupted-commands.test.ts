@@ -66,7 +66,7 @@ describe('Ctrl-C', () => {
     ['ring --n 16 --compare --devices 2 --virtual --samples 1', 'after 1 of 14 measurements'],
     ['bandwidth --bytes 4K --devices 2 --virtual --samples 1', 'after 1 of 4 pairs of devices'],
     ['bench --works transpose --sizes small --samples 1 --report a.html', 'after 1 of 3 measurements'],
-    ['demo --folder .', 'after 1 of 4 algorithms'],
+    ['demo --folder .', 'after 100 of 1,500 sweeps'],
     ['run scale.wgsl --buffer x=f32:99 --times 100 --output x=a.npy', /^after \d+ of 100 runs$/],
     ['doctor', 'after 1 of 1 backends'],
   ])('%s: one sentence says what was done; exit code 130, no result and no file', async (line, done) => {

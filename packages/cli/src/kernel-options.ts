@@ -33,18 +33,20 @@ export function repeated<T>(
 }
 
 function collectConstant(text: string, previous: Record<string, number | boolean>) {
-  const [name, value] = nameAndRest(text)
+  const [name, value] = nameAndRest(text, previous)
   const parsed = value === 'true' ? true : value === 'false' ? false : Number(value)
   if (value.trim() === '' || Number.isNaN(parsed))
     throw new InvalidArgumentError('It must be name=value, such as TILE=16 or fast=true.')
   return { ...previous, [name]: parsed }
 }
 
-/** `x=rest`; the rest may contain further equals signs. */
-export function nameAndRest(text: string): [name: string, rest: string] {
+/** `x=rest`; the rest may contain further equals signs. Each name may be given once. */
+export function nameAndRest(text: string, previous: object): [name: string, rest: string] {
   const at = text.indexOf('=')
-  if (at < 1) throw new InvalidArgumentError('It must be name=value.')
-  return [text.slice(0, at), text.slice(at + 1)]
+  if (at < 1 || at === text.length - 1) throw new InvalidArgumentError('It must be name=value.')
+  const name = text.slice(0, at)
+  if (Object.hasOwn(previous, name)) throw new InvalidArgumentError(`The name ${name} is given twice.`)
+  return [name, text.slice(at + 1)]
 }
 
 /**

@@ -100,6 +100,17 @@ describe('tandem run', () => {
       /5000000 elements, but the device allows at most 65535 in one dimension; set --workgroups with several/,
     ],
     ['a buffer under a wrong name', 'run KERNEL --buffer z=f32:4', /--buffer z names no buffer of/],
+    ['a buffer without a source', 'run KERNEL --buffer x=', /'x=' is invalid. It must be name=value/],
+    [
+      'a buffer with two sources',
+      'run KERNEL --buffer x=f32:4 --buffer x=f32:5',
+      /The name x is given twice/,
+    ],
+    [
+      'a uniform member with two values',
+      'run KERNEL --buffer x=f32:4 --set factor=1 --set factor=2',
+      /The name factor is given twice/,
+    ],
     ['a binding without a buffer', 'run KERNEL', /scale\.wgsl binds x, but there is no --buffer for it/],
     [
       'a buffer without a binding',

@@ -45,8 +45,8 @@ export class FieldPicture {
    * which the devices' parts begin.
    */
   encode(borders: Borders = { xs: [], ys: [] }): Uint8Array {
-    const [xs, ys] = [borders.xs, borders.ys].map((cells) => cells.map((cell) => cell / this.#step))
-    return encodeFigure(this.#pixels(), { xs: xs!, ys: ys! })
+    const pixels = (cells: readonly number[]) => cells.map((cell) => cell / this.#step)
+    return encodeFigure(this.#pixels(), { xs: pixels(borders.xs), ys: pixels(borders.ys) })
   }
 
   #pixels(): FieldPixels {

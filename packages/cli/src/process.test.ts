@@ -78,7 +78,7 @@ describe('an output', () => {
     await symlink('b', join(folder, 'a'))
     await symlink('a', join(folder, 'b'))
     const { exit, stderr } = await startTandem([...small, '--output', join(folder, 'a')]).ended
-    expect([exit, stderr]).toEqual([2, expect.stringContaining('its symbolic links form a circle')])
+    expect([exit, stderr]).toEqual([2, expect.stringContaining('its symbolic links form a loop')])
   })
 
   it('goes into a device, which remains one', async () => {

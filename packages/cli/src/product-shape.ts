@@ -3,7 +3,6 @@ import type { InputFile } from './array-files.ts'
 import { UsageError } from './exit-code.ts'
 import { wholeNumber } from './group-options.ts'
 import type { FileElementType } from './npy/element-conversion.ts'
-import { printable } from './printable.ts'
 
 /** The sizes and the files of a product of matrices. */
 export interface ProductShapeOptions {
@@ -38,9 +37,9 @@ export function productShape<T extends FileElementType>(
 ) {
   const [m, k] = a?.matrixShape() ?? []
   const [rowsOfB, n] = b?.matrixShape() ?? []
-  if (k !== undefined && rowsOfB !== undefined && k !== rowsOfB)
+  if (a && b && k !== rowsOfB)
     throw new UsageError(
-      `${printable(options.a!)} is ${m} × ${k} and ${printable(options.b!)} is ${rowsOfB} × ${n}: A needs as many columns as B has rows.`,
+      `${a.name} is ${m} × ${k} and ${b.name} is ${rowsOfB} × ${n}: A needs as many columns as B has rows.`,
       'bad-input',
     )
   const agreed = (name: 'm' | 'k' | 'n', held: number | undefined) => {

@@ -4,10 +4,10 @@ import { Command, CommanderError, Option } from 'commander'
 import type { CommandContext } from './command.ts'
 import { loadCommands } from './commands/index.ts'
 import { completionScript, suggestions } from './completion-script.ts'
-import { type ExitCode, exitCode, failureOf } from './exit-code.ts'
+import { type ExitCode, exitCode, failureOf, UsageError } from './exit-code.ts'
 import { type Job, terminalOf } from './job.ts'
 import { formatJson } from './json.ts'
-import { printableLines } from './printable.ts'
+import { printable, printableLines } from './printable.ts'
 import { silentProgress } from './progress.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -43,7 +43,8 @@ export async function main(argv: readonly string[], processTerminal: Terminal, j
   }
   terminal.signal.addEventListener('abort', interrupt)
   try {
-    await createProgram(context, job).parseAsync(argv, { from: 'user' })
+    const program = createProgram(context, job)
+    await program.parseAsync(withoutUnknownHelp(program, argv), { from: 'user' })
     return interrupted ? exitCode.interrupted : context.exit
   } catch (error) {
     if (terminal.signal.aborted) {
@@ -55,6 +56,18 @@ export async function main(argv: readonly string[], processTerminal: Terminal, j
     context.terminal.progress.stop()
     terminal.signal.removeEventListener('abort', interrupt)
   }
+}
+
+/**
+ * The name alone if `help NAME` or `NAME --help` names a command that does not exist, so that it is refused:
+ * Commander would show the help of `tandem` itself.
+ */
+function withoutUnknownHelp(program: Command, argv: readonly string[]): readonly string[] {
+  const names = argv.filter((word) => !word.startsWith('-'))
+  const name = names[0] === 'help' ? names[1] : names[0]
+  if (name === 'help') return ['help']
+  const known = program.commands.some((command) => command.name() === name)
+  return name === undefined || known ? argv : [name]
 }
 
 /** `--quiet` removes the terminal before the command begins. */
@@ -74,7 +87,9 @@ function createProgram(context: MutableContext, job: Job | undefined): Command {
     .exitOverride()
     .configureOutput({
       writeOut: terminal.out,
-      writeErr: (text) => terminal.error(printableLines(text)),
+      // Every error begins alike, whether Commander found it or a command.
+      writeErr: (text) =>
+        terminal.error(printableLines(text).replace(/^error:/, terminal.colors.red('tandem:'))),
       getOutHasColors: () => terminal.colors.isColorSupported,
       getErrHasColors: () => terminal.colors.isColorSupported,
     })
@@ -90,7 +105,8 @@ function createProgram(context: MutableContext, job: Job | undefined): Command {
     command.addOption(
       new Option('-q, --quiet', 'print only errors; the exit code gives the outcome').conflicts('json'),
     )
-    command.hook('preAction', (_, action) => {
+    command.allowExcessArguments().hook('preAction', (_, action) => {
+      refuseExcessArgument(action)
       if (action.getOptionValue('quiet'))
         context.terminal = { ...terminal, out() {}, progress: silentProgress() }
     })
@@ -107,6 +123,15 @@ function createProgram(context: MutableContext, job: Job | undefined): Command {
     context.terminal.out(suggestions(completions, program, words)),
   )
   return program
+}
+
+/** Throws `UsageError` for an argument that the command does not take, such as a file without its option. */
+function refuseExcessArgument(command: Command): void {
+  const excess = command.args[command.registeredArguments.length]
+  if (excess === undefined) return
+  const hasInput = command.options.some(({ long }) => long === '--input')
+  const advice = hasInput ? `; name a file by an option, such as --input ${printable(excess)}` : ''
+  throw new UsageError(`${command.name()} does not take the argument ${printable(excess)}${advice}.`)
 }
 
 /** Examples in the help of `tandem` itself, and of the command that a library makes. */

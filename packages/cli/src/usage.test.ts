@@ -6,6 +6,14 @@ import { temporaryFolder } from './testing/temporary-folder.ts'
 describe('wrong usage', () => {
   it.each([
     ['an unknown command', 'transmogrify', /unknown command 'transmogrify'/],
+    ['help for an unknown command', 'help transmogrify', /unknown command 'transmogrify'/],
+    ['--help of an unknown command', 'transmogrify --help', /unknown command 'transmogrify'/],
+    [
+      'a file without its option',
+      'transpose a.npy',
+      /transpose does not take the argument a\.npy; name a file by an option, such as --input a\.npy/,
+    ],
+    ['an argument of a command without any', 'devices all', /devices does not take the argument all\./],
     ['an unknown option', 'reduce --colour red', /unknown option '--colour'/],
     [
       'a size that is no number',
@@ -49,9 +57,9 @@ describe('wrong usage', () => {
     ],
     ['an output in no folder', 'transpose --output nowhere/b.npy', /nowhere\/b\.npy cannot be written/],
     [
-      'a folder that cannot be made',
+      'a folder that cannot be created',
       'demo --folder /proc/tandem/demo',
-      /\/proc\/tandem\/demo cannot be made/,
+      /\/proc\/tandem\/demo cannot be created/,
     ],
     ['a picture that is no PNG', 'jacobi --image out.jpg', /written as PNG, but out\.jpg ends in \.jpg/],
     ['a picture that is no SVG', 'histogram --image out.png', /written as SVG, but out\.png ends in \.png/],

@@ -50,7 +50,7 @@ template <typename Type> Type fromJs(const Napi::Value &value) {
   } else {
     const auto object = value.As<Napi::Object>();
     Type result{};
-    Type::eachMember(result, [&](const char *name, auto &member) {
+    eachMember(result, [&](const std::string &name, auto &member) {
       member = fromJs<std::remove_reference_t<decltype(member)>>(object.Get(name));
     });
     return result;
@@ -78,7 +78,7 @@ template <typename Type> Napi::Value toJs(Napi::Env env, const Type &value) {
     return value ? toJs(env, *value) : env.Undefined();
   } else {
     auto object = Napi::Object::New(env);
-    Type::eachMember(value, [&](const char *name, const auto &member) {
+    eachMember(value, [&](const std::string &name, const auto &member) {
       const auto converted = toJs(env, member);
       if (!converted.IsUndefined()) object.Set(name, converted);
     });

@@ -153,7 +153,8 @@ export function toAdapterOptions(given: unknown): { featureLevel: string; forceF
   const options: Dictionary = toDictionary(given, 'The options of requestAdapter')
   const featureLevel = member(options, 'featureLevel', 'core', toText)
   const forceFallbackAdapter = member(options, 'forceFallbackAdapter', false, Boolean)
-  if (options.powerPreference !== undefined)
-    toEnum(options.powerPreference, ['low-power', 'high-performance'], 'powerPreference')
+  member<string | undefined>(options, 'powerPreference', undefined, (value) =>
+    toEnum(value, ['low-power', 'high-performance'], 'powerPreference'),
+  )
   return { featureLevel, forceFallbackAdapter }
 }

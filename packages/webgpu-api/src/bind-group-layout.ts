@@ -101,7 +101,7 @@ interface GivenEntry extends LayoutEntry {
 function toEntry(item: unknown, features: ReadonlySet<string>): GivenEntry {
   const entry = toDictionary(item, 'An entry of a bind group layout')
   const binding = toU32(required(entry, 'binding', 'a layout entry'), 'binding')
-  const buffer = entry.buffer === undefined ? undefined : toBufferLayout(entry.buffer)
+  const buffer = member<BufferLayout | undefined>(entry, 'buffer', undefined, toBufferLayout)
   const { texture, kinds } = toTextureEntry(entry, features)
   const visibility = toU32(required(entry, 'visibility', 'a layout entry'), 'visibility')
   return { binding, visibility, buffer, texture, kinds: kinds + (buffer === undefined ? 0 : 1) }

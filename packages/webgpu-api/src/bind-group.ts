@@ -66,7 +66,7 @@ function toResource(value: unknown): Resource {
   const given = toDictionary(value, 'A resource of a bind group')
   const buffer = toObject(required(given, 'buffer', 'a resource of a bind group'), GPUBuffer, 'buffer')
   const offset = member(given, 'offset', 0, toU64)
-  return { buffer, offset, size: given.size === undefined ? undefined : toU64(given.size, 'size') }
+  return { buffer, offset, size: member<number | undefined>(given, 'size', undefined, toU64) }
 }
 
 /** Fills `ranges` with the bound ranges in the order of the layout, or returns what is wrong. */

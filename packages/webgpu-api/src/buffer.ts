@@ -18,7 +18,7 @@ export interface BufferState extends ObjectState {
   /** Byte offset of the buffer in `memory`. */
   readonly memoryOffset: number
   destroyed: boolean
-  /** False while the buffer is mapped or a mapping is pending. */
+  /** False while the buffer is mapped or a valid mapping is pending. */
   unmapped: boolean
 }
 
@@ -29,8 +29,10 @@ interface Mapping {
   readonly ranges: { readonly start: number; readonly end: number; readonly arrayBuffer: ArrayBuffer }[]
 }
 
-/** A call of `mapAsync` that has not resolved. */
+/** A call of `mapAsync` that has not settled. */
 interface PendingMapping {
+  /** Whether it is valid. The queue can use the buffer while a call that is not valid waits to reject. */
+  readonly isValid: boolean
   readonly abort: () => void
 }
 
@@ -82,7 +84,7 @@ export class GPUBuffer extends ApiObject<BufferState> {
     }
     const byteLength = length ?? Math.max(0, state.size - start)
     const problem = this.#mappingProblem(flags, start, byteLength)
-    const aborted = this.#begin()
+    const aborted = this.#begin(problem === undefined)
     const pending = this.#pending
     const settle = device.expectMapping()
     try {
@@ -199,11 +201,11 @@ export class GPUBuffer extends ApiObject<BufferState> {
   }
 
   /** Begins a pending mapping. The returned promise rejects when it is aborted. */
-  #begin(): Promise<never> {
+  #begin(isValid: boolean): Promise<never> {
     const aborted = new Promise<never>((_, reject) => {
       const abort = () =>
         reject(new DOMException(`${named(this)} was unmapped before its mapping completed.`, 'AbortError'))
-      this.#pending = { abort }
+      this.#pending = { isValid, abort }
     })
     aborted.catch(() => {})
     this.#updateState()
@@ -217,9 +219,9 @@ export class GPUBuffer extends ApiObject<BufferState> {
 
   #updateState(): void {
     const state = this.#own
-    state.unmapped = this.#mapping === undefined && this.#pending === undefined
+    state.unmapped = this.#mapping === undefined && this.#pending?.isValid !== true
     const { mapped } = state.device
-    if (state.unmapped) mapped.delete(state)
+    if (this.mapState === 'unmapped') mapped.delete(state)
     else if (!mapped.has(state)) mapped.set(state, new WeakRef(this))
   }
 }

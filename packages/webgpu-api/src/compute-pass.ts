@@ -10,6 +10,7 @@ import { creation, nameInterface } from './interfaces.ts'
 import { GPUQuerySet, type QuerySetState } from './query-set.ts'
 import {
   labelOf,
+  member,
   requireArguments,
   required,
   toDictionary,
@@ -200,8 +201,12 @@ export function beginComputePass(encoder: EncoderState, given: unknown): GPUComp
   const { device } = encoder
   const descriptor = toDictionary(given, 'The descriptor of beginComputePass')
   const label = labelOf(descriptor)
-  const writes =
-    descriptor.timestampWrites === undefined ? undefined : toTimestampWrites(descriptor.timestampWrites)
+  const writes = member<TimestampWrites | undefined>(
+    descriptor,
+    'timestampWrites',
+    undefined,
+    toTimestampWrites,
+  )
   const records = encoder.isOpen('beginComputePass')
   let atEnd: Stamp | undefined
   if (records && writes !== undefined) {
@@ -242,7 +247,7 @@ interface TimestampWrites {
 
 function toTimestampWrites(value: unknown): TimestampWrites {
   const given = toDictionary(value, 'timestampWrites')
-  const index = (name: string) => (given[name] === undefined ? undefined : toU32(given[name], name))
+  const index = (name: string) => member<number | undefined>(given, name, undefined, toU32)
   const begin = index('beginningOfPassWriteIndex')
   const end = index('endOfPassWriteIndex')
   const querySet = toObject(required(given, 'querySet', 'timestampWrites'), GPUQuerySet, 'querySet')

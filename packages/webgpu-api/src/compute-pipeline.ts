@@ -19,6 +19,7 @@ import { GPUShaderModule } from './shader-module.ts'
 import type { ShaderKernel } from './shader-source.ts'
 import {
   labelOf,
+  member,
   requireArguments,
   required,
   toDictionary,
@@ -149,8 +150,10 @@ function toPipeline(given: unknown, method: string): GivenPipeline {
   const label = labelOf(descriptor)
   const layout = toLayout(required(descriptor, 'layout', what))
   const compute = toDictionary(required(descriptor, 'compute', what), 'compute')
-  const constants = compute.constants === undefined ? [] : toRecord(compute.constants, toDouble, 'constants')
-  const entryPoint = compute.entryPoint === undefined ? undefined : toText(compute.entryPoint)
+  const constants = member<[string, number][]>(compute, 'constants', [], (value, name) =>
+    toRecord(value, toDouble, name),
+  )
+  const entryPoint = member<string | undefined>(compute, 'entryPoint', undefined, toText)
   const module = toObject(required(compute, 'module', 'compute'), GPUShaderModule, 'module')
   return { label, layout, module, entryPoint, constants: Object.fromEntries(constants) }
 }

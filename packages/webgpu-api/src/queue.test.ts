@@ -1,7 +1,7 @@
 import { referenceBackend } from '@tandem-gpu/core/testing'
 import { describe, expect, it } from 'vitest'
 import { createGPU, destroyGPU } from './create-gpu.ts'
-import { expectValidation, mapMode, openedGpu, readBack, usage } from './testing-gpu.ts'
+import { expectValidation, mapMode, openedGpu, readBack, rejection, usage } from './testing-gpu.ts'
 
 const opened = openedGpu()
 const { COPY_SRC, COPY_DST, MAP_READ } = usage
@@ -24,6 +24,10 @@ describe('19.2 writeBuffer', () => {
       [[words[1]!], new DataView(bytes.buffer, 4), 0, 4],
       [[], words, 6],
     ]
+    const detached = new ArrayBuffer(8)
+    const views = [new Uint16Array(detached), new DataView(detached)]
+    structuredClone(detached, { transfer: [detached] })
+    for (const data of [detached, ...views]) cases.push([[], data])
     for (const [expected, data, offset, size] of cases) {
       const buffer = device.createBuffer({ size: 24, usage: COPY_DST | COPY_SRC })
       device.queue.writeBuffer(buffer, 0, data as Uint32Array<ArrayBuffer>, offset, size)
@@ -114,6 +118,15 @@ describe('19.2 submit', () => {
     await expectValidation(device, /is mapped/, () => device.queue.submit(commands()))
     buffer.unmap()
     await expectValidation(device, undefined, () => device.queue.submit(commands()))
+    // A call of mapAsync that is not valid leaves the buffer to the queue, even before its promise rejects.
+    const refused = expectValidation(device, /MAP_WRITE/, () => rejection(buffer.mapAsync(mapMode.WRITE)))
+    expect(buffer.mapState).toBe('pending')
+    const used = expectValidation(device, undefined, () => {
+      device.queue.writeBuffer(buffer, 0, Uint32Array.of(3))
+      device.queue.submit(commands())
+    })
+    expect([await refused, buffer.mapState]).toEqual(['OperationError', 'unmapped'])
+    await used
     const late = commands()
     buffer.destroy()
     await expectValidation(device, /is destroyed/, () => device.queue.submit(late))

@@ -4,7 +4,7 @@ import type { DeviceState } from './device-state.ts'
 import { creation, nameInterface } from './interfaces.ts'
 import { GPUPipelineLayout } from './pipeline-layout.ts'
 import { ShaderSource } from './shader-source.ts'
-import { labelOf, required, toDictionary, toEnum, toSequence, toText } from './webidl.ts'
+import { labelOf, member, required, toDictionary, toEnum, toSequence, toText } from './webidl.ts'
 
 export interface ShaderModuleState extends ObjectState {
   readonly source: ShaderSource
@@ -41,7 +41,7 @@ export function createShaderModule(device: DeviceState, given: unknown): GPUShad
   const descriptor = toDictionary(given, what)
   const label = labelOf(descriptor)
   const code = toText(required(descriptor, 'code', what))
-  if (descriptor.compilationHints !== undefined) checkHints(descriptor.compilationHints)
+  member(descriptor, 'compilationHints', undefined, checkHints)
   let source = sources.get(code)
   if (source === undefined) {
     source = new ShaderSource(code, device.channel.frontEndCache)
@@ -54,7 +54,7 @@ export function createShaderModule(device: DeviceState, given: unknown): GPUShad
 }
 
 /** Validates hints and otherwise ignores them: kernels are compiled when their pipelines are created. */
-function checkHints(hints: unknown): void {
+function checkHints(hints: unknown): undefined {
   toSequence(
     hints,
     (item) => {
@@ -68,6 +68,7 @@ function checkHints(hints: unknown): void {
     },
     'compilationHints',
   )
+  return undefined
 }
 
 function missingFeature({ features }: ShaderSource, available: ReadonlySet<string>): string | undefined {

@@ -48,7 +48,8 @@ export class ModelBuffer {
   /** The mapped byte range. */
   mapped: readonly [from: number, to: number] | undefined
   mode: 'read' | 'write' | 'creation' = 'read'
-  pending: { aborted: boolean; settled: Promise<void> } | undefined
+  /** A call of mapAsync; it takes the buffer from the queue only if it is valid. */
+  pending: { aborted: boolean; readonly isValid: boolean; settled: Promise<void> } | undefined
   ranges: { from: number; to: number; arrayBuffer: ArrayBuffer; written: Uint8Array | undefined }[] = []
 
   constructor(
@@ -78,7 +79,7 @@ export class ModelBuffer {
 
   /** Whether submits may use the buffer. */
   get isFree(): boolean {
-    return this.valid && !this.destroyed && this.state === 'unmapped'
+    return this.valid && !this.destroyed && this.mapped === undefined && this.pending?.isValid !== true
   }
 }
 
@@ -261,6 +262,7 @@ export class DeviceModel {
     const needed = mode === 1 ? MAP_READ : MAP_WRITE
     const wrong =
       !target.isFree ||
+      target.state !== 'unmapped' ||
       (mode !== 1 && mode !== 2) ||
       (target.usage & needed) === 0 ||
       offset % 8 !== 0 ||
@@ -269,7 +271,7 @@ export class DeviceModel {
     const already = target.state === 'pending'
     const what = `mapAsync ${mode} ${offset} ${size} of ${target.size}`
     const promise = owner.#scoped(what, wrong, () => target.buffer.mapAsync(mode, offset, size))
-    const pending = { aborted: false, settled: Promise.resolve() }
+    const pending = { aborted: false, isValid: !wrong, settled: Promise.resolve() }
     pending.settled = promise.then(
       () => {
         if (wrong || pending.aborted) throw new Error(`${what} resolves`)

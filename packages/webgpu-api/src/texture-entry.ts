@@ -102,16 +102,14 @@ export function toTextureEntry(
   features: ReadonlySet<string>,
 ): { texture: TextureEntry | undefined; kinds: number } {
   const found: TextureEntry[] = []
-  if (entry.externalTexture !== undefined) {
-    toDictionary(entry.externalTexture, 'externalTexture')
-    found.push({ kind: 'externalTexture', key: 'external' })
-  }
-  if (entry.sampler !== undefined) {
-    const type = choice(toDictionary(entry.sampler, 'sampler'), 'type', samplerTypes, 'filtering')
-    found.push({ kind: 'sampler', key: type })
-  }
-  if (entry.storageTexture !== undefined) {
-    const given = toDictionary(entry.storageTexture, 'storageTexture')
+  const present = (name: TextureEntry['kind'], convert: (given: Dictionary) => TextureEntry) =>
+    member<undefined>(entry, name, undefined, (value) => {
+      found.push(convert(toDictionary(value, name)))
+      return undefined
+    })
+  present('externalTexture', () => ({ kind: 'externalTexture', key: 'external' }))
+  present('sampler', (given) => ({ kind: 'sampler', key: choice(given, 'type', samplerTypes, 'filtering') }))
+  present('storageTexture', (given) => {
     const access = choice(given, 'access', accesses, 'write-only')
     const format = toEnum(required(given, 'format', 'storageTexture'), formats, 'format')
     const needed = featuresOfFormats.find(([pattern]) => pattern.test(format))?.[1]
@@ -121,16 +119,15 @@ export function toTextureEntry(
       )
     const viewDimension = choice(given, 'viewDimension', dimensions, '2d')
     const key = `${access} ${format} ${viewDimension}`
-    found.push({ kind: 'storageTexture', key, access, format, viewDimension })
-  }
-  if (entry.texture !== undefined) {
-    const given = toDictionary(entry.texture, 'texture')
+    return { kind: 'storageTexture', key, access, format, viewDimension }
+  })
+  present('texture', (given) => {
     const multisampled = member(given, 'multisampled', false, Boolean)
     const sampleType = choice(given, 'sampleType', sampleTypes, 'float')
     const viewDimension = choice(given, 'viewDimension', dimensions, '2d')
     const key = `${sampleType} ${viewDimension} ${multisampled}`
-    found.push({ kind: 'texture', key, sampleType, multisampled, viewDimension })
-  }
+    return { kind: 'texture', key, sampleType, multisampled, viewDimension }
+  })
   return { texture: found[0], kinds: found.length }
 }
 

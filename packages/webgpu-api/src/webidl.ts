@@ -66,7 +66,7 @@ export function required(dictionary: Dictionary, name: string, what: string): un
   return value
 }
 
-/** A member with a default. */
+/** A member with a default. Members are read once, because reading one may run a getter. */
 export function member<T>(
   dictionary: Dictionary,
   name: string,
@@ -88,10 +88,10 @@ export function toSequence<T>(value: unknown, convert: (item: unknown) => T, wha
   }
   const iterate = (value as Partial<Iterable<unknown>>)[Symbol.iterator]
   if (typeof iterate !== 'function') throw new TypeError(`${what} is not iterable.`)
-  return Array.from(value as Iterable<unknown>, (item) => convert(item))
+  return Array.from({ [Symbol.iterator]: () => iterate.call(value) }, (item) => convert(item))
 }
 
-/** `record<DOMString, T>`: own enumerable members. */
+/** `record<USVString, T>`: own enumerable members. */
 export function toRecord<T>(
   value: unknown,
   convert: (item: unknown, key: string) => T,
@@ -99,7 +99,14 @@ export function toRecord<T>(
 ): [key: string, value: T][] {
   if (value === null || (typeof value !== 'object' && typeof value !== 'function'))
     throw new TypeError(`${what} is ${String(value)}; it must be an object.`)
-  return Object.entries(value).map(([key, item]) => [key, convert(item, key)])
+  const found = new Map<string, T>()
+  for (const key of Reflect.ownKeys(value)) {
+    if (Reflect.getOwnPropertyDescriptor(value, key)?.enumerable !== true) continue
+    // A template string throws for symbols.
+    const name = toText(key)
+    found.set(name, convert((value as Dictionary)[key as string], name))
+  }
+  return [...found]
 }
 
 /** `label` of a GPUObjectDescriptorBase. */
@@ -122,12 +129,25 @@ export function toBufferSource(
   what: string,
 ): { bytes: Uint8Array; elementByteLength: number } {
   if (ArrayBuffer.isView(value)) {
-    const { buffer, byteOffset, byteLength } = value
     const elementByteLength = 'BYTES_PER_ELEMENT' in value ? (value.BYTES_PER_ELEMENT as number) : 1
+    if (isDetached(value.buffer)) return { bytes: new Uint8Array(), elementByteLength }
+    const { buffer, byteOffset, byteLength } = value
     return { bytes: new Uint8Array(buffer, byteOffset, byteLength), elementByteLength }
   }
-  if (isArrayBuffer(value)) return { bytes: new Uint8Array(value), elementByteLength: 1 }
+  if (isArrayBuffer(value))
+    return { bytes: isDetached(value) ? new Uint8Array() : new Uint8Array(value), elementByteLength: 1 }
   throw new TypeError(`${what} must be an ArrayBuffer or a view of one.`)
+}
+
+/** Whether the memory has been transferred away. Node 20 has no `ArrayBuffer.prototype.detached`. */
+function isDetached(buffer: ArrayBufferLike): boolean {
+  if (buffer.byteLength > 0) return false
+  try {
+    new Uint8Array(buffer)
+    return false
+  } catch {
+    return true
+  }
 }
 
 /** Also recognizes buffers of other realms. */

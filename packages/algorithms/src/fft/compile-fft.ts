@@ -9,6 +9,7 @@ import {
 import { requireGroup } from '../option-types.ts'
 import { requireResult } from '../require-result.ts'
 import { type FftStep, stepsOf } from './fft-steps.ts'
+import { withTurns } from './pauses.ts'
 import {
   type FftLimits,
   type FftPass,
@@ -48,20 +49,26 @@ export async function compileFft(group: DeviceGroup, plan: FftPlan): Promise<Com
     const kernels = await owned.keepAll(
       steps.map(({ source }) => group.compile({ ...source, terminates: true })),
     )
-    const { values, starts } = joined(steps.map(({ table }) => table))
-    const buffers: DeviceBuffer<'f32'>[] = []
-    for (const device of group.devices) {
-      const buffer = owned.keep(
-        await device.allocate('f32', values.length, { label: 'fft tables', zero: false }),
+    const tables = new Map<FftStep['table'], readonly DeviceBuffer<'f32'>[]>()
+    for (const { table } of steps) {
+      if (tables.has(table)) continue
+      const factors = table === undefined ? [] : await withTurns(table())
+      // A binding cannot be empty, so a step without a table gets one value.
+      const values = Float32Array.from(factors.length === 0 ? [1, 0] : factors)
+      const allocated = await owned.keepAll(
+        group.devices.map((device) =>
+          device.allocate('f32', values.length, { label: 'fft table', zero: false }),
+        ),
       )
-      buffers.push(buffer)
-      if (device.local) await group.queue.write(buffer, values)
+      for (const buffer of allocated) if (buffer.device.local) await group.queue.write(buffer, values)
+      tables.set(table, allocated)
     }
     let at = 0
-    const compiled = (step: FftStep): CompiledStep => {
-      const { start, length } = starts[at]!
-      return { ...step, kernel: kernels[at++]!, tables: buffers.map((buffer) => buffer.slice(start, length)) }
-    }
+    const compiled = (step: FftStep): CompiledStep => ({
+      ...step,
+      kernel: kernels[at++]!,
+      tables: tables.get(step.table)!,
+    })
     return {
       plan,
       passes: passes.map((pass) => ({ ...pass, steps: pass.steps.map(compiled) })),
@@ -91,32 +98,4 @@ export async function compileAnywhere(
     const note = `Kernels for these lengths cannot be compiled here, so the slower kernels for any length were used: ${error.message}`
     return { compiled, notes: [note] }
   }
-}
-
-/**
- * Concatenates the tables in f32, equal ones once. A step without a table gets one value, since a binding
- * cannot be empty.
- */
-function joined(tables: readonly (readonly number[])[]): {
-  readonly values: Float32Array<ArrayBuffer>
-  readonly starts: readonly { readonly start: number; readonly length: number }[]
-} {
-  const parts: { readonly start: number; readonly values: Float32Array }[] = []
-  let total = 0
-  const starts = tables.map((table) => {
-    const values = Float32Array.from(table.length === 0 ? [1, 0] : table)
-    const { length } = values
-    let part = parts.find(
-      ({ values: known }) => known.length === length && known.every((v, i) => v === values[i]),
-    )
-    if (part === undefined) {
-      part = { start: total, values }
-      parts.push(part)
-      total += length
-    }
-    return { start: part.start, length }
-  })
-  const values = new Float32Array(total)
-  for (const part of parts) values.set(part.values, part.start)
-  return { values, starts }
 }

@@ -21,15 +21,20 @@ export function radicesOf(length: number): readonly Radix[] | undefined {
 /**
  * The radices of a line in one kernel, each at most 32, in the number of stages that measured fastest on an
  * H200. Powers of two use radices up to 32 if the lines are columns of at least 512 values (1.2 to 1.3 times
- * as fast as up to 16) or contiguous with at least 2^13 values (1.4 times), otherwise up to 16: 1024 as 16 ·
- * 16 · 4 (1.12 times as fast as 16 · 8 · 8). Other primes are combined in pairs and triples: 1000 as 10 · 10
+ * as fast as up to 16), contiguous with at least 2^13 values (1.4 times) or, with `mirrors`, real numbers in
+ * 2^9 or 2^10 pairs (1.2 times), otherwise up to 16: 1024 as 16 · 16 · 4 (1.12 times as fast as 16 · 8 · 8). Other primes are combined in pairs and triples: 1000 as 10 · 10
  * · 10 (1.6 times as fast as 8 · 5 · 5 · 5), 1536 as 16 · 16 · 6 (1.13), 6561 as 27 · 27 · 9 (2.3).
  */
-export function lineRadicesOf(length: number, contiguous: boolean): readonly Radix[] | undefined {
+export function lineRadicesOf(
+  length: number,
+  contiguous: boolean,
+  mirrors = false,
+): readonly Radix[] | undefined {
   const plain = radicesOf(length)
   if (plain === undefined || length === 1) return plain
   const [twos, threes, fives, sevens] = exponentsOf(length)
-  if (2 ** twos === length) return powersOfTwo(twos, twos >= (contiguous ? 13 : 9) ? 5 : 4)
+  const isLarge = twos >= (contiguous ? 13 : 9) || (mirrors && (twos === 9 || twos === 10))
+  if (2 ** twos === length) return powersOfTwo(twos, isLarge ? 5 : 4)
   const composed = (tens: number): number[] => {
     const bits = twos - tens
     const triples = equalPowers(3, threes, threes > 6 ? 3 : 2)

@@ -1,6 +1,7 @@
 import type { CompileOptions } from '@tandem-gpu/core'
-import { chirpSource, convertSource, packedSource, stageSource } from './generic-kernels.ts'
+import { chirpSource, convertSource, mirrorSource, stageSource } from './generic-kernels.ts'
 import { chooseLineKernel, type LineKernelShape, type LinePlace, lineSource } from './line-kernel.ts'
+import type { Paused } from './pauses.ts'
 import {
   type ChirpMethod,
   type ComplexMethod,
@@ -9,19 +10,19 @@ import {
   type FftPass,
   type FftPlan,
   isContiguous,
+  isMirrored,
   type LineMethod,
   type PackedMethod,
   type SquareMethod,
   type StagesMethod,
 } from './plan-fft.ts'
-import { root } from './roots.ts'
-import { chirpSpectrum, chirpTable, lineTable, stageFactors } from './twiddles.ts'
+import { chirpSpectrum, chirpTable, lineTable, mirrorRoots, stageFactors } from './twiddles.ts'
 
 /** One kernel of a pass: dispatched once, over all lines of the axis on a device. */
 export interface FftStep {
   readonly source: CompileOptions
-  /** The factors that the kernel reads: complex numbers, real part first. */
-  readonly table: readonly number[]
+  /** Computes the factors that the kernel reads: complex numbers, real part first. Absent if it reads none. */
+  readonly table?: (() => Paused<Float32Array>) | undefined
   /** The number of values of a line that the kernel reads and writes, and their kinds. */
   readonly inputLength: number
   readonly outputLength: number
@@ -45,9 +46,8 @@ export type FftStepWork =
       /** Whether the transformed values of a column are adjacent in memory. */
       readonly turns: boolean
     }
-  | { readonly kind: 'stage'; readonly radix: number; readonly before: number }
-  | { readonly kind: 'multiply' }
-  | { readonly kind: 'convert' }
+  /** Items of a line, one for each invocation; `before` is the product of the radices before a stage. */
+  | { readonly kind: 'items'; readonly items: number; readonly before?: number }
 
 /**
  * The steps of a pass, in order. The layout of lines is chosen for each step, since the first reads the
@@ -88,13 +88,18 @@ function placeOf({ shape }: FftPlan, { axis, transposes }: FftPass): Pick<Ends, 
 
 /** Steps from real numbers to half a spectrum, or back, for lines whose numbers are paired. */
 function packedSteps({ length, half }: PackedMethod, ends: Ends): FftStep[] {
-  const complex = anySteps(half, { ...ends, from: 'complex', to: 'complex' })
-  const direction = ends.from === 'real' ? 'unpack' : 'pack'
-  const table = Array.from({ length: length / 2 + 1 }, (_, k) => root(k, length)).flat()
-  const own = step({ source: packedSource(direction), table, length, work: { kind: 'convert' } })
-  return direction === 'unpack'
-    ? [...complex, { ...own, inputLength: length / 2, outputLength: length / 2 + 1 }]
-    : [{ ...own, inputLength: length / 2 + 1, outputLength: length / 2 }, ...complex]
+  const forward = ends.from === 'real'
+  const kinds = { from: 'complex', to: 'complex' } as const
+  const [inputLength, outputLength] = forward ? [length / 2, length / 2 + 1] : [length / 2 + 1, length / 2]
+  if (isMirrored(half))
+    return [
+      { ...lineStep(half, { ...ends, ...kinds }, forward ? 'last' : 'first'), inputLength, outputLength },
+    ]
+  const complex = anySteps(half, { ...ends, ...kinds })
+  const table = () => mirrorRoots(length)
+  const work = { kind: 'items', items: Math.floor(length / 4) + 1 } as const
+  const mirror = { ...step({ source: mirrorSource(), table, length, work }), inputLength, outputLength }
+  return forward ? [...complex, mirror] : [mirror, ...complex]
 }
 
 function anySteps(method: ComplexMethod, ends: Ends): FftStep[] {
@@ -123,7 +128,6 @@ function step(
 ): FftStep {
   const { length, from = 'complex', to = 'complex', ...rest } = part
   return {
-    table: [],
     inputLength: lengthOf(length, from),
     outputLength: lengthOf(length, to),
     from,
@@ -134,16 +138,30 @@ function step(
   }
 }
 
-function lineStep(method: LineMethod, { limits, ...ends }: Ends): FftStep {
-  const shape = chooseLineKernel({ method, ...ends }, limits)
+function lineStep(
+  method: LineMethod,
+  { limits, ...ends }: Ends,
+  mirrors?: LineKernelShape['mirrors'],
+): FftStep {
+  const shape = chooseLineKernel({ method, mirrors, ...ends }, limits)
   return step({
     source: lineSource(shape),
-    table: lineTable(method, undefined).values,
+    table: lineFactors(shape),
     length: method.length,
     from: ends.from,
     to: ends.to,
     work: { kind: 'line', shape },
   })
+}
+
+/** The table of a line's kernel. It is short, since lines fit into workgroup memory, so it needs no pauses. */
+function lineFactors(shape: LineKernelShape): FftStep['table'] {
+  const { values } = lineTable(shape)
+  if (values.length === 0) return undefined
+  // biome-ignore lint/correctness/useYield: a table without pauses
+  return function* () {
+    return Float32Array.from(values)
+  }
 }
 
 /**
@@ -175,7 +193,7 @@ function squareSteps(method: SquareMethod, { input, output, from, to, limits }: 
     const other = method[rows ? 'columns' : 'rows'].length
     return step({
       source: lineSource(shape),
-      table: lineTable(own, shape.square).values,
+      table: lineFactors(shape),
       length,
       ...kinds,
       work: { kind: 'square', shape, side, other, turns },
@@ -188,15 +206,18 @@ function squareSteps(method: SquareMethod, { input, output, from, to, limits }: 
  * transform, 1970).
  */
 function chirpSteps({ length, points, stages }: ChirpMethod): FftStep[] {
-  const multiply = (table: readonly number[], lengths: Partial<FftStep>) =>
-    step({ source: chirpSource(), table, length: points, work: { kind: 'multiply' }, ...lengths })
-  const wave = chirpTable(length)
+  const multiply = (table: FftStep['table'], { outputLength = points, ...more }: Partial<FftStep>) => {
+    const work = { kind: 'items', items: outputLength } as const
+    return step({ source: chirpSource(), table, length: points, work, outputLength, ...more })
+  }
+  const wave = () => chirpTable(length)
+  const transform = stageSteps(stages)
   return [
     multiply(wave, { inputLength: length }),
-    ...stageSteps(stages),
+    ...transform,
     // The inverse transform is a forward one between two exchanges of real and imaginary parts.
-    multiply(chirpSpectrum(length, points), { exchangesOutput: true }),
-    ...stageSteps(stages),
+    multiply(() => chirpSpectrum(length, points), { exchangesOutput: true }),
+    ...transform,
     multiply(wave, { inputLength: length, outputLength: length, exchangesInput: true }),
   ]
 }
@@ -205,13 +226,14 @@ function chirpSteps({ length, points, stages }: ChirpMethod): FftStep[] {
 function stageSteps({ length, radices }: StagesMethod): FftStep[] {
   let before = 1
   return radices.map((radix) => {
-    const table = stageFactors(radix, before)
-    const work = { kind: 'stage', radix, before } as const
+    const work = { kind: 'items', items: length / radix, before } as const
+    const table = () => stageFactors(radix, work.before)
     before *= radix
     return step({ source: stageSource(radix), table, length, work })
   })
 }
 
 function convertStep(length: number, from: FftLineKind, to: FftLineKind): FftStep {
-  return step({ source: convertSource(from, to), length, from, to, work: { kind: 'convert' } })
+  const work = { kind: 'items', items: length } as const
+  return step({ source: convertSource(from, to), length, from, to, work })
 }

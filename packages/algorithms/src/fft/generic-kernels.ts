@@ -3,29 +3,36 @@ import chirp from './chirp.part.wgsl.ts'
 import complex from './complex.part.wgsl.ts'
 import convert from './convert.part.wgsl.ts'
 import { type Radix, radices } from './factors.ts'
-import loadComplex from './load-complex.part.wgsl.ts'
-import loadHalf from './load-half.part.wgsl.ts'
-import loadReal from './load-real.part.wgsl.ts'
-import pack from './pack.part.wgsl.ts'
-import packed from './packed.part.wgsl.ts'
+import genericLines from './generic-lines.part.wgsl.ts'
+import { loads, stores } from './line-kinds.ts'
+import mirror from './mirror.part.wgsl.ts'
+import mirrorLines from './mirror-lines.part.wgsl.ts'
 import type { FftLineKind } from './plan-fft.ts'
 import { radixParts } from './radix-parts.ts'
 import stage from './stage.part.wgsl.ts'
-import storeComplex from './store-complex.part.wgsl.ts'
-import storeHalf from './store-half.part.wgsl.ts'
-import storeReal from './store-real.part.wgsl.ts'
-import unpack from './unpack.part.wgsl.ts'
 
 /** The workgroup size of these kernels. */
 export const genericInvocations = 64
 
-/** One stage, for lines of any length. */
+/** A kernel for lines of any length, whose `parts` define `compute`. */
+function source(
+  label: string,
+  parts: readonly string[],
+  from: FftLineKind = 'complex',
+  to: FftLineKind = 'complex',
+): CompileOptions {
+  const access = [loads[from], stores[to]]
+    .join('\n')
+    .replaceAll('LENGTH', 'params.items')
+    .replaceAll('INPUT_STEP', 'params.input_step')
+    .replaceAll('OUTPUT_STEP', 'params.output_step')
+  return { label: `fft ${label}`, wgsl: [complex, access, ...parts, genericLines].join('\n') }
+}
+
+/** One stage. */
 export function stageSource(radix: Radix): CompileOptions {
-  const constants = `const RADIX = ${radix}u;\n`
-  const wgsl = [complex, ...radixParts([radix]), constants, stage.replaceAll('DFT(', `dft_${radix}(`)].join(
-    '\n',
-  )
-  return { label: `fft stage of ${radix}`, wgsl }
+  const text = `const RADIX = ${radix}u;\n${stage.replaceAll('DFT(', `dft_${radix}(`)}`
+  return source(`stage of ${radix}`, [...radixParts([radix]), text])
 }
 
 /**
@@ -33,30 +40,17 @@ export function stageSource(radix: Radix): CompileOptions {
  * transforms.
  */
 export function chirpSource(): CompileOptions {
-  return { label: 'fft chirp', wgsl: [complex, chirp].join('\n') }
+  return source('chirp', [chirp])
 }
-
-const loads = { complex: loadComplex, real: loadReal, half: loadHalf }
-const stores = { complex: storeComplex, real: storeReal, half: storeHalf }
 
 /** Converts real numbers or half a spectrum to complex numbers, or back. */
 export function convertSource(from: FftLineKind, to: FftLineKind): CompileOptions {
-  const anyLength = (text: string) =>
-    text
-      .replaceAll('LENGTH', 'params.length')
-      .replaceAll('INPUT_STEP', 'params.input_step')
-      .replaceAll('OUTPUT_STEP', 'params.output_step')
-  return {
-    label: `fft ${from} to ${to}`,
-    wgsl: [complex, anyLength(loads[from]), anyLength(stores[to]), convert].join('\n'),
-  }
+  return source(`${from} to ${to}`, [convert], from, to)
 }
 
 /** The step before or after the transform of paired real numbers: from half a spectrum, or to it. */
-export function packedSource(direction: 'pack' | 'unpack'): CompileOptions {
-  const body = direction === 'pack' ? pack : unpack
-  const wgsl = [complex, packed.replace('NAME', direction).replace('BODY', body.trim())].join('\n')
-  return { label: `fft ${direction} real numbers`, wgsl }
+export function mirrorSource(): CompileOptions {
+  return source('mirror', [mirror, mirrorLines])
 }
 
 /** The kernels for lines of any length. Compiled ahead of time, they run everywhere. */
@@ -64,8 +58,7 @@ export function genericSources(): CompileOptions[] {
   return [
     ...radices.map(stageSource),
     chirpSource(),
-    packedSource('pack'),
-    packedSource('unpack'),
+    mirrorSource(),
     convertSource('real', 'complex'),
     convertSource('half', 'complex'),
     convertSource('complex', 'half'),

@@ -23,6 +23,6 @@ fn transform(
   for (var u = 0u; u < COUNT_0; u++) {
     let j = INDEX_0(THREAD_0 + u * THREADS);
     for (var i = 0u; i < INPUTS; i++) {
-      x_0[u][i] = load_point(read_at, j + i * BUTTERFLIES_0);
+      x_0[u][i] = load_point(read_at, PLACE_0(j, i));
     }
   }

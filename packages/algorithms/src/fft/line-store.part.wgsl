@@ -7,7 +7,7 @@
       let j = THREAD_s + u * THREADS;
       IF_s (j < BUTTERFLIES_s) {
       for (var i = 0u; i < OUTPUTS; i++) {
-        let k = j + i * BUTTERFLIES_s;
+        let k = PLACE_s(j, i);
         store_point(to, k, column, x_s[u][i]);
       }
       }

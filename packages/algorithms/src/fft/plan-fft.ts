@@ -248,8 +248,17 @@ function axisMethod(shape: readonly number[], axis: number, packs: boolean, limi
   const length = Math.max(1, shape[axis]!)
   const contiguous = isContiguous(shape, axis)
   const method = methodOf(length, contiguous, limits)
-  if (!packs || !contiguous || method.kind === 'line' || length % 2 === 1) return method
-  return { kind: 'packed', length, half: methodOf(length / 2, contiguous, limits) }
+  if (!packs || !contiguous || length % 2 === 1) return method
+  const line = fittingLine(length / 2, contiguous, limits, true)
+  if (line !== undefined) return { kind: 'packed', length, half: line }
+  const half = methodOf(length / 2, contiguous, limits)
+  const isSlow = method.kind !== 'line' && !isMirrored(half)
+  return isSlow ? { kind: 'packed', length, half } : method
+}
+
+/** Whether the kernel of a line of paired real numbers also makes or reads half a spectrum. */
+export function isMirrored(half: ComplexMethod): half is LineMethod {
+  return half.kind === 'line' && !half.convolves
 }
 
 function methodOf(length: number, contiguous: boolean, limits: FftLimits): ComplexMethod {
@@ -271,9 +280,14 @@ function methodOf(length: number, contiguous: boolean, limits: FftLimits): Compl
   return { kind: 'stages', length, radices }
 }
 
-function fittingLine(length: number, contiguous: boolean, limits: FftLimits): LineMethod | undefined {
-  const radices = lineRadicesOf(length, contiguous)
-  if (radices === undefined || !fitsLine(length, radices, contiguous, limits)) return undefined
+function fittingLine(
+  length: number,
+  contiguous: boolean,
+  limits: FftLimits,
+  mirrors = false,
+): LineMethod | undefined {
+  const radices = lineRadicesOf(length, contiguous, mirrors)
+  if (radices === undefined || !fitsLine(length, radices, contiguous, limits, mirrors)) return undefined
   return { kind: 'line', length, points: length, radices, convolves: false }
 }
 
@@ -290,26 +304,31 @@ function fitsLine(
   radices: readonly Radix[],
   contiguous: boolean,
   limits: FftLimits,
+  mirrors = false,
 ): boolean {
   if (!limits.lines || points > (contiguous ? longestLine : longestColumn)) return false
   const lines = contiguous ? 1 : fewestColumns
   const threads = lineThreads(points, radices, Math.floor(limits.workgroupInvocations / lines), 'few')
   return (
-    threads !== undefined && tileByteLength(points, radices, lines, 4) <= limits.workgroupMemoryByteLength
+    threads !== undefined &&
+    tileByteLength(points, radices, lines, 4, mirrors) <= limits.workgroupMemoryByteLength
   )
 }
 
 /**
  * Bytes of workgroup memory if each value occupies `byteLength` bytes: one row for each butterfly of the
- * first stage, with one element of padding after each row.
+ * first stage, with one element of padding after each row; and one more row if it mirrors real numbers in
+ * pairs.
  */
 export function tileByteLength(
   points: number,
   radices: readonly Radix[],
   lines: number,
   byteLength: number,
+  mirrors = false,
 ): number {
-  return radices.length === 1 ? 0 : (points / radices[0]!) * (radices[0]! + 1) * lines * byteLength
+  if (radices.length === 1 && !mirrors) return 0
+  return (points / radices[0]! + (mirrors ? 1 : 0)) * (radices[0]! + 1) * lines * byteLength
 }
 
 /**

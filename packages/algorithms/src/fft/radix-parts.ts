@@ -2,30 +2,27 @@ import type { Radix } from './factors.ts'
 import radix1 from './radix-1.part.wgsl.ts'
 import radix2 from './radix-2.part.wgsl.ts'
 import radix3 from './radix-3.part.wgsl.ts'
-import radix4 from './radix-4.part.wgsl.ts'
 import radix5 from './radix-5.part.wgsl.ts'
 import radix7 from './radix-7.part.wgsl.ts'
-import radix8 from './radix-8.part.wgsl.ts'
-import radix16 from './radix-16.part.wgsl.ts'
 import { root } from './roots.ts'
 
 const parts: Readonly<Partial<Record<Radix, string>>> = {
   1: radix1,
   2: radix2,
   3: radix3,
-  4: radix4,
   5: radix5,
   7: radix7,
-  8: radix8,
-  16: radix16,
 }
 
 /** The radices that are composed of two others; the rest are written by hand. */
 const composed: Readonly<Partial<Record<Radix, readonly [Radix, Radix]>>> = {
+  4: [2, 2],
   6: [2, 3],
+  8: [4, 2],
   9: [3, 3],
   10: [2, 5],
   12: [4, 3],
+  16: [4, 4],
   25: [5, 5],
   27: [9, 3],
   32: [16, 2],
@@ -37,7 +34,7 @@ export function radixParts(radices: readonly Radix[]): string[] {
   const add = (radix: Radix) => {
     if (texts.has(radix)) return
     const factors = composed[radix]
-    for (const used of factors ?? (radix > 7 ? [4 as const] : [])) add(used)
+    for (const used of factors ?? []) add(used)
     texts.set(radix, factors === undefined ? parts[radix]! : composedPart(...factors))
   }
   radices.forEach(add)
@@ -76,6 +73,8 @@ function composedPart(a: Radix, b: Radix): string {
 function turned(value: string, power: number, count: number): string {
   if (power === 0) return value
   if (4 * power === count) return `turn_back(${value})`
+  if (8 * power === count) return `turn_eighth(${value})`
+  if (8 * power === 3 * count) return `turn_back(turn_eighth(${value}))`
   const [x, y] = root(power, count)
   const literal = (part: number) => `${part.toPrecision(20)}f`
   return `multiply(${value}, Complex(${literal(x)}, ${literal(y)}))`

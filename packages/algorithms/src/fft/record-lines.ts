@@ -156,17 +156,14 @@ function restSpan(lines: Lines, strides: LineStrides, length: number, level: 'ou
   return level === 'inner' ? line : (lines.inner - 1) * strides.inner + line
 }
 
-function workgroupsOf(step: CompiledStep, { outer, inner }: Lines): number {
-  const { work } = step
+function workgroupsOf({ work }: CompiledStep, { outer, inner }: Lines): number {
   switch (work.kind) {
     case 'line':
       return outer * Math.ceil(inner / work.shape.lines)
     case 'square':
       return outer * inner * work.other
-    case 'stage':
-      return Math.ceil((outer * inner * step.inputLength) / work.radix / genericInvocations)
-    default:
-      return Math.ceil((outer * inner * Math.max(step.inputLength, step.outputLength)) / genericInvocations)
+    case 'items':
+      return Math.ceil((outer * inner * work.items) / genericInvocations)
   }
 }
 
@@ -180,7 +177,7 @@ function dispatchStep(
   const { work, kernel } = step
   const { outer, inner } = lines
   // Only some dispatches of the generic kernels read factors.
-  const factors = step.table.length > 0 || work.kind === 'stage'
+  const factors = step.table !== undefined
   const common = {
     input,
     output,
@@ -222,7 +219,13 @@ function dispatchStep(
   // in memory.
   const [high, low] =
     lines.input.step === 1 && outer === 1 ? (['inner', 'outer'] as const) : (['outer', 'inner'] as const)
-  const strides = {
+  const { items, before = 1 } = work
+  dispatch(workgroupsOf(step, lines), {
+    count: outer * inner * items,
+    items,
+    input_length: step.inputLength,
+    output_length: step.outputLength,
+    before,
     inner: lines[low],
     input_outer: lines.input[high],
     input_inner: lines.input[low],
@@ -230,21 +233,7 @@ function dispatchStep(
     output_outer: lines.output[high],
     output_inner: lines.output[low],
     output_step: lines.output.step,
-  }
-  const { inputLength, outputLength } = step
-  if (work.kind === 'stage') {
-    const butterflies = inputLength / work.radix
-    const count = outer * inner * butterflies
-    dispatch(Math.ceil(count / genericInvocations), { count, butterflies, before: work.before, ...strides })
-  } else if (work.kind === 'multiply') {
-    const count = outer * inner * outputLength
-    const lengths = { input_length: inputLength, output_length: outputLength }
-    dispatch(Math.ceil(count / genericInvocations), { count, ...lengths, ...strides })
-  } else {
-    const length = Math.max(inputLength, outputLength)
-    const count = outer * inner * length
-    dispatch(Math.ceil(count / genericInvocations), { count, length, ...strides })
-  }
+  })
 }
 
 /** One level of line indices: how many there are, and the distances between them. */

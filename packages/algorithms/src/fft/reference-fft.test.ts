@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { referenceFft, withoutPauses } from './reference-fft.ts'
+import { withoutPauses } from './pauses.ts'
+import { mixedRadixFft, referenceFft } from './reference-fft.ts'
+import { chirpSpectrum, chirpTable, mirrorRoots, stageFactors } from './twiddles.ts'
 
 describe('the reference', () => {
   it('is the sum of which a transform consists, for every length up to 64 and some primes', () => {
@@ -18,4 +20,21 @@ describe('the reference', () => {
       }
     }
   })
+
+  // The number of values, and how often each is computed: by stages of radix 4, and once in a table.
+  it.each([
+    ['the transform', 2 ** 18, 9, () => mixedRadixFft(new Float64Array(2 ** 18), new Float64Array(2 ** 18))],
+    ['the factors of a stage', 2 ** 18, 1, () => stageFactors(2, 2 ** 18)],
+    ['the factors of a mirror step', 2 ** 18, 1, () => mirrorRoots(2 ** 19)],
+    ['a chirp', 99_991, 1, () => chirpTable(99_991)],
+    ['the spectrum of a chirp', 2 ** 18, 9, () => chirpSpectrum(99_991, 2 ** 18)],
+  ] as const)(
+    '%s of long lines pauses at least once per 2^17 values, so that the event loop can turn',
+    (_, values, times, work) => {
+      let pauses = 0
+      for (const _ of work()) pauses++
+      expect(pauses).toBeGreaterThanOrEqual(times * Math.floor(values / 2 ** 17))
+      expect(pauses).toBeGreaterThan(times)
+    },
+  )
 })

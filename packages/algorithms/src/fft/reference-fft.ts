@@ -1,70 +1,85 @@
-import { giveTurn } from '../element-source.ts'
 import { paddedLength, radicesOf } from './factors.ts'
+import { inPieces, type Paused, withTurns } from './pauses.ts'
 import type { FftPlan } from './plan-fft.ts'
 import { type ComplexArray, chirp, conjugateChirp, root } from './roots.ts'
 
-/** A transform that pauses after each stage. */
-type StagedFft = Generator<undefined, ComplexArray, undefined>
-
 /** Σ x[n] · exp(−2πi · k · n / N) in f64, of any length; the input may be overwritten. */
-export function referenceFft(re: Float64Array, im: Float64Array): StagedFft {
+export function referenceFft(re: Float64Array, im: Float64Array): Paused<ComplexArray> {
   return radicesOf(re.length) === undefined ? chirpFft(re, im) : mixedRadixFft(re, im)
-}
-
-/** The result of a transform, without the pauses. */
-export function withoutPauses(stages: StagedFft): ComplexArray {
-  for (;;) {
-    const { done, value } = stages.next()
-    if (done) return value
-  }
 }
 
 /**
  * Stockham's algorithm with radices up to 7; each stage reads one pair of arrays and writes another.
  * Overwrites its input.
  */
-export function* mixedRadixFft(re: Float64Array, im: Float64Array): StagedFft {
+export function* mixedRadixFft(re: Float64Array, im: Float64Array): Paused<ComplexArray> {
   const length = re.length
-  let [fromRe, fromIm]: [Float64Array, Float64Array] = [re, im]
-  let [toRe, toIm]: [Float64Array, Float64Array] = [new Float64Array(length), new Float64Array(length)]
-  const table = rootsOf(length)
+  let from: ComplexArray = { re, im }
+  let to: ComplexArray = { re: new Float64Array(length), im: new Float64Array(length) }
+  const table = yield* rootsOf(length)
   let before = 1
   for (const radix of smallRadices(length)) {
-    const butterflies = length / radix
-    const [xs, ys] = [new Float64Array(radix), new Float64Array(radix)]
-    const step = length / (before * radix)
-    for (let k = 0; k < before; k++) {
-      for (let j = k; j < butterflies; j += before) {
-        for (let i = 0; i < radix; i++) {
-          const c = table.re[k * i * step]!
-          const s = table.im[k * i * step]!
-          const x = fromRe[j + i * butterflies]!
-          const y = fromIm[j + i * butterflies]!
-          xs[i] = x * c - y * s
-          ys[i] = x * s + y * c
-        }
-        const to = (j - k) * radix + k
-        for (let m = 0; m < radix; m++) {
-          let sumRe = 0
-          let sumIm = 0
-          for (let i = 0; i < radix; i++) {
-            const at = ((i * m) % radix) * butterflies
-            const c = table.re[at]!
-            const s = table.im[at]!
-            sumRe += xs[i]! * c - ys[i]! * s
-            sumIm += xs[i]! * s + ys[i]! * c
-          }
-          toRe[to + m * before] = sumRe
-          toIm[to + m * before] = sumIm
-        }
-      }
-    }
-    ;[fromRe, toRe] = [toRe, fromRe]
-    ;[fromIm, toIm] = [toIm, fromIm]
+    const stage = { radix, before, table, from, to }
+    yield* inPieces(length / radix, (first, last) => transformButterflies(stage, first, last))
+    ;[from, to] = [to, from]
     before *= radix
-    yield
   }
-  return { re: fromRe, im: fromIm }
+  return from
+}
+
+interface Stage {
+  readonly radix: number
+  /** The product of the radices of the preceding stages. */
+  readonly before: number
+  /** exp(−2πi · k / length) for each k. */
+  readonly table: ComplexArray
+  readonly from: ComplexArray
+  readonly to: ComplexArray
+}
+
+/** Computes the butterflies of a stage from `first` up to `last`. */
+function transformButterflies({ radix, before, table, from, to }: Stage, first: number, last: number): void {
+  const butterflies = table.re.length / radix
+  const step = butterflies / before
+  const [xs, ys] = [new Float64Array(radix), new Float64Array(radix)]
+  for (let j = first; j < last; j++) {
+    const k = j % before
+    for (let i = 0; i < radix; i++) {
+      const c = table.re[k * i * step]!
+      const s = table.im[k * i * step]!
+      const x = from.re[j + i * butterflies]!
+      const y = from.im[j + i * butterflies]!
+      xs[i] = x * c - y * s
+      ys[i] = x * s + y * c
+    }
+    const start = (j - k) * radix + k
+    if (radix === 4) {
+      const [x0, x1, x2, x3] = [xs[0]!, xs[1]!, xs[2]!, xs[3]!]
+      const [y0, y1, y2, y3] = [ys[0]!, ys[1]!, ys[2]!, ys[3]!]
+      to.re[start] = x0 + x1 + x2 + x3
+      to.im[start] = y0 + y1 + y2 + y3
+      to.re[start + before] = x0 + y1 - x2 - y3
+      to.im[start + before] = y0 - x1 - y2 + x3
+      to.re[start + 2 * before] = x0 - x1 + x2 - x3
+      to.im[start + 2 * before] = y0 - y1 + y2 - y3
+      to.re[start + 3 * before] = x0 - y1 - x2 + y3
+      to.im[start + 3 * before] = y0 + x1 - y2 - x3
+      continue
+    }
+    for (let m = 0; m < radix; m++) {
+      let sumRe = 0
+      let sumIm = 0
+      for (let i = 0; i < radix; i++) {
+        const at = ((i * m) % radix) * butterflies
+        const c = table.re[at]!
+        const s = table.im[at]!
+        sumRe += xs[i]! * c - ys[i]! * s
+        sumIm += xs[i]! * s + ys[i]! * c
+      }
+      to.re[start + m * before] = sumRe
+      to.im[start + m * before] = sumIm
+    }
+  }
 }
 
 /** The largest length whose roots are kept; a longer line takes much longer than its roots. */
@@ -74,10 +89,12 @@ let kept: ComplexArray = { re: new Float64Array(0), im: new Float64Array(0) }
 /**
  * exp(−2πi · k / length) for each k. Those of the last length are kept: all lines of an axis have one length.
  */
-function rootsOf(length: number): ComplexArray {
+function* rootsOf(length: number): Paused<ComplexArray> {
   if (kept.re.length === length) return kept
   const [re, im] = [new Float64Array(length), new Float64Array(length)]
-  for (let k = 0; k < length; k++) [re[k], im[k]] = root(k, length)
+  yield* inPieces(length, (from, to) => {
+    for (let k = from; k < to; k++) [re[k], im[k]] = root(k, length)
+  })
   if (length <= mostKept) kept = { re, im }
   return { re, im }
 }
@@ -91,10 +108,10 @@ function smallRadices(length: number): number[] {
 }
 
 /** Bluestein's algorithm. */
-function* chirpFft(re: Float64Array, im: Float64Array): StagedFft {
+function* chirpFft(re: Float64Array, im: Float64Array): Paused<ComplexArray> {
   const length = re.length
   const points = paddedLength(length)
-  const wave = chirp(length)
+  const wave = yield* chirp(length)
   const { re: c, im: s } = wave
   const [aRe, aIm] = [new Float64Array(points), new Float64Array(points)]
   for (let n = 0; n < length; n++) {
@@ -127,8 +144,11 @@ export async function referenceTransform(plan: FftPlan, input: ArrayLike<number>
   const { inputShape, realInput, realOutput, direction, scale, order } = plan
   const count = inputShape.reduce((product, length) => product * length, 1)
   let shape = [...inputShape]
-  let re = Float64Array.from({ length: count }, (_, index) => input[realInput ? index : 2 * index]!)
-  let im = Float64Array.from({ length: count }, (_, index) => (realInput ? 0 : input[2 * index + 1]!))
+  let [re, im] = [new Float64Array(count), new Float64Array(count)]
+  for (let index = 0; index < count; index++) {
+    re[index] = input[realInput ? index : 2 * index]!
+    im[index] = realInput ? 0 : input[2 * index + 1]!
+  }
   const inverse = direction === 'inverse'
   for (const { axis, from, to } of plan.passes) {
     const length = plan.shape[axis]!
@@ -150,10 +170,8 @@ export async function referenceTransform(plan: FftPlan, input: ArrayLike<number>
         lineIm[n] = own ? 0 : mirrored ? -im[at]! : im[at]!
       }
       // The inverse transform is the forward one with real and imaginary parts exchanged.
-      const stages = inverse ? referenceFft(lineIm, lineRe) : referenceFft(lineRe, lineIm)
-      let stage = stages.next()
-      for (; !stage.done; stage = stages.next()) await giveTurn()
-      const [doneRe, doneIm] = inverse ? [stage.value.im, stage.value.re] : [stage.value.re, stage.value.im]
+      const done = await withTurns(inverse ? referenceFft(lineIm, lineRe) : referenceFft(lineRe, lineIm))
+      const [doneRe, doneIm] = inverse ? [done.im, done.re] : [done.re, done.im]
       for (let k = 0; k < after; k++) {
         nextRe[(o * after + k) * inner + i] = doneRe[k]!
         nextIm[(o * after + k) * inner + i] = doneIm[k]!

@@ -1,3 +1,5 @@
+import { inPieces, type Paused } from './pauses.ts'
+
 /** Complex numbers in f64. */
 export interface ComplexArray {
   readonly re: Float64Array
@@ -29,14 +31,17 @@ export function root(k: number, n: number): readonly [number, number] {
 }
 
 /** exp(−πi · n² / length) for each n of a line. */
-export function chirp(length: number): ComplexArray {
+export function* chirp(length: number): Paused<ComplexArray> {
   const [re, im] = [new Float64Array(length), new Float64Array(length)]
   // Computed incrementally, n² modulo 2 · length stays an exact integer.
-  for (let n = 0, square = 0; n < length; square = (square + 2 * n + 1) % (2 * length), n++) {
-    const [x, y] = root(square, 2 * length)
-    re[n] = x
-    im[n] = y
-  }
+  let square = 0
+  yield* inPieces(length, (from, to) => {
+    for (let n = from; n < to; square = (square + 2 * n + 1) % (2 * length), n++) {
+      const [x, y] = root(square, 2 * length)
+      re[n] = x
+      im[n] = y
+    }
+  })
   return { re, im }
 }
 
@@ -46,10 +51,10 @@ export function chirp(length: number): ComplexArray {
  */
 export function conjugateChirp({ re, im }: ComplexArray, points: number): ComplexArray {
   const [toRe, toIm] = [new Float64Array(points), new Float64Array(points)]
-  for (let n = 0; n < re.length; n++)
-    for (const at of n === 0 ? [0] : [n, points - n]) {
-      toRe[at] = re[n]! / points
-      toIm[at] = -im[n]! / points
-    }
+  for (let n = 0; n < re.length; n++) {
+    const mirrored = n === 0 ? 0 : points - n
+    toRe[n] = toRe[mirrored] = re[n]! / points
+    toIm[n] = toIm[mirrored] = -im[n]! / points
+  }
   return { re: toRe, im: toIm }
 }

@@ -3,6 +3,7 @@ import { type ElementSource, readElements, streamChunkLength } from '../element-
 import { gatherNumbers } from '../gather-numbers.ts'
 import type { Verification } from '../report.ts'
 import { gatherSharded, type MatrixSlice, type ShardedMatrix } from '../sharded-matrix.ts'
+import { inPieces, withTurns } from './pauses.ts'
 import { type FftPlan, planFft } from './plan-fft.ts'
 import { referenceTransform } from './reference-fft.ts'
 import { root } from './roots.ts'
@@ -254,16 +255,15 @@ async function sumInput(
   const halved = realInput || realOutput ? axes.at(-1)! : -1
   // Factors along the last axis, by position there.
   const columns = [...new Set(places.map((place) => place[last]!))]
-  const tables = columns.map((k) =>
-    Array.from({ length: lineLength }, (_, n) => factor(last, k, n)).reduce(
-      (table, [re, im], n) => {
-        table[2 * n] = re
-        table[2 * n + 1] = im
-        return table
-      },
-      new Float64Array(2 * lineLength),
-    ),
-  )
+  const tables: Float64Array[] = []
+  for (const k of columns) {
+    const table = new Float64Array(2 * lineLength)
+    const fill = (from: number, to: number) => {
+      for (let n = from; n < to; n++) [table[2 * n], table[2 * n + 1]] = factor(last, k, n)
+    }
+    await withTurns(inPieces(lineLength, fill))
+    tables.push(table)
+  }
   const result = new Float64Array(2 * places.length + 1)
   const lineNumbers = lineLength * numbers
   const first = row * input.columns

@@ -73,18 +73,13 @@ export async function compileHistogram(
     low: 'number',
     high: 'number',
     edges: 'any',
-    variant: 'string',
+    variant: ['workgroup', 'storage'],
   })
   const bins = binsOf(options)
   const { type } = options
   const count = bins.edges.length - 1
   const fits = count <= workgroupBins
   const variant = options.variant ?? (characterOf(group).fastBarriers && fits ? 'workgroup' : 'storage')
-  if (!['workgroup', 'storage'].includes(variant))
-    throw new GpuError(
-      'validation',
-      `There is no histogram variant ${variant}; the variants are workgroup and storage.`,
-    )
   if (variant === 'workgroup' && !fits)
     throw new GpuError(
       'too-large',

@@ -105,7 +105,9 @@ export async function blockReader(
       ]
     })
   })
-  const edges = (await Promise.all(arriving)).filter(({ data }) => data !== undefined)
+  const edges = (await Promise.all(arriving)).flatMap(({ cells, data }) =>
+    data === undefined ? [] : [{ cells, data }],
+  )
   const own = blocks.filter(({ owner }) => owner.local)
   const outlineReader = rowReader(outline, columns)
   return async (wanted) => {
@@ -114,7 +116,7 @@ export async function blockReader(
       const cells = common(wanted, { row, column: 0, rows: 1, columns })
       if (cells !== undefined) transfer(cells, await outlineReader(cells), wanted, result)
     }
-    for (const { cells, data } of edges) transfer(cells, data!, wanted, result)
+    for (const { cells, data } of edges) transfer(cells, data, wanted, result)
     for (const block of own) {
       const cells = common(wanted, cellsOf(block))
       if (cells === undefined) continue

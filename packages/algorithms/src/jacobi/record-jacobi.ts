@@ -264,10 +264,14 @@ function recordExchange(
       recorder.copy(band(blocks[block.below]!, 0), band(block, rows), { label: 'halo row' })
   }
   for (const [index, block] of blocks.entries()) {
-    if (meet(index, block.left))
-      recorder.copy(blocks[block.left]!.send.right!, block.receive.left!, { label: 'halo column' })
-    if (meet(index, block.right))
-      recorder.copy(blocks[block.right]!.send.left!, block.receive.right!, { label: 'halo column' })
+    for (const [side, opposite] of [
+      ['left', 'right'],
+      ['right', 'left'],
+    ] as const) {
+      const other = block[side]
+      if (meet(index, other))
+        recorder.copy(blocks[other]!.send[opposite]!, block.receive[side]!, { label: 'halo column' })
+    }
   }
   for (const block of own) {
     const { left, right } = block.receive

@@ -9,12 +9,12 @@ import {
 import { describe, expect, it } from 'vitest'
 import { generatedElements } from '../element-source.ts'
 import { allocateSharded, gatherSharded, type ShardedMatrix, writeSharded } from '../sharded-matrix.ts'
+import { referenceMatmul } from '../testing/reference-results.ts'
 import { compileTranspose } from '../transpose/transpose-kernels.ts'
 import { chooseBlocking, compileMatmul, type MatmulKernels } from './single/matmul-kernels.ts'
 import { recordShardedMatmul } from './single/record-matmul.ts'
 import { planStream } from './stream/plan-stream.ts'
 import { recordStreamedMatmul } from './stream/record-stream.ts'
-import { referenceMatmul } from './verify/verify-matmul.ts'
 
 const shape = { m: 7, n: 8, k: 6 }
 const { m, n, k } = shape

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { referenceMatmul } from '../testing/reference-results.ts'
 import { random } from '../testing-elements.ts'
 import { describeOnBackends } from '../testing-groups.ts'
 import { randomRuns } from '../testing-runs.ts'
@@ -8,7 +9,7 @@ import { chooseBlocking, compileMatmul } from './single/matmul-kernels.ts'
 import { recordMatmul } from './single/record-matmul.ts'
 import { planStream } from './stream/plan-stream.ts'
 import { recordStreamedMatmul } from './stream/record-stream.ts'
-import { matmulVerifier, referenceMatmul } from './verify/verify-matmul.ts'
+import { matmulVerifier } from './verify/verify-matmul.ts'
 
 describeOnBackends('matmul', (backend) => {
   const slow = backend.name === 'reference'
@@ -263,7 +264,7 @@ describeOnBackends('matmul', (backend) => {
     expect(all.prediction.seconds).toHaveLength(4)
     expect(all.notes.join()).toMatch(/1 device should be faster than 4/)
     expect(all.reasons.join(' ')).toMatch(
-      /^4 of 4 devices compute, all of the group\..* The matrices stay on the devices, which have enough memory\. Products are formed in f32, the default precision\. The kernel of .* The sum over k is not divided into parts\. .* gathers B in one panel, since it is small\.$/,
+      /^4 of 4 devices compute, all of the group\..* The matrices stay on the devices, which have enough memory\. Products are formed in f32, the default precision\. The kernel of .* The sum over k is not divided into parts\. .* gathers B in one panel, since B has at most 16777216 elements\.$/,
     )
     const auto = await matmul(group, { m: 16, n: 16, k: 16, devices: 'auto', warmup: 0 })
     expect(auto).toMatchObject({ devices: 1, verified: true, slices: [16] })

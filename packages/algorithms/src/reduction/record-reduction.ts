@@ -41,7 +41,7 @@ export function recordReduction(
     recorder.fill(output, identityValue(kernels), { label: 'reduce nothing' })
     return
   }
-  if (kernels.atomic) recordAtomic(recorder, kernels, parts, output)
+  if (kernels.atomic) recordAtomic(recorder, kernels.atomic, kernels.operation, parts, output)
   else recordBlocks(recorder, group, kernels, parts, output)
 }
 
@@ -157,15 +157,15 @@ function recordBlockKernel(
 
 function recordAtomic(
   recorder: Recorder,
-  kernels: ReductionKernels,
+  { count, merge }: NonNullable<ReductionKernels['atomic']>,
+  operation: ReductionKernels['operation'],
   parts: readonly BufferView[],
   output: BufferView,
 ): void {
-  const { count, merge } = kernels.atomic!
   const home = output.buffer.device.ordinal
   const gathered = recorder.scratch(home, 'u32', parts.length, { label: 'counters' })
   // The counters hold keys, not values; this key is the identity.
-  const start = kernels.operation === 'min' ? 0xffffffff : 0
+  const start = operation === 'min' ? 0xffffffff : 0
   for (const [index, part] of parts.entries()) {
     const ordinal = part.buffer.device.ordinal
     if (!recorder.touches(ordinal, home)) continue

@@ -1,13 +1,14 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { generatedElements } from '../element-source.ts'
+import { referenceReduction } from '../testing/reference-results.ts'
 import { describeOnBackends } from '../testing-groups.ts'
 import { withLimits } from '../testing-limits.ts'
 import { randomRuns } from '../testing-runs.ts'
 import { recordReduction } from './record-reduction.ts'
 import { reduce } from './reduce.ts'
 import { type BestVariant, compileReduction, leafLength, reductionKernelNames } from './reduction-kernels.ts'
-import { readBits, referenceReduction } from './reference-reduction.ts'
+import { readBits } from './reference-reduction.ts'
 
 describeOnBackends('reduce', (backend) => {
   const slow = backend.name === 'reference'

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { referenceReduction, verifyReduction } from './reference-reduction.ts'
+import { referenceReduction } from '../testing/reference-results.ts'
+import { verifyReduction } from './reference-reduction.ts'
 
 const bits = (value: number) => new Uint32Array(new Float32Array([value]).buffer)[0]!
 

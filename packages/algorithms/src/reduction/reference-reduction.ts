@@ -108,14 +108,6 @@ export function lost(sum: number, value: number, next: number): number {
   return Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum
 }
 
-/** The result for the whole source. */
-export async function referenceReduction<T extends ReductionType>(
-  source: ElementSource<T>,
-  problem: ReductionProblem & { readonly type: T },
-): Promise<ReductionReference> {
-  return combineParts(problem, [await reducePart(source, problem, 0, problem.length)])
-}
-
 /**
  * Checks a result (as bits of its type) against the reference. For f32 sums, requires |error| <= γ_k Σ|x|,
  * Higham 2002, §4.2.

@@ -1,5 +1,5 @@
-// A workgroup adds the sums of all super-groups before one, one after another, and what they give to each prefix of that super-group. The
-// first super-group has none before it and no workgroup.
+// A workgroup adds the sums of all super-groups before one, one after another, and what they give to each prefix of that super-group. Each
+// invocation computes that sum by itself, without barriers. The first super-group has none before it and no workgroup.
 
 struct Params {
   supers_base: u32,
@@ -12,9 +12,6 @@ struct Params {
 @group(0) @binding(1) var<storage, read_write> prefixes: array<u32>;
 @group(0) @binding(2) var<uniform> params: Params;
 
-var<workgroup> part: array<u32, 256>;
-var<workgroup> sum_before: u32;
-
 @compute @workgroup_size(256)
 fn scan_chain(
   @builtin(local_invocation_index) place: u32,
@@ -26,24 +23,14 @@ fn scan_chain(
     return;
   }
   var sum = neutral;
-  for (var first = 0u; first < super_group; first += 256u) {
-    part[place] = supers[params.supers_base + min(first + place, super_group - 1u)];
-    workgroupBarrier();
-    if (place == 0u) {
-      let count = min(256u, super_group - first);
-      for (var i = 0u; i < count; i++) {
-        sum = combine(sum, part[i]);
-      }
-      sum_before = sum;
-    }
-    workgroupBarrier();
+  for (var i = 0u; i < super_group; i++) {
+    sum = combine(sum, supers[params.supers_base + i]);
   }
-  let before = sum_before;
   for (var row = 0u; row < 4u; row++) {
     let tile = super_group * 1024u + row * 256u + place;
     if (tile < params.prefixes_length) {
       let at = params.prefixes_base + tile;
-      prefixes[at] = combine(before, prefixes[at]);
+      prefixes[at] = combine(sum, prefixes[at]);
     }
   }
 }

@@ -1,18 +1,5 @@
 // A workgroup scans the sums of the 1,024 tiles of a super-group: prefixes[tile] = G + T of what comes before the tile in it.
 
-struct Params {
-  sums_base: u32,
-  sums_length: u32,
-  prefixes_base: u32,
-  supers_base: u32,
-  supers_length: u32,
-}
-
-@group(0) @binding(0) var<storage, read> sums: array<u32>;
-@group(0) @binding(1) var<storage, read_write> prefixes: array<u32>;
-@group(0) @binding(2) var<storage, read_write> supers: array<u32>;
-@group(0) @binding(3) var<uniform> params: Params;
-
 fn sum_of(tile: u32) -> u32 {
   let sum = sums[params.sums_base + min(tile, params.sums_length - 1u)];
   return select(neutral, sum, tile < params.sums_length);

@@ -12,6 +12,7 @@ import operationsWgsl from '../reduction/operations.wgsl.ts'
 import { hasSubgroupsOf32, requireSubgroupsOf32 } from '../subgroup-size.ts'
 import climbSubgroupsWgsl from './climb-subgroups.part.wgsl.ts'
 import climbWorkgroupWgsl from './climb-workgroup.part.wgsl.ts'
+import groupsBindings from './groups-bindings.part.wgsl.ts'
 import loadScalarsWgsl from './load-scalars.part.wgsl.ts'
 import loadVectorsWgsl from './load-vectors.part.wgsl.ts'
 import chainWgsl from './scan-chain.part.wgsl.ts'
@@ -19,7 +20,6 @@ import groupsWgsl from './scan-groups.part.wgsl.ts'
 import operationWgsl from './scan-operation.part.wgsl.ts'
 import sumsWgsl from './scan-sums.part.wgsl.ts'
 import tilesWgsl from './scan-tiles.part.wgsl.ts'
-import serialChainWgsl from './serial-chain.part.wgsl.ts'
 import serialClimbWgsl from './serial-climb.part.wgsl.ts'
 import serialGroupsWgsl from './serial-groups.part.wgsl.ts'
 import serialLinesWgsl from './serial-lines.part.wgsl.ts'
@@ -27,6 +27,8 @@ import serialSumsWgsl from './serial-sums.part.wgsl.ts'
 import serialTilesWgsl from './serial-tiles.part.wgsl.ts'
 import storeScalarsWgsl from './store-scalars.part.wgsl.ts'
 import storeVectorsWgsl from './store-vectors.part.wgsl.ts'
+import sumsBindings from './sums-bindings.part.wgsl.ts'
+import tilesBindings from './tiles-bindings.part.wgsl.ts'
 
 /** The operation of `scan`. */
 export type ScanOperation = 'sum' | 'min' | 'max'
@@ -94,20 +96,14 @@ export interface CompileScanOptions {
  */
 export async function compileScan(group: DeviceGroup, options: CompileScanOptions): Promise<ScanKernels> {
   requireGroup(group)
-  requireOptions(options, 'compileScan', { type: 'string', operation: 'string', variant: 'string' })
+  requireOptions(options, 'compileScan', {
+    type: 'string',
+    operation: ['sum', 'min', 'max'],
+    variant: ['subgroups', 'workgroup', 'serial'],
+  })
   const { type, operation = 'sum', variant = scanVariant(group) } = options
   if (!['f32', 'i32', 'u32'].includes(type))
     throw new GpuError('unsupported', `A scan needs elements of f32, i32 or u32, not ${type}.`)
-  if (!['sum', 'min', 'max'].includes(operation))
-    throw new GpuError(
-      'validation',
-      `There is no scan operation ${operation}; the operations are sum, min and max.`,
-    )
-  if (!['subgroups', 'workgroup', 'serial'].includes(variant))
-    throw new GpuError(
-      'validation',
-      `There is no scan variant ${variant}; the variants are subgroups, workgroup and serial.`,
-    )
   if (variant === 'subgroups') requireSubgroupsOf32(group)
   const { kernels, destroy } = await compileTerminating(group, kernelSources(type, operation, variant))
   return {
@@ -154,25 +150,29 @@ function kernelSources(type: ScanType, operation: ScanOperation, variant: ScanVa
       constants,
     }
   }
+  const chain = source('chain', type, chainWgsl)
   if (variant === 'serial') {
     const ofTiles = [loadScalarsWgsl, serialClimbWgsl, serialLinesWgsl]
     return {
-      ...{ alignedSums: undefined, alignedTiles: undefined },
-      sums: source('sums', type, ...ofTiles, serialSumsWgsl),
-      groups: source('groups', type, serialClimbWgsl, serialGroupsWgsl),
-      chain: source('chain', type, serialChainWgsl),
-      tiles: source('tiles', type, ...ofTiles, serialTilesWgsl),
+      ...{ alignedSums: undefined, alignedTiles: undefined, chain },
+      sums: source('sums', type, sumsBindings, ...ofTiles, serialSumsWgsl),
+      groups: source('groups', type, groupsBindings, serialClimbWgsl, serialGroupsWgsl),
+      tiles: source('tiles', type, tilesBindings, ...ofTiles, serialTilesWgsl),
     }
   }
   const climb = variant === 'subgroups' ? climbSubgroupsWgsl : climbWorkgroupWgsl
+  const sums = (name: string, element: string, load: string) =>
+    source(`sums${name}`, element, sumsBindings, load, climb, sumsWgsl)
+  const tiles = (name: string, element: string, ...access: readonly string[]) =>
+    source(`tiles${name}`, element, tilesBindings, ...access, climb, tilesWgsl)
   const vector = `vec4<${type}>`
   return {
-    sums: source('sums', type, loadScalarsWgsl, climb, sumsWgsl),
-    alignedSums: source('sums-vectors', vector, loadVectorsWgsl, climb, sumsWgsl),
-    groups: source('groups', type, climb, groupsWgsl),
-    chain: source('chain', type, chainWgsl),
-    tiles: source('tiles', type, loadScalarsWgsl, storeScalarsWgsl, climb, tilesWgsl),
-    alignedTiles: source('tiles-vectors', vector, loadVectorsWgsl, storeVectorsWgsl, climb, tilesWgsl),
+    chain,
+    sums: sums('', type, loadScalarsWgsl),
+    alignedSums: sums('-vectors', vector, loadVectorsWgsl),
+    groups: source('groups', type, groupsBindings, climb, groupsWgsl),
+    tiles: tiles('', type, loadScalarsWgsl, storeScalarsWgsl),
+    alignedTiles: tiles('-vectors', vector, loadVectorsWgsl, storeVectorsWgsl),
   }
 }
 

@@ -1,16 +1,5 @@
 // A workgroup combines a tile, in the order that scan-operation.part.wgsl describes.
 
-struct Params {
-  input_base: u32,
-  input_length: u32,
-  sums_base: u32,
-  sums_length: u32,
-}
-
-@group(0) @binding(0) var<storage, read> input: array<Element>;
-@group(0) @binding(1) var<storage, read_write> sums: array<u32>;
-@group(0) @binding(2) var<uniform> params: Params;
-
 @compute @workgroup_size(256)
 fn scan_sums(at: Invocation, @builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) grid: vec3<u32>) {
   let tile = group.y * grid.x + group.x;

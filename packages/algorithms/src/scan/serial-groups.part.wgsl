@@ -1,16 +1,3 @@
-struct Params {
-  sums_base: u32,
-  sums_length: u32,
-  prefixes_base: u32,
-  supers_base: u32,
-  supers_length: u32,
-}
-
-@group(0) @binding(0) var<storage, read> sums: array<u32>;
-@group(0) @binding(1) var<storage, read_write> prefixes: array<u32>;
-@group(0) @binding(2) var<storage, read_write> supers: array<u32>;
-@group(0) @binding(3) var<uniform> params: Params;
-
 fn climb_group(first: u32, own: ptr<function, Line>) {
   for (var lane = 0u; lane < 32u; lane++) {
     let sum = sums[params.sums_base + min(first + lane, params.sums_length - 1u)];

@@ -124,26 +124,16 @@ export async function compileSort(group: DeviceGroup, options: CompileSortOption
   requireGroup(group)
   requireOptions(options, 'compileSort', {
     type: 'string',
-    values: 'string',
+    values: ['none', 'given', 'indices'],
     valueType: 'string',
-    variant: 'string',
+    variant: ['subgroups', 'workgroup', 'serial'],
   })
   const { type, values = 'none', valueType = 'u32', variant } = options
   for (const wanted of [type, valueType])
     if (!['f32', 'i32', 'u32'].includes(wanted))
       throw new GpuError('unsupported', `A sort needs keys of f32, i32 or u32, not ${wanted}.`)
-  if (!['none', 'given', 'indices'].includes(values))
-    throw new GpuError(
-      'validation',
-      `The option values cannot be ${values}; it must be none, given or indices.`,
-    )
   if (values === 'indices' && valueType !== 'u32')
     throw new GpuError('validation', `Indices have type u32, not ${valueType}.`)
-  if (variant !== undefined && !['subgroups', 'workgroup', 'serial'].includes(variant))
-    throw new GpuError(
-      'validation',
-      `There is no sort variant ${variant}; the variants are subgroups, workgroup and serial.`,
-    )
   const choice = { type, values, valueType, form: sortForm(group, variant) }
   const local = localSources(choice)
   if (group.devices.length === 1) {

@@ -7,6 +7,7 @@ import {
   type Recorder,
   requireCount,
 } from '@tandem-gpu/core'
+import type { OptionTypesOf } from '../option-types.ts'
 import { requireResult } from '../require-result.ts'
 import { requireMatrix, type ShardedMatrix } from '../sharded-matrix.ts'
 import { dispatchTranspose } from './dispatch-transpose.ts'
@@ -45,12 +46,8 @@ export interface RecordedTile extends PeerTile {
  */
 type Way = 'message' | 'copied' | 'scattered' | 'in place'
 
-/** Options of `recordTranspose`. */
-export interface RecordTransposeOptions<T extends ElementType> {
-  readonly kernel: TransposeKernel
-  readonly input: ShardedMatrix<T>
-  /** Has the input's type, as many rows as the input has columns, and as many columns as it has rows. */
-  readonly output: ShardedMatrix<T>
+/** The options of `transpose` that change how tiles move: it takes them from here. */
+export interface TransposeTransportOptions {
   /**
    * Default `auto`: see `chooseTransport`. `direct` and `scatter` are `unsupported` for a pair without the
    * access that they need.
@@ -61,6 +58,19 @@ export interface RecordTransposeOptions<T extends ElementType> {
    * access that the choice needs use `copy`.
    */
   readonly chooseTransport?: ((tile: PeerTile, group: DeviceGroup) => TileTransport) | undefined
+}
+
+export const transposeTransportOptions = {
+  transport: ['auto', ...tileTransports],
+  chooseTransport: 'function',
+} as const satisfies OptionTypesOf<TransposeTransportOptions>
+
+/** Options of `recordTranspose`. */
+export interface RecordTransposeOptions<T extends ElementType> extends TransposeTransportOptions {
+  readonly kernel: TransposeKernel
+  readonly input: ShardedMatrix<T>
+  /** Has the input's type, as many rows as the input has columns, and as many columns as it has rows. */
+  readonly output: ShardedMatrix<T>
   /**
    * The number of parts in which a tile moves between processes. Default: two for tiles of 64 MiB and more,
    * if the kernel has passes that can overlap with messages.
@@ -151,7 +161,9 @@ export function recordTranspose<T extends ElementType>(
    * is not possible.
    */
   function recordScattered(all: readonly RecordedTile[]): RecordedTile[] {
-    if (all.length > 0 && kernel.scatter === undefined)
+    if (all.length === 0) return []
+    const { scatter } = kernel
+    if (scatter === undefined)
       throw new GpuError(
         'validation',
         "Transport 'scatter' needs the scattering kernel: compile it with compileTranspose(group, { type, scatter: true }).",
@@ -165,8 +177,7 @@ export function recordTranspose<T extends ElementType>(
         column: output.slices[tile.receiver]!.row,
         target: targetOf(tile),
       }))
-      if (sent.length === 0 || recordScatter(recorder, kernel.scatter!, device.ordinal, view, blocks))
-        return []
+      if (sent.length === 0 || recordScatter(recorder, scatter, device.ordinal, view, blocks)) return []
       return sent
     })
   }

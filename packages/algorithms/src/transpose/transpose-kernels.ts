@@ -7,6 +7,7 @@ import {
 } from '@tandem-gpu/core'
 import { compileTerminating } from '../compile-terminating.ts'
 import { characterOf } from '../device-character.ts'
+import type { OptionTypesOf } from '../option-types.ts'
 import persistentWgsl from './transpose-persistent.wgsl.ts'
 import registersWgsl from './transpose-registers.wgsl.ts'
 import scatterWgsl from './transpose-scatter.wgsl.ts'
@@ -74,11 +75,22 @@ export interface ScatterKernel {
   readonly outputs: number
 }
 
-/** Options of `compileTranspose`. `transpose` and its tuning pass all of their options on to it. */
-export interface CompileTransposeOptions {
-  readonly type: ElementType
+/**
+ * The options of `transpose` that change its kernels: it takes them from here, passes them on to
+ * `compileTranspose`, and tunes nothing if the caller sets one.
+ */
+export interface TransposeKernelOptions {
   /** Default: the kernel that suits the devices. */
   readonly kernel?: TransposeVariant | undefined
+}
+
+export const transposeKernelOptions = {
+  kernel: 'string',
+} as const satisfies OptionTypesOf<TransposeKernelOptions>
+
+/** Options of `compileTranspose`. */
+export interface CompileTransposeOptions extends TransposeKernelOptions {
+  readonly type: ElementType
   /** Compiles the scattering kernel. Default: if `chooseTransport` uses it. */
   readonly scatter?: boolean | undefined
   /**

@@ -17,29 +17,31 @@ import {
   eachTile,
   type PeerTile,
   type RecordedTile,
-  type RecordTransposeOptions,
   recordTranspose,
   type TileTransport,
+  type TransposeTransportOptions,
+  transposeTransportOptions,
 } from './record-transpose.ts'
 import {
-  type CompileTransposeOptions,
   compileTranspose,
+  type TransposeKernelOptions,
   type TransposeType,
   type TransposeVariant,
+  transposeKernelOptions,
 } from './transpose-kernels.ts'
 import { choiceOptions, tuneTranspose } from './tune-transpose.ts'
 import { verifyTranspose } from './verify-transpose.ts'
 
 /**
- * Options of `transpose`. The input is `rows` × `columns`, the output `columns` × `rows`. If the caller names
- * a `kernel` or `chooseTransport`, nothing is tuned.
+ * Options of `transpose`. The input is `rows` × `columns`, the output `columns` × `rows`. If the caller sets
+ * `kernel` or `chooseTransport`, nothing is tuned.
  */
 export interface TransposeOptions<T extends TransposeType = TransposeType>
   extends AlgorithmOptions,
     GeneratedInputOptions,
     TuningOptions,
-    Pick<RecordTransposeOptions<T>, 'transport' | 'chooseTransport'>,
-    Pick<CompileTransposeOptions, 'kernel'> {
+    TransposeTransportOptions,
+    TransposeKernelOptions {
   readonly rows: number
   readonly columns: number
   readonly type: T
@@ -91,10 +93,14 @@ const optionTypes = {
   type: 'string',
   input: elementsOption,
   output: elementsOption,
-  kernel: 'string',
-  transport: ['auto', 'copy', 'direct', 'scatter'],
-  chooseTransport: 'function',
+  ...transposeKernelOptions,
+  ...transposeTransportOptions,
 } as const
+
+const setsKernels = (options: TransposeKernelOptions) =>
+  Object.keys(transposeKernelOptions).some(
+    (name) => options[name as keyof TransposeKernelOptions] !== undefined,
+  )
 
 /**
  * Transposes a row-major matrix of any size on all devices of the group, each of which holds a slice of rows
@@ -120,7 +126,7 @@ export async function transpose<T extends TransposeType>(
     await writeSharded(group, input, source)
 
     const { transport = 'auto' } = options
-    const free = options.kernel === undefined && options.chooseTransport === undefined
+    const free = options.chooseTransport === undefined && !setsKernels(options)
     const tuned =
       options.tuning && free && characterOf(group).tunes && group.rankCount === 1
         ? await tuneTranspose(group, input, output, options)

@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "js_types.h"
 #include "leave_word.h"
 #include "native_error.h"
 #include "watchdog.h"
@@ -27,14 +28,7 @@ struct QueueKernel {
   /// workgroup counts, and 2 more for the maximum count.
   std::vector<unsigned> parameters;
   unsigned bindings = 0;
-  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
-    visit("image", self.image);
-    visit("entry", self.entry);
-    visit("block", self.block);
-    visit("dynamicSharedByteLength", self.dynamicSharedByteLength);
-    visit("parameters", self.parameters);
-    visit("bindings", self.bindings);
-  }
+  NAMED_MEMBERS(image, entry, block, dynamicSharedByteLength, parameters, bindings)
 };
 
 /// A buffer in page-locked memory, which JavaScript's thread maps once all previous work is complete.

@@ -20,21 +20,9 @@ struct DeviceProperties {
   int warpSize = 0;
   int computeCapabilityMajor = 0;
   int computeCapabilityMinor = 0;
-  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
-    visit("ordinal", self.ordinal);
-    visit("name", self.name);
-    visit("pciBusId", self.pciBusId);
-    visit("uuid", self.uuid);
-    visit("totalByteLength", self.totalByteLength);
-    visit("maxThreadsPerBlock", self.maxThreadsPerBlock);
-    visit("maxBlockDimX", self.maxBlockDimX);
-    visit("maxBlockDimY", self.maxBlockDimY);
-    visit("maxBlockDimZ", self.maxBlockDimZ);
-    visit("maxSharedMemoryPerBlockOptin", self.maxSharedMemoryPerBlockOptin);
-    visit("warpSize", self.warpSize);
-    visit("computeCapabilityMajor", self.computeCapabilityMajor);
-    visit("computeCapabilityMinor", self.computeCapabilityMinor);
-  }
+  NAMED_MEMBERS(ordinal, name, pciBusId, uuid, totalByteLength, maxThreadsPerBlock, maxBlockDimX,
+                maxBlockDimY, maxBlockDimZ, maxSharedMemoryPerBlockOptin, warpSize, computeCapabilityMajor,
+                computeCapabilityMinor)
 };
 
 struct Probe {
@@ -43,11 +31,7 @@ struct Probe {
   std::vector<DeviceProperties> devices;
   /// Reader × owner, row-major.
   std::vector<bool> peers;
-  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
-    visit("driverVersion", self.driverVersion);
-    visit("devices", self.devices);
-    visit("peers", self.peers);
-  }
+  NAMED_MEMBERS(driverVersion, devices, peers)
 };
 
 /// Queries the driver about every device, without creating a context. Throws as `loadDriver` does.

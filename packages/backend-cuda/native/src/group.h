@@ -30,13 +30,7 @@ struct TransferRegion {
   std::size_t rows = 0;
   std::size_t rowByteStride = 0;
   std::size_t byteLength() const { return rowByteLength * rows; }
-  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
-    visit("gpu", self.gpu);
-    visit("address", self.address);
-    visit("rowByteLength", self.rowByteLength);
-    visit("rows", self.rows);
-    visit("rowByteStride", self.rowByteStride);
-  }
+  NAMED_MEMBERS(gpu, address, rowByteLength, rows, rowByteStride)
 };
 
 /// A range of device memory that a run clears before its first launch and reads back after the last.
@@ -45,22 +39,14 @@ struct CollectedRange {
   cuda::DevicePtr address = 0;
   std::size_t byteLength = 0;
   bool clear = false;
-  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
-    visit("gpu", self.gpu);
-    visit("address", self.address);
-    visit("byteLength", self.byteLength);
-    visit("clear", self.clear);
-  }
+  NAMED_MEMBERS(gpu, address, byteLength, clear)
 };
 
 /// Graphs launched together, one per GPU (or one for all), `count` times in a row.
 struct RunStep {
   std::vector<std::uint32_t> graphs;
   std::uint64_t count = 0;
-  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
-    visit("graphs", self.graphs);
-    visit("count", self.count);
-  }
+  NAMED_MEMBERS(graphs, count)
 };
 
 /// The information that another process needs to map device memory.
@@ -68,19 +54,13 @@ struct SharedMemory {
   std::vector<std::uint8_t> handle;
   /// The offset of the memory in the block that the handle maps.
   std::size_t byteOffset = 0;
-  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
-    visit("handle", self.handle);
-    visit("byteOffset", self.byteOffset);
-  }
+  NAMED_MEMBERS(handle, byteOffset)
 };
 
 struct UniformTarget {
   std::size_t gpu = 0;
   cuda::DevicePtr address = 0;
-  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
-    visit("gpu", self.gpu);
-    visit("address", self.address);
-  }
+  NAMED_MEMBERS(gpu, address)
 };
 
 struct RunRequest {
@@ -96,26 +76,14 @@ struct RunRequest {
   const std::int32_t *abortWord = nullptr;
   /// This long after its first launch the run ends, including the kernels in flight.
   std::optional<double> limitSeconds;
-  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
-    visit("before", self.before);
-    visit("steps", self.steps);
-    visit("uniforms", self.uniforms);
-    visit("uniformTargets", self.uniformTargets);
-    visit("collect", self.collect);
-    visit("abortWord", self.abortWord);
-    visit("limitSeconds", self.limitSeconds);
-  }
+  NAMED_MEMBERS(before, steps, uniforms, uniformTargets, collect, abortWord, limitSeconds)
 };
 
 struct RunOutcome {
   double seconds = 0;
   std::uint64_t launches = 0;
   std::vector<std::vector<std::uint8_t>> collected;
-  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
-    visit("seconds", self.seconds);
-    visit("launches", self.launches);
-    visit("collected", self.collected);
-  }
+  NAMED_MEMBERS(seconds, launches, collected)
 };
 
 /// Reports the end of a launch: null, or the error.

@@ -11,11 +11,7 @@ struct Process {
   unsigned pid = 0;
   std::optional<double> memoryByteLength;
   std::optional<std::string> name;
-  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
-    visit("pid", self.pid);
-    visit("memoryByteLength", self.memoryByteLength);
-    visit("name", self.name);
-  }
+  NAMED_MEMBERS(pid, memoryByteLength, name)
 };
 
 /// A reading that the device does not report has no value.
@@ -24,39 +20,23 @@ struct Reading {
   std::optional<double> memoryTotalByteLength, memoryFreeByteLength, memoryUsedByteLength;
   std::optional<double> powerWatts, powerLimitWatts, temperatureCelsius, fanPercent;
   std::optional<std::vector<Process>> processes;
-  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
-    visit("computeUtilization", self.computeUtilization);
-    visit("memoryUtilization", self.memoryUtilization);
-    visit("memoryTotalByteLength", self.memoryTotalByteLength);
-    visit("memoryFreeByteLength", self.memoryFreeByteLength);
-    visit("memoryUsedByteLength", self.memoryUsedByteLength);
-    visit("powerWatts", self.powerWatts);
-    visit("powerLimitWatts", self.powerLimitWatts);
-    visit("temperatureCelsius", self.temperatureCelsius);
-    visit("fanPercent", self.fanPercent);
-    visit("processes", self.processes);
-  }
+  NAMED_MEMBERS(computeUtilization, memoryUtilization, memoryTotalByteLength, memoryFreeByteLength,
+                memoryUsedByteLength, powerWatts, powerLimitWatts, temperatureCelsius, fanPercent,
+                processes)
 };
 
 struct DeviceIdentity {
   int index = 0;
   std::string uuid;
   std::string pciBusId;
-  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
-    visit("index", self.index);
-    visit("uuid", self.uuid);
-    visit("pciBusId", self.pciBusId);
-  }
+  NAMED_MEMBERS(index, uuid, pciBusId)
 };
 
 struct DeviceList {
   /// Empty if NVML does not report it.
   std::string driverVersion;
   std::vector<DeviceIdentity> devices;
-  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
-    visit("driverVersion", self.driverVersion);
-    visit("devices", self.devices);
-  }
+  NAMED_MEMBERS(driverVersion, devices)
 };
 
 /// PCI bus IDs of the far ends of a device's active NVLinks; `toSwitch` counts links whose far end is an
@@ -64,10 +44,7 @@ struct DeviceList {
 struct Links {
   std::vector<std::string> remotePciBusIds;
   int toSwitch = 0;
-  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
-    visit("remotePciBusIds", self.remotePciBusIds);
-    visit("toSwitch", self.toSwitch);
-  }
+  NAMED_MEMBERS(remotePciBusIds, toSwitch)
 };
 
 /// All functions throw NativeError `unsupported` if NVML does not load. Callable from any thread; calls may

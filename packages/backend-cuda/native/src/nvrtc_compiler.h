@@ -12,11 +12,7 @@ struct Request {
   /// The name of the source in log lines.
   std::string name;
   std::vector<std::string> options;
-  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
-    visit("source", self.source);
-    visit("name", self.name);
-    visit("options", self.options);
-  }
+  NAMED_MEMBERS(source, name, options)
 };
 
 struct Outcome {
@@ -24,11 +20,7 @@ struct Outcome {
   std::string log;
   /// A cubin, or PTX for a virtual architecture.
   std::vector<std::uint8_t> image;
-  template <typename Self, typename Visit> static void eachMember(Self &self, Visit visit) {
-    visit("compiled", self.compiled);
-    visit("log", self.log);
-    visit("image", self.image);
-  }
+  NAMED_MEMBERS(compiled, log, image)
 };
 
 /// The major and minor version of the first of `libraries` that loads; list the newest first. Throws

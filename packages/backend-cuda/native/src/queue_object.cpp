@@ -154,6 +154,16 @@ Napi::Promise QueueObject::later(const Napi::CallbackInfo &info, std::function<v
   });
 }
 
+Napi::Value QueueObject::resultOf(const Napi::CallbackInfo &info, std::function<Settle(CommandQueue &)> call) {
+  const auto worker = parts_.worker.lock();
+  if (!worker) return rejected(info.Env(), queueClosed());
+  return worker->submit(info, [link = parts_.link, call = std::move(call)]() -> Settle {
+    const auto group = link->group.lock();
+    if (!group) throw queueClosed();
+    return call(group->queueOf(link->id));
+  });
+}
+
 void QueueObject::adjustMemory(Napi::Env env, double byteLength) {
   told_ += byteLength;
   Napi::MemoryManagement::AdjustExternalMemory(env, static_cast<std::int64_t>(byteLength));
@@ -161,12 +171,8 @@ void QueueObject::adjustMemory(Napi::Env env, double byteLength) {
 
 /// kernel, description → Promise
 Napi::Value QueueObject::loadKernel(const Napi::CallbackInfo &info) {
-  const auto worker = parts_.worker.lock();
-  if (!worker) return rejected(info.Env(), queueClosed());
-  return worker->submit(info, [link = parts_.link, number = fromJs<std::uint64_t>(info[0]), kernel = fromJs<QueueKernel>(info[1])]() -> Settle {
-    const auto group = link->group.lock();
-    if (!group) throw queueClosed();
-    group->queueOf(link->id).loadKernel(number, kernel);
+  return resultOf(info, [number = fromJs<std::uint64_t>(info[0]), kernel = fromJs<QueueKernel>(info[1])](CommandQueue &queue) -> Settle {
+    queue.loadKernel(number, kernel);
     return nullptr;
   });
 }
@@ -197,12 +203,8 @@ Napi::Value QueueObject::adoptBuffer(const Napi::CallbackInfo &info) {
 /// buffer → Promise<address>
 Napi::Value QueueObject::shareBuffer(const Napi::CallbackInfo &info) {
   postDeferred();
-  const auto worker = parts_.worker.lock();
-  if (!worker) return rejected(info.Env(), queueClosed());
-  return worker->submit(info, [link = parts_.link, number = fromJs<std::uint64_t>(info[0])]() -> Settle {
-    const auto group = link->group.lock();
-    if (!group) throw queueClosed();
-    const auto address = group->queueOf(link->id).shareBuffer(number);
+  return resultOf(info, [number = fromJs<std::uint64_t>(info[0])](CommandQueue &queue) -> Settle {
+    const auto address = queue.shareBuffer(number);
     return [address](Napi::Env env) { return toJs(env, address); };
   });
 }

@@ -49,6 +49,8 @@ private:
   void defer(Call call);
   void post(Call call);
   void postDeferred();
+  /// A promise of what the call returns, or of the error that it throws.
+  Napi::Value resultOf(const Napi::CallbackInfo &info, std::function<Settle(CommandQueue &)> call);
   Napi::Promise later(const Napi::CallbackInfo &info, std::function<void(CommandQueue &, Settled)> call);
   void adjustMemory(Napi::Env env, double byteLength);
   void detachRanges(Buffer &buffer, bool write);

@@ -9,20 +9,18 @@ namespace tandem {
 
 namespace {
 
+struct RankMessage {
+  int rank;
+  std::string message;
+  double number;
+  NAMED_MEMBERS(rank, message, number)
+};
+
 Napi::Value sayingsValue(Napi::Env env, const Sayings &sayings) {
-  std::vector<std::pair<int, const Sayings::value_type *>> byRank;
-  for (const auto &saying : sayings) byRank.emplace_back(saying.second.rank, &saying);
-  std::sort(byRank.begin(), byRank.end());
-  auto list = Napi::Array::New(env, byRank.size());
-  for (std::uint32_t index = 0; index < byRank.size(); ++index) {
-    const auto &[text, saying] = *byRank[index].second;
-    auto value = Napi::Object::New(env);
-    value.Set("rank", saying.rank);
-    value.Set("message", text);
-    value.Set("number", saying.number);
-    list.Set(index, value);
-  }
-  return list;
+  std::vector<RankMessage> messages;
+  for (const auto &[text, saying] : sayings) messages.push_back({saying.rank, text, saying.number});
+  std::sort(messages.begin(), messages.end(), [](const auto &a, const auto &b) { return a.rank < b.rank; });
+  return toJs(env, messages);
 }
 
 } // namespace

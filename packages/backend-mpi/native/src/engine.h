@@ -15,6 +15,7 @@
 #include "delivery.h"
 #include "gather.h"
 #include "group_communicators.h"
+#include "js_types.h"
 #include "key.h"
 #include "mpi.h"
 #include "schedule.h"
@@ -37,6 +38,7 @@ public:
   struct RunResult {
     double seconds = 0;
     std::int64_t repetitions = 0;
+    NAMED_MEMBERS(seconds, repetitions)
   };
   using RunSettle = std::function<void(const RunResult *, const Failure *)>;
   using SegmentFailed = std::function<void(const std::string &reason)>;

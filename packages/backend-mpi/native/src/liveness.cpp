@@ -179,7 +179,7 @@ void Liveness::loop() {
       beat(now);
       nextBeat = now + beatTime;
     }
-    if (!death_.empty() && !told_ && now >= deathTime_ + options_.deathDelay) {
+    if (!death_.empty() && !told_ && now >= deathTime_ + std::chrono::milliseconds(options_.deathDelayMilliseconds)) {
       told_ = true;
       if (deathPrinted_) print("tandem: " + death_);
       options_.lost(death_);

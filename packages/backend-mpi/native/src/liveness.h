@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "js_types.h"
 #include "socket.h"
 
 namespace tandem {
@@ -31,7 +32,7 @@ public:
     std::uint16_t port = 0;
     /// How long the report of a death is delayed, so that a launcher that itself reports deaths and ends the
     /// job does so first.
-    std::chrono::milliseconds deathDelay{0};
+    std::int64_t deathDelayMilliseconds = 0;
     /// Called once with the reason why the ranks cannot watch each other, or an empty string if they can.
     std::function<void(const std::string &)> connected;
     /// Called with a sentence about the rank that is lost or has failed.
@@ -40,6 +41,7 @@ public:
     std::function<void(int rank, std::uint64_t group, const std::string &code, const std::string &reason)> left;
     /// Called with the text of another rank's `sayWaiting`.
     std::function<void(int rank, const std::string &text)> waiting;
+    NAMED_MEMBERS(names, token, addresses, port, deathDelayMilliseconds)
   };
 
   /// Rank 0 listens before it sends the port to the others.

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "js_types.h"
+
 namespace tandem::mpi {
 
 enum class Family { openMpi, mpich, standardAbi };
@@ -27,7 +29,8 @@ struct Library {
 /// Whether messages may come from CUDA device memory, and the function or info key that reports it.
 struct GpuSupport {
   bool supported;
-  const char *asked;
+  std::string asked;
+  NAMED_MEMBERS(supported, asked)
 };
 
 /// Opens the first usable library of `candidates` and never closes it: a second MPI in one process would

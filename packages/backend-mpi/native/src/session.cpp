@@ -14,14 +14,23 @@ namespace {
 
 using Prepared = std::shared_ptr<PreparedNodes>;
 
-Napi::Object libraryValue(Napi::Env env, const mpi::Library &library) {
-  auto value = Napi::Object::New(env);
-  value.Set("path", library.path);
-  value.Set("family", mpi::familyName(library.family));
-  value.Set("version", library.version);
-  if (library.gpuAware) value.Set("gpuAware", *library.gpuAware);
-  return value;
-}
+struct LibraryDescription {
+  std::string path, family, version;
+  std::optional<bool> gpuAware;
+  NAMED_MEMBERS(path, family, version, gpuAware)
+};
+
+struct Started {
+  int rank, size;
+  std::optional<mpi::GpuSupport> gpuAware;
+  NAMED_MEMBERS(rank, size, gpuAware)
+};
+
+struct Listening {
+  std::uint16_t port;
+  std::vector<std::string> addresses;
+  NAMED_MEMBERS(port, addresses)
+};
 
 } // namespace
 
@@ -47,14 +56,14 @@ Engine::Lost Session::lost() {
   };
 }
 
-std::pair<Napi::Promise, Engine::Settle> Session::awaited(Napi::Env env) {
+std::pair<Napi::Promise, Engine::Settle> Session::awaited(Napi::Env env, std::function<Napi::Value(Napi::Env)> value) {
   const auto deferred = Napi::Promise::Deferred::New(env);
   queue_.expect(env);
-  return {deferred.Promise(), [this, post = post_, deferred](const Failure *failure) {
-            post([this, deferred, copy = copied(failure)](Napi::Env env) {
+  return {deferred.Promise(), [this, post = post_, deferred, value = std::move(value)](const Failure *failure) {
+            post([this, deferred, value, copy = copied(failure)](Napi::Env env) {
               queue_.settled(env);
               if (copy) deferred.Reject(errorOf(env, copy->code, copy->message).Value());
-              else deferred.Resolve(env.Undefined());
+              else deferred.Resolve(value ? value(env) : env.Undefined());
             });
           }};
 }
@@ -62,7 +71,8 @@ std::pair<Napi::Promise, Engine::Settle> Session::awaited(Napi::Env env) {
 /// candidates → { path, family, version, gpuAware? }; opens the library without starting MPI
 Napi::Value Session::describeLibrary(const Napi::CallbackInfo &info) {
   try {
-    return libraryValue(info.Env(), mpi::openLibrary(fromJs<std::vector<std::string>>(info[0])));
+    const auto &library = mpi::openLibrary(fromJs<std::vector<std::string>>(info[0]));
+    return toJs(info.Env(), LibraryDescription{library.path, mpi::familyName(library.family), library.version, library.gpuAware});
   } catch (const NativeError &error) {
     throw errorOf(info.Env(), error);
   }
@@ -76,35 +86,19 @@ Napi::Value Session::start(const Napi::CallbackInfo &info) {
   if (session.engine_) throw errorOf(env, "validation", "MPI has already been started.");
   session.onLost_ = Napi::Persistent(info[1].As<Napi::Function>());
   session.onWaiting_ = Napi::Persistent(info[2].As<Napi::Function>());
-  const auto deferred = std::make_shared<Napi::Promise::Deferred>(env);
-  const auto settle = [&session, deferred, post = session.post_](const Failure *failure) {
-    post([&session, deferred, copy = copied(failure)](Napi::Env env) {
-      session.queue_.settled(env);
-      if (copy) {
-        deferred->Reject(errorOf(env, copy->code, copy->message).Value());
-        return;
-      }
-      auto value = Napi::Object::New(env);
-      value.Set("rank", session.engine_->rank());
-      value.Set("size", session.engine_->size());
-      if (const auto support = session.engine_->gpuSupport()) {
-        auto gpuAware = Napi::Object::New(env);
-        gpuAware.Set("supported", support->supported);
-        gpuAware.Set("asked", support->asked);
-        value.Set("gpuAware", gpuAware);
-      }
-      deferred->Resolve(value);
-    });
-  };
+  const auto [promise, settle] = session.awaited(env, [&session](Napi::Env env) {
+    const auto &engine = *session.engine_;
+    return toJs(env, Started{engine.rank(), engine.size(), engine.gpuSupport()});
+  });
   try {
     const auto engine = std::make_shared<Engine>(mpi::openLibrary(fromJs<std::vector<std::string>>(info[0])), session.lost());
     engine->start(settle);
     session.engine_ = engine;
   } catch (const NativeError &error) {
+    session.queue_.settled(env);
     throw errorOf(env, error);
   }
-  session.queue_.expect(env);
-  return deferred->Promise();
+  return promise;
 }
 
 /// → { port, addresses }: where rank 0 accepts the other ranks' connections
@@ -113,13 +107,7 @@ Napi::Value Session::listen(const Napi::CallbackInfo &info) {
   try {
     std::uint16_t port = 0;
     of(info).listener_ = Liveness::listen(port);
-    auto value = Napi::Object::New(env);
-    const auto found = localAddresses();
-    auto addresses = Napi::Array::New(env, found.size());
-    for (std::uint32_t index = 0; index < found.size(); ++index) addresses.Set(index, found[index]);
-    value.Set("port", port);
-    value.Set("addresses", addresses);
-    return value;
+    return toJs(env, Listening{port, localAddresses()});
   } catch (const NativeError &error) {
     throw errorOf(env, error);
   }
@@ -130,15 +118,9 @@ Napi::Value Session::watch(const Napi::CallbackInfo &info) {
   const auto env = info.Env();
   auto &session = of(info);
   auto &engine = session.engine(env);
-  const auto spec = info[0].As<Napi::Object>();
-  Liveness::Options options;
+  auto options = fromJs<Liveness::Options>(info[0]);
   options.rank = engine.rank();
   options.size = engine.size();
-  options.names = fromJs<std::vector<std::string>>(spec.Get("names"));
-  options.token = spec.Get("token").As<Napi::String>();
-  options.addresses = fromJs<std::vector<std::string>>(spec.Get("addresses"));
-  options.port = static_cast<std::uint16_t>(spec.Get("port").As<Napi::Number>().Uint32Value());
-  options.deathDelay = std::chrono::milliseconds(spec.Get("deathDelayMilliseconds").As<Napi::Number>().Int64Value());
   const auto [promise, settle] = session.awaited(env);
   options.connected = [settle](const std::string &problem) {
     const Failure failure{"device-lost", problem};
@@ -190,23 +172,14 @@ Napi::Value Session::deliver(const Napi::CallbackInfo &info) {
   const auto key = keyOf(info);
   auto bytes = info[4].As<Napi::Uint8Array>();
   const MessageRegion region{reinterpret_cast<std::byte *>(bytes.Data()), 1, bytes.ByteLength(), bytes.ByteLength()};
-  const auto deferred = Napi::Promise::Deferred::New(env);
   session.delivered_.insert_or_assign(key, Napi::Persistent(bytes.As<Napi::Object>()));
-  session.queue_.expect(env);
-  engine.deliver(key, info[2].As<Napi::Number>(), info[3].As<Napi::Number>(), region,
-                 [&session, post = session.post_, deferred, key](const Failure *failure) {
-                   post([&session, deferred, key, copy = copied(failure)](Napi::Env env) {
-                     session.queue_.settled(env);
-                     // After a failure MPI may still write there: the memory stays.
-                     if (copy) {
-                       deferred.Reject(errorOf(env, copy->code, copy->message).Value());
-                       return;
-                     }
-                     session.delivered_.erase(key);
-                     deferred.Resolve(env.Undefined());
-                   });
-                 });
-  return deferred.Promise();
+  // After a failure MPI may still write there: the memory stays.
+  const auto [promise, settle] = session.awaited(env, [&session, key](Napi::Env env) {
+    session.delivered_.erase(key);
+    return env.Undefined();
+  });
+  engine.deliver(key, info[2].As<Napi::Number>(), info[3].As<Napi::Number>(), region, settle);
+  return promise;
 }
 
 /// nodes → handle: [{ kind, peer, tag, memory, byteOffset, rows, rowByteLength, rowByteStride, after,
@@ -337,10 +310,7 @@ Napi::Value Session::run(const Napi::CallbackInfo &info) {
             return;
           }
           const auto running = session.running_.extract(key);
-          auto value = Napi::Object::New(env);
-          value.Set("seconds", outcome.seconds);
-          value.Set("repetitions", static_cast<double>(outcome.repetitions));
-          running.mapped().deferred.Resolve(value);
+          running.mapped().deferred.Resolve(toJs(env, outcome));
         });
       });
   return deferred.Promise();

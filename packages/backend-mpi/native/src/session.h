@@ -54,8 +54,9 @@ private:
   Engine &engine(Napi::Env env) const;
   /// A function that tells JavaScript that a group is lost. Any thread.
   Engine::Lost lost();
-  /// A promise, and a function that settles it from any thread.
-  std::pair<Napi::Promise, Engine::Settle> awaited(Napi::Env env);
+  /// A promise, and a function that settles it from any thread: with `value`, which is called on the
+  /// JavaScript thread, unless there is a failure.
+  std::pair<Napi::Promise, Engine::Settle> awaited(Napi::Env env, std::function<Napi::Value(Napi::Env)> value = {});
 
   /// The JavaScript values of a run; created and destroyed on the JavaScript thread.
   struct Running {

@@ -1,3 +1,4 @@
+import { measure } from '@tandem-gpu/algorithms'
 import type { BufferView, DeviceGroup } from '@tandem-gpu/core'
 import { Option } from 'commander'
 import type { CommandModule } from '../command.ts'
@@ -91,8 +92,17 @@ async function measurePair(
   const [source, target] = [await allocate(from), await allocate(to)]
   const [returnSource, returnTarget] = [await allocate(to), await allocate(from)]
   try {
-    const seconds = (copies: readonly (readonly [BufferView, BufferView])[], times: number) =>
-      medianSeconds(group, copies, times, options)
+    const seconds = async (copies: readonly (readonly [BufferView, BufferView])[], repetitions: number) => {
+      const program = group.record((r) => {
+        for (const [source, target] of copies) r.copy(source, target)
+      })
+      try {
+        const { samples, signal } = options
+        return (await measure(group, program, { samples, repetitions, signal, warmup: 2 })).seconds
+      } finally {
+        program.destroy()
+      }
+    }
     const oneWay = options.bytes / (await seconds([[source, target]], 4)) / 1e9
     const bothSeconds =
       from === to
@@ -114,26 +124,6 @@ async function measurePair(
     }
   } finally {
     for (const buffer of [source, target, returnSource, returnTarget]) buffer.destroy()
-  }
-}
-
-async function medianSeconds(
-  group: DeviceGroup,
-  copies: readonly (readonly [BufferView, BufferView])[],
-  times: number,
-  { samples, signal }: { readonly samples: number; readonly signal: AbortSignal },
-): Promise<number> {
-  const program = group.record((r) => {
-    for (const [source, target] of copies) r.copy(source, target)
-  })
-  try {
-    await group.queue.run(program, times, { signal })
-    const measured: number[] = []
-    for (let i = 0; i < samples; i++)
-      measured.push((await group.queue.run(program, times, { signal })).seconds / times)
-    return measured.sort((a, b) => a - b)[samples >> 1]!
-  } finally {
-    program.destroy()
   }
 }
 

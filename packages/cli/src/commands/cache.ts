@@ -44,11 +44,13 @@ export function defineCache(
     // Files that were removed before the error stay removed.
     beginHandover(context.terminal)
     const folders: CacheFolder[] = []
-    for (const part of folder === undefined ? [] : parts) {
-      const path = join(folder!, part)
-      if (options.clear === part || options.clear === 'all') await rm(path, { recursive: true, force: true })
-      folders.push({ part, path, ...(await contents(path)) })
-    }
+    if (folder !== undefined)
+      for (const part of parts) {
+        const path = join(folder, part)
+        if (options.clear === part || options.clear === 'all')
+          await rm(path, { recursive: true, force: true })
+        folders.push({ part, path, ...(await contents(path)) })
+      }
     context.terminal.out(options.json ? formatJson('cache', { folders }) : asText(folders))
   })
 }

@@ -67,7 +67,7 @@ export const command: CommandModule = {
       try {
         makeFolder(folder)
       } catch (error) {
-        throw new UsageError(`${printable(folder)} cannot be made: ${fileReason(error)}.`)
+        throw new UsageError(`${printable(folder)} cannot be created: ${fileReason(error)}.`)
       }
       await requireDeviceIds(options)
       const { chosen } = await selectAdapters(openGroupOptions(options))
@@ -109,27 +109,38 @@ async function runAll(group: DeviceGroup, { signal, progress }: Terminal) {
   const picture = new FieldPicture(sizes.grid.rows, sizes.grid.columns)
   let borders: Borders | undefined
   const output = (offset: number, cells: Float32Array) => picture.add(offset, cells)
-  const steps: (() => Promise<Report>)[] = [
-    () => transpose(group, { ...settings('transpose'), ...sizes.transpose, type: 'f32' }),
-    () => reduce(group, { ...settings('reduce'), elements: sizes.elements, type: 'i32' }),
-    () => matmul(group, { ...settings('matmul'), m: sizes.side, n: sizes.side, k: sizes.side }),
-    async () => {
-      const report = await jacobi(group, {
-        ...settings('jacobi'),
-        samples: 1,
-        ...sizes.grid,
-        decomposition: '2d',
-        output,
-      })
-      borders = bordersOf(report)
-      return report
-    },
+  const { iterations } = sizes.grid
+  const steps: readonly (readonly [label: string, run: () => Promise<Report>])[] = [
+    ['Transposing', () => transpose(group, { ...settings('transpose'), ...sizes.transpose, type: 'f32' })],
+    ['Adding up', () => reduce(group, { ...settings('reduce'), elements: sizes.elements, type: 'i32' })],
+    [
+      'Multiplying',
+      () => matmul(group, { ...settings('matmul'), m: sizes.side, n: sizes.side, k: sizes.side }),
+    ],
+    [
+      'Preparing the grid',
+      async () => {
+        const report = await jacobi(group, {
+          ...settings('jacobi'),
+          samples: 1,
+          ...sizes.grid,
+          decomposition: '2d',
+          output,
+          onRun({ done, total }) {
+            if (done === total) progress.start('Checking the result')
+            else progress.start('Sweeping', iterations, 'sweeps')
+          },
+          onProgress: ({ iteration }) => progress.reach(iteration),
+        })
+        borders = bordersOf(report)
+        return report
+      },
+    ],
   ]
   const reports: Report[] = []
-  progress.start('Running the algorithms', steps.length, 'algorithms')
-  for (const step of steps) {
-    reports.push(await step())
-    progress.step(1)
+  for (const [label, run] of steps) {
+    progress.start(label)
+    reports.push(await run())
   }
   return { reports, tracks, picture: picture.encode(borders) }
 }

@@ -4,9 +4,9 @@ import { InvalidArgumentError, Option } from 'commander'
 import {
   acceptedTypes,
   addAlgorithmOptions,
-  elementsOption,
-  typeOption,
+  addVectorOptions,
   type VectorOptions,
+  vectorOf,
 } from '../algorithm-options.ts'
 import { runAlgorithm } from '../algorithm-run.ts'
 import { npySink } from '../array-files.ts'
@@ -27,6 +27,8 @@ interface HistogramCommandOptions extends VectorOptions {
   readonly image?: string
 }
 
+const usual = { elements: 4_194_304, type: 'f32' } as const
+
 export const command: CommandModule = {
   name: 'histogram',
   description: 'count the elements of an array spread over the devices that fall into each bin',
@@ -36,9 +38,7 @@ export const command: CommandModule = {
   ],
   documents: { histogram: '--elements 9 --devices 2' },
   define(command, context) {
-    command
-      .addOption(elementsOption(4_194_304))
-      .addOption(typeOption())
+    addVectorOptions(command, usual)
       .option('--bins <n>', 'bins of equal width (default 10)', wholeNumber(1))
       .option(
         '--range <low,high>',
@@ -76,11 +76,9 @@ export const command: CommandModule = {
           const bins = given === undefined ? (options.bins ?? 10) : Math.max(0, given.length - 1)
           const report = await histogram(group, {
             ...settings,
-            elements: input?.length ?? options.elements ?? 4_194_304,
-            type: input?.type ?? options.type ?? 'f32',
-            ...(given === undefined ? { bins, low, high } : { edges: given }),
             // The order of the elements does not matter.
-            input: input?.fileOrder(),
+            ...vectorOf(options, input, usual),
+            ...(given === undefined ? { bins, low, high } : { edges: given }),
             output: await npySink(output, 'u32', [bins], context.terminal.progress),
           })
           await image?.write(Buffer.from(histogramPicture(report)))

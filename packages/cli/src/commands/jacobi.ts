@@ -16,7 +16,6 @@ import { finiteNumber, wholeNumber } from '../group-options.ts'
 import { fileRules, refuseIdleOptions, singleRunRules } from '../idle-options.ts'
 import { runScaling } from '../jacobi-scaling.ts'
 import { bordersOf, FieldPicture } from '../picture.ts'
-import { printable } from '../printable.ts'
 import { formatNumber } from '../quantity.ts'
 import type { ReportLine } from '../report-text.ts'
 import type { Terminal } from '../terminal.ts'
@@ -177,12 +176,11 @@ function gridShape(
 ) {
   const shape = input?.matrixShape() ?? ([options.rows ?? 257, options.cols ?? 257] as const)
   const sourceShape = source?.matrixShape() ?? shape
-  if (sourceShape[0] !== shape[0] || sourceShape[1] !== shape[1]) {
+  if (source && (sourceShape[0] !== shape[0] || sourceShape[1] !== shape[1]))
     throw new UsageError(
-      `${printable(options.source!)} is ${sourceShape.join(' × ')}, but the grid is ${shape.join(' × ')}.`,
+      `${source.name} is ${sourceShape.join(' × ')}, but the grid is ${shape.join(' × ')}.`,
       'bad-input',
     )
-  }
   return shape
 }
 

@@ -8,9 +8,9 @@ import { Option } from 'commander'
 import {
   acceptedTypes,
   addAlgorithmOptions,
-  elementsOption,
-  typeOption,
+  addVectorOptions,
   type VectorOptions,
+  vectorOf,
 } from '../algorithm-options.ts'
 import { runAlgorithm } from '../algorithm-run.ts'
 import { benchWork } from '../bench/case.ts'
@@ -24,15 +24,15 @@ interface ReduceCommandOptions extends VectorOptions {
   readonly timeUploads?: boolean
 }
 
+const usual = { elements: 4_194_304, type: 'i32' } as const
+
 export const command: CommandModule = {
   name: 'reduce',
   description: 'sum, minimum or maximum of a vector spread over the devices',
   examples: ['tandem reduce --input a.npy --operation max', 'tandem reduce --elements 64Mi --type f32'],
   documents: { reduce: '--elements 5' },
   define(command, context) {
-    command
-      .addOption(elementsOption(4_194_304))
-      .addOption(typeOption('i32'))
+    addVectorOptions(command, usual)
       .addOption(
         new Option('--kernel <name>', 'kernel to use, from the slowest of the series to the best')
           .choices(reductionKernelNames)
@@ -53,13 +53,11 @@ export const command: CommandModule = {
         compute: (group, settings, input) =>
           reduce(group, {
             ...settings,
-            elements: input?.length ?? options.elements ?? 4_194_304,
-            type: input?.type ?? options.type ?? 'i32',
+            // An array of several dimensions is reduced in the order of the file.
+            ...vectorOf(options, input, usual),
             kernel: options.kernel,
             operation: options.operation,
             timeUploads: options.timeUploads,
-            // An array of several dimensions is reduced in the order of the file.
-            input: input?.fileOrder(),
           }),
         describe: describeReduction,
       }),

@@ -96,7 +96,7 @@ export const command: CommandModule = {
         'number of workgroups, such as 16 or 16,4,1 (default: one invocation per element of the largest buffer, or per four elements of u8 and i8)',
         workgroupCounts,
       )
-      .option('--times <n>', 'how often the kernel runs', wholeNumber(1), 1)
+      .option('--times <n>', 'number of times that the kernel runs', wholeNumber(1), 1)
       .option('--cast', 'convert float64, int64 and uint64 files to 32 bits, with a range check')
     addJsonOption(addGroupOptions(addKernelOptions(command), { count: false }))
     command.action(async (path: string, options: RunCommandOptions) => {
@@ -347,7 +347,7 @@ function asText(report: KernelReport): string {
 }
 
 function collectBuffer(text: string, previous: Record<string, BufferSource>): Record<string, BufferSource> {
-  const [name, source] = nameAndRest(text)
+  const [name, source] = nameAndRest(text, previous)
   const zeros = /^(f32|i32|u32|u8|i8|c64):(.+)$/.exec(source)
   if (zeros === null) {
     const [, other] = /^(\w{2,}):[\dkmgtiex.]+$/i.exec(source) ?? []
@@ -364,12 +364,12 @@ function collectBuffer(text: string, previous: Record<string, BufferSource>): Re
 }
 
 function collectText(text: string, previous: Record<string, string>): Record<string, string> {
-  const [name, rest] = nameAndRest(text)
+  const [name, rest] = nameAndRest(text, previous)
   return { ...previous, [name]: rest }
 }
 
 function collectValue(text: string, previous: Record<string, UniformValue>): Record<string, UniformValue> {
-  const [name, rest] = nameAndRest(text)
+  const [name, rest] = nameAndRest(text, previous)
   try {
     return { ...previous, [name]: JSON.parse(rest) as UniformValue }
   } catch {

@@ -3,9 +3,9 @@ import { Option } from 'commander'
 import {
   acceptedTypes,
   addAlgorithmOptions,
-  elementsOption,
-  typeOption,
+  addVectorOptions,
   type VectorOptions,
+  vectorOf,
 } from '../algorithm-options.ts'
 import { runAlgorithm } from '../algorithm-run.ts'
 import { npySink } from '../array-files.ts'
@@ -20,6 +20,8 @@ interface ScanCommandOptions extends VectorOptions {
   readonly output?: string
 }
 
+const usual = { elements: 4_194_304, type: 'f32' } as const
+
 export const command: CommandModule = {
   name: 'scan',
   description: 'running sums, minima or maxima of a vector spread over the devices',
@@ -29,9 +31,7 @@ export const command: CommandModule = {
   ],
   documents: { scan: '--elements 9 --devices 2' },
   define(command, context) {
-    command
-      .addOption(elementsOption(4_194_304))
-      .addOption(typeOption())
+    addVectorOptions(command, usual)
       .addOption(
         new Option('--operation <name>', 'operation to compute')
           .choices(['sum', 'min', 'max'])
@@ -50,16 +50,13 @@ export const command: CommandModule = {
           return { input, output: await files.output(options.output, 'npy') }
         },
         async compute(group, settings, { input, output }) {
-          const elements = input?.length ?? options.elements ?? 4_194_304
-          const type = input?.type ?? options.type ?? 'f32'
+          const vector = vectorOf(options, input, usual)
           return scan(group, {
             ...settings,
-            elements,
-            type,
+            ...vector,
             operation: options.operation,
             exclusive: options.exclusive,
-            input: input?.fileOrder(),
-            output: await npySink(output, type, [elements], context.terminal.progress),
+            output: await npySink(output, vector.type, [vector.elements], context.terminal.progress),
           })
         },
         describe: describeScan,

@@ -3,9 +3,9 @@ import { Option } from 'commander'
 import {
   acceptedTypes,
   addAlgorithmOptions,
-  elementsOption,
-  typeOption,
+  addVectorOptions,
   type VectorOptions,
+  vectorOf,
 } from '../algorithm-options.ts'
 import { runAlgorithm } from '../algorithm-run.ts'
 import { npySink } from '../array-files.ts'
@@ -24,7 +24,7 @@ interface SortCommandOptions extends VectorOptions {
   readonly indices?: string
 }
 
-const defaultElements = 1_048_576
+const usual = { elements: 1_048_576, type: 'f32' } as const
 
 export const command: CommandModule = {
   name: 'sort',
@@ -35,9 +35,7 @@ export const command: CommandModule = {
   ],
   documents: { sort: '--elements 9 --devices 1' },
   define(command, context) {
-    command
-      .addOption(elementsOption(defaultElements))
-      .addOption(typeOption())
+    addVectorOptions(command, usual)
       .option('--descending', 'put the largest first, and NaN before everything')
       .option('--input <file>', 'sort this .npy array of one dimension instead')
       .option('--output <file>', 'write the sorted elements as .npy')
@@ -65,30 +63,28 @@ export const command: CommandModule = {
       runAlgorithm(context, options, {
         async prepare(files) {
           const input = await files.input(options.input, acceptedTypes(options.type))
-          const elements = input?.vectorLength() ?? options.elements ?? defaultElements
+          input?.vectorLength()
+          const vector = vectorOf(options, input, usual)
           const values = await files.input(options.values, elementTypes)
-          if (values !== undefined && values.vectorLength() !== elements)
+          if (values !== undefined && values.vectorLength() !== vector.elements)
             throw new UsageError(
-              `${options.values} has ${values.length} values for ${elements} elements; it needs the same number.`,
+              `${values.name} has ${values.length} values for ${vector.elements} elements; it needs the same number.`,
               'bad-input',
             )
           return {
-            input,
-            elements,
+            vector,
             values,
             output: await files.output(options.output, 'npy'),
             valuesOutput: await files.output(options.valuesOutput, 'npy'),
             indices: await files.output(options.indices, 'npy'),
           }
         },
-        async compute(group, settings, { input, elements, values, output, valuesOutput, indices }) {
-          const type = input?.type ?? options.type ?? 'f32'
+        async compute(group, settings, { vector, values, output, valuesOutput, indices }) {
+          const { elements, type } = vector
           return sort<NpyElementType, NpyElementType>(group, {
             ...settings,
-            elements,
-            type,
+            ...vector,
             descending: options.descending,
-            input: input?.fileOrder(),
             output: await npySink(output, type, [elements], context.terminal.progress),
             ...(values && {
               values: values.fileOrder(),

@@ -176,11 +176,15 @@ function median(numbers: number[]): number {
 function mostFrequentStride(regions: readonly ByteRegion[]): number | undefined {
   const counts = new Map<number, number>()
   let best: number | undefined
+  let most = 0
   for (const region of regions) {
     if (isContiguous(region)) continue
     const count = (counts.get(region.rowByteStride) ?? 0) + 1
     counts.set(region.rowByteStride, count)
-    if (best === undefined || count > counts.get(best)!) best = region.rowByteStride
+    if (count > most) {
+      most = count
+      best = region.rowByteStride
+    }
   }
   return best
 }

@@ -52,8 +52,11 @@ export class LinearForms {
   constructor(module: IrModule) {
     this.#workgroupSize = module.workgroupSize
     walk(module, {
-      statement: (s) => {
-        if (s.kind === 'let') this.#lets.set(s.variable.id, s.value)
+      leave: (s) => {
+        if (s.kind !== 'let') return
+        this.#lets.set(s.variable.id, s.value)
+        // Each form now, not recursively at the first use: a long chain of lets would overflow the stack.
+        this.of(s.value)
       },
     })
   }

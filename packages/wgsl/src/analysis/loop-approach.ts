@@ -1,4 +1,4 @@
-import type { Expression, For, LocalVariable, Place } from '../ir.ts'
+import type { Expression, For, LocalVariable, ModuleVariable, Place } from '../ir.ts'
 import type { Assignments } from './assignments.ts'
 import { scalarOf } from './component-ranges.ts'
 import { type IntervalOf, whole } from './interval.ts'
@@ -109,6 +109,6 @@ export function mostDoublings(
 }
 
 /** Whether a place is a whole variable. */
-export function isVariable(place: Place, variable: LocalVariable): boolean {
+export function isVariable(place: Place, variable: LocalVariable | ModuleVariable): boolean {
   return place.kind === 'variable' && place.variable === variable
 }

@@ -32,7 +32,7 @@ import type { Ranges } from './recorded-ranges.ts'
  * - The variable is a scalar, a vector, or a possibly nested array of these; not an atomic or a structure.
  * - In the list of statements of the entry point, from the first that accesses it to the first barrier after
  *   that, or to the end, nothing reads it. The barrier is `workgroupBarrier()`, or begins the body of a `for`
- *   with a known, nonzero number of iterations.
+ *   with a known, nonzero number of iterations, whose first clause and condition may read the variable.
  * - One of these statements, or one in their blocks and `for` loops, stores a whole scalar or vector. Each
  *   loop around it has a known number of iterations and contains no break, continue or return.
  * - Each of its indices is a constant plus factor · term for some terms, modulo 2³². A term is a component of
@@ -43,7 +43,9 @@ import type { Ranges } from './recorded-ranges.ts'
  *
  * The conditions suffice because the terms are independent, so all combinations of their values occur, and an
  * index has each value of an interval once. Every element that is read has been written before, with a
- * barrier in between: a read before the barrier would be in the list.
+ * barrier in between: of reads before the barrier, only those in the first clause and the condition of a
+ * `for` that begins with it are not in the list. They follow the invocation's own stores, and a read of an
+ * element that only another invocation has written there is a data race.
  */
 export function findZeroInit(module: IrModule, analyses: Analyses): ReadonlySet<ModuleVariable> {
   const zeroed = new Set<ModuleVariable>()

@@ -418,3 +418,20 @@ describe.skipIf(!hasProgram('g++'))('accesses outside bindings (needs g++)', () 
     expect(bad).toHaveProperty('failure')
   })
 })
+
+it('a chain of thousands of lets before a loop, a copy and a store does not overflow the stack', () => {
+  const lets = Array.from({ length: 5000 }, (_, i) => `let x${i + 1} = x${i} + 1u;`).join('\n')
+  const text = body(`${io}
+    @group(0) @binding(3) var<storage, read> quads: array<vec4u>;
+    var<workgroup> tile: array<vec4u, 64>;
+    var<workgroup> words: array<u32, 64>;
+    @compute @workgroup_size(64) fn main(@builtin(local_invocation_index) x0: u32) {
+      ${lets}
+      tile[x5000] = quads[x5000];
+      words[x5000 - 5000u] = a[x0];
+      workgroupBarrier();
+      for (var k = 0u; k < x5000; k++) { out[k] = tile[x0].y + words[63u - x0]; }
+    }`)
+  expect(text).toContain('async_copy(tile_[min(x5000_, 63u)]')
+  expect(text).not.toContain('zero_workgroup(&words_')
+})

@@ -24,6 +24,13 @@ describe('the compiler does not see how a condition is computed', () => {
     expect(hidden('for (var j = n; j > 5u; j += 1u) { out[i] += 1u; }')).toEqual(['j_ > 5u'])
     expect(hidden('for (var j = n; j < 5u; j += i) { out[i] += 1u; }')).toEqual(['j_ < 5u'])
   })
+  it('that ends a `for` and compares a sum or product of the counter with other values', () => {
+    expect(hidden('for (var j = n; n - j <= n; j--) { out[i] += 1u; }')).toEqual(['(n_ - j_) <= n_'])
+    const known = 'let most = n & 63u; for (var j = most; most >= most - j; j--) { out[i] += 1u; }'
+    expect(hidden(known)).toEqual(['most_ >= (most_ - j_)'])
+    expect(hidden('for (var j = i; n + j < k; j++) { out[i] += 1u; }')).toEqual(['(n_ + j_) < k_'])
+    expect(hidden('for (var j = i; j + n < k; j++) { out[i] += 1u; }')).toEqual(['(j_ + n_) < k_'])
+  })
   it('that ends a `while` or a `loop`', () => {
     expect(hidden('while (k <= n) { k -= 1u; }')).toEqual(['k_ <= n_'])
     expect(hidden('loop { k -= 1u; continuing { break if k > n; } }')).toEqual(['k_ > n_'])
@@ -71,6 +78,7 @@ describe('the compiler does not see how a condition is computed', () => {
   it('except in a `for` that moves towards its bound, if it leaves no loop, and outside loops', () => {
     expect(hidden('for (var j = i; j < n; j += 4u) { out[j] += 1u; }')).toEqual([])
     expect(hidden('for (var j = 9u; j < 20u; j++) { out[j] += 1u; }')).toEqual([])
+    expect(hidden('for (var j = i; n > j * 4u + 8u; j++) { out[j] += 1u; }')).toEqual([])
     expect(hidden('for (var j = 64u; j > 0u; j /= 2u) { out[j] += 1u; }')).toEqual([])
     expect(hidden('for (var j = 0u; j < n; j++) { if (k > n) { continue; } k -= 1u; }')).toEqual([])
     expect(
@@ -95,7 +103,7 @@ it.skipIf(!hasProgram('nvcc'))(
       const ptx = readFileSync(join(folder, 'loops.ptx'), 'utf8')
       const labels = [...ptx.matchAll(/^(\$\w+):/gm)]
       const back = labels.filter((m) => new RegExp(`bra[.\\w]*\\s+\\${m[1]};`).test(ptx.slice(m.index)))
-      expect(back).toHaveLength(7)
+      expect(back).toHaveLength(8)
     } finally {
       rmSync(folder, { recursive: true })
     }

@@ -1,3 +1,4 @@
+import { isVariable } from '../analysis/loop-approach.ts'
 import type { LoopCounters } from '../analysis/loop-counter.ts'
 import type { Block, Expression, For, IrModule, Place, Statement } from '../ir.ts'
 import { isInteger } from '../types.ts'
@@ -16,8 +17,9 @@ import { some, walk } from '../walk.ts'
  *   a literal and the loop changes that variable only by arithmetic on itself and literals, in every round
  *   (`bits &= bits - 1u`);
  * - the condition of a `for`, unless its sides approach each other by a known step or its trip count is
- *   known: it then moves towards its bound. If a `return` in its body leaves a loop around it too,
- *   it is hidden;
+ *   known, and one side is the counter, or consists of sums and products of it with literals: the counter
+ *   then moves towards its bound, also if nvcc subtracts from both sides what they share, as it does in
+ *   `for (var k = n; n - k <= n; k--)`. If a `return` in its body leaves a loop around it too, it is hidden;
  * - in a loop, the condition of an `if` with a `break` or a `return` in it, and the selector of a `switch`
  *   with a `return` in it;
  * - the condition of an `if` and the selector of a `switch` with a `continue` in it, if the body of the loop
@@ -63,7 +65,8 @@ export function findExitConditions(module: IrModule, counters: LoopCounters): Re
         visit(s.continuing, s.body)
         return
       case 'for': {
-        const comesNearer = counters.approach(s) !== undefined || counters.mostTrips(s) !== undefined
+        const comesNearer =
+          comparesCounter(s) && (counters.approach(s) !== undefined || counters.mostTrips(s) !== undefined)
         const mayMoveAway = !comesNearer || (loop !== undefined && returns && has(s.body, 'return'))
         if (mayMoveAway && !(s.keyword === 'while' && isPlainEquality(s))) add(s.condition)
         visit(s.body, s.body)
@@ -82,6 +85,20 @@ function has(part: Statement, ...kinds: readonly Statement['kind'][]): boolean {
 }
 
 /**
+ * Whether one side of the loop's condition is the variable that its update changes, or the result of sums and
+ * products of it with literals.
+ */
+function comparesCounter({ condition, update }: For): boolean {
+  if (condition?.kind !== 'binary' || update?.kind !== 'compound-assign') return false
+  const { target } = update
+  const isCounter = (e: Expression): boolean =>
+    e.kind === 'binary'
+      ? (e.operator === '+' || e.operator === '*') && isCounter(e.left) && e.right.kind === 'literal'
+      : e.kind === 'load' && target.kind === 'variable' && isVariable(e.place, target.variable)
+  return isCounter(condition.left) || isCounter(condition.right)
+}
+
+/**
  * Whether a loop has the form `while (v != 3u)`, where only statements `v op= e` that run in every iteration
  * store to `v`, and `e` consists of literals, `v` and operators.
  */
@@ -92,7 +109,7 @@ function isPlainEquality({ condition, body }: For): boolean {
   if (left.kind !== 'load' || left.place.kind !== 'variable' || right.kind !== 'literal') return false
   const { variable } = left.place
   if (variable.kind !== 'local-variable' || !isInteger(variable.type)) return false
-  const is = (place: Place) => place.kind === 'variable' && place.variable === variable
+  const is = (place: Place) => isVariable(place, variable)
   const isOwn = (e: Expression): boolean =>
     e.kind === 'literal' ||
     (e.kind === 'load' && is(e.place)) ||

@@ -166,16 +166,16 @@ function fixedIndex(state: Walk, place: IndexPlace, length: number): string {
   const known = literalInteger(place.index)
   if (known !== undefined) return `${Math.min(known, length - 1)}u`
   const unsigned = unsignedText(state.writer, place.index)
-  if (bounds === 'unchecked' || ranges.isInside(place)) {
-    state.firstIndex ??= bounds === 'trap' ? undefined : unsigned.text
-    return unsigned.text
-  }
+  const isFree = bounds === 'unchecked' || ranges.isInside(place)
   if (bounds === 'trap' && state.storage !== undefined) {
+    // Also an index that is certainly inside: the guard of the access repeats the text of the place.
     const index = checkedIndex(state, unsigned)
+    if (isFree) return index
     state.firstIndex ??= index
     state.guards.push(`${viewName(names, state.storage)}.index(${index}, ${length}u)`)
     return index
   }
+  if (isFree) return unsigned.text
   return `${names.prelude('min')}(${unsigned.text}, ${length - 1}u)`
 }
 

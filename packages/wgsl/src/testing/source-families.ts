@@ -45,6 +45,9 @@ export const sourceFamilies: Readonly<Record<string, (n: number) => string>> = {
     `struct S { a: array<u32, ${n}> } const s = S(array(${list(n, (i) => `${i}u`)})); const t = array(s.a, s.a);
     ${main(repeat(n, (i) => `out[${i}] = s.a[id.x] + t[1][id.x];`))}`,
   'zeros of an array': (n) => main(`let a = array<i32, ${n * 64}>(); out[0] = u32(a[id.x]);`),
+  'nested indices that are inside': (n) =>
+    `@group(0) @binding(1) var<storage> a: array<u32, 8>;
+    ${main(`out[0] = ${'a[('.repeat(n)}id.x${') & 7u]'.repeat(n)};`)}`,
   'structures that hold the one before twice': (n) =>
     `struct S0 { a: u32 } ${repeat(n, (i) => `struct S${i + 1} { a: S${i}, b: S${i} }`)} ${main(`var s: S${n}; out[0] = id.x;`)}`,
   'a binding of structures that hold the one before twice': (n) =>

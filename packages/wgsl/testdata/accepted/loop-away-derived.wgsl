@@ -85,5 +85,10 @@ fn main(@builtin(local_invocation_index) i: u32) {
     if (k <= start) { continue; }
     break;
   }
+  sum = sum * 10u + rounds;
+  rounds = 0u;
+  for (var j = start; start - j <= start; j -= 23u) {
+    rounds++;
+  }
   out[i] = sum * 10u + rounds;
 }

@@ -1,10 +1,12 @@
-import { type Device, type DeviceGroup, GpuError, isGpuError } from '@tandem-gpu/core'
+import { counted, type Device, type DeviceGroup, GpuError, isGpuError } from '@tandem-gpu/core'
 import { characterOf } from '../../device-character.ts'
 import type { TuningOptions } from '../../tuning/tuning-store.ts'
 import type { MatmulShape, MatmulType } from '../matmul-shape.ts'
 import {
   assumedProcessors,
   chooseBlocking,
+  estimatedCycles,
+  leastCycles,
   type MatmulBlocking,
   matmulCandidates,
 } from '../single/matmul-kernels.ts'
@@ -12,7 +14,7 @@ import { planStream, type StreamPlan, withSplitParts, withTransposedRows } from 
 import { gainsFromSplitting, hasSplitProducts, type MatmulPrecision } from '../tensor/split-kernels.ts'
 import { type ChooseDevicesOptions, chooseDevices, type DeviceChoice } from './choose-devices.ts'
 import { defaultMemoryByteLength, fitsResident, padded } from './matmul-memory.ts'
-import { panelColumns } from './panel-columns.ts'
+import { panelColumns, smallPanelLength } from './panel-columns.ts'
 import { tuneMatmul } from './tune-matmul.ts'
 
 /** The caller's choices for the computation of a product. */
@@ -123,26 +125,16 @@ export async function chooseProduct(
   const measured = split ? undefined : await tuneMatmul(group, devices[0]!, type, part, candidates, options)
   const blocking = measured ?? candidates[0]
   const stream = split ? splitStream : blocking.body === 'transposed' ? transposed : plain
-  const columns = panelColumns(shape.k, padded(shape.n))
-  const panels = Math.ceil(padded(shape.n) / columns)
   const reasons = [
     ...choiceOfDevices,
     modeReason(options, stream),
     type === 'f32' ? precisionReason(options.precision, split, fits) : undefined,
-    `The kernel of ${blocking.tileRows} × ${blocking.tileColumns} (${blocking.body}) is ${
-      candidates.length === 1
-        ? 'the only candidate'
-        : `${measured === undefined ? 'expected' : 'measured'} to be the fastest of ${candidates.length}`
-    }.`,
-    blocking.parts === 1
-      ? 'The sum over k is not divided into parts.'
-      : `The sum over k is divided into ${blocking.parts} parts, which should fill ${assumedProcessors} multiprocessors better than whole sums.`,
-    stream === undefined && devices.length > 1
-      ? `Each device gathers B ${panels === 1 ? 'in one panel, since it is small' : `in ${panels} panels of at most ${columns} columns`}.`
-      : undefined,
+    kernelReason(candidates, measured, { ...shape, m: part.m }),
+    partsReason(blocking, shape),
+    stream === undefined && devices.length > 1 ? panelReason(shape.k, padded(shape.n)) : undefined,
   ]
   return {
-    ...{ ...chosen, blocking, split, panelColumns: columns },
+    ...{ ...chosen, blocking, split, panelColumns: panelColumns(shape.k, padded(shape.n)) },
     ...(stream && { stream }),
     reasons: reasons.filter((reason) => reason !== undefined),
   }
@@ -161,6 +153,36 @@ function modeReason(
   if (streamWidth !== undefined) return `${how}: a stream width was given.`
   return `${how}: ${memoryLimitBytes === undefined ? 'they do not fit in memory' : 'a memory limit was given'}.`
 }
+
+function kernelReason(
+  candidates: readonly [MatmulBlocking, ...MatmulBlocking[]],
+  measured: MatmulBlocking | undefined,
+  shape: MatmulShape,
+): string {
+  const [expected, next] = candidates
+  const name = ({ tileRows, tileColumns, body }: MatmulBlocking) => `${tileRows} × ${tileColumns} (${body})`
+  const what = `The kernel of ${name(measured ?? expected)} is`
+  if (next === undefined) return `${what} the only candidate.`
+  if (measured !== undefined) return `${what} measured to be the fastest of ${candidates.length}.`
+  const more = estimatedCycles(next, shape) / estimatedCycles(expected, shape) - 1
+  return `${what} expected to be the fastest of ${candidates.length} for ${shape.m} × ${shape.n} of C; that of ${name(next)} should take ${percent(more)} longer.`
+}
+
+function partsReason({ parts }: MatmulBlocking, shape: MatmulShape): string {
+  if (parts === 1) return 'The sum over k is not divided into parts.'
+  const less = 1 - leastCycles(shape, parts) / leastCycles(shape, 1)
+  return `The sum over k is divided into ${parts} parts on every GPU, so that the bits are the same; on ${assumedProcessors} multiprocessors, that should take ${percent(less)} less time than whole sums.`
+}
+
+function panelReason(k: number, columns: number): string {
+  if (k * columns <= smallPanelLength)
+    return `Each device gathers B in one panel, since B has at most ${smallPanelLength} elements.`
+  const width = panelColumns(k, columns)
+  const panels = counted(Math.ceil(columns / width), 'panel')
+  return `Each device gathers B in ${panels} of at most ${width} columns, since B has more than ${smallPanelLength} elements.`
+}
+
+const percent = (share: number) => `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`
 
 function precisionReason(precision: MatmulPrecision | undefined, split: boolean, fits: boolean): string {
   const how = split ? 'Products are formed from f16 parts on tensor cores' : 'Products are formed in f32'

@@ -180,7 +180,7 @@ export function matmulCandidates(
   let parts = 1
   let least = Number.POSITIVE_INFINITY
   for (let candidate = 1; candidate <= 32 && shape.k / candidate >= 128; candidate++) {
-    const cost = Math.min(...tiles.map((tile) => tileCost(tile, shape.m, shape, candidate)))
+    const cost = leastCycles(shape, candidate)
     if (cost < least * 0.97) {
       least = cost
       parts = candidate
@@ -193,6 +193,16 @@ export function matmulCandidates(
     .slice(0, 4)
     .map((tile) => blockingOf(tile, parts))
   return [first!, ...rest]
+}
+
+/** The estimated clock cycles of a whole product on one GPU, if the sum over k is divided into `parts`. */
+export function leastCycles(shape: MatmulShape, parts: number): number {
+  return Math.min(...tiles.map((tile) => tileCost(tile, shape.m, shape, parts)))
+}
+
+/** The estimated clock cycles of a product with one of several `matmulCandidates`. */
+export function estimatedCycles(blocking: MatmulBlocking, shape: MatmulShape): number {
+  return tileCost(tileOf(blocking), Math.max(1, shape.m), shape, blocking.parts)
 }
 
 /**
@@ -212,6 +222,15 @@ function tileCost(tile: Tile, rows: number, { n, k }: MatmulShape, parts: number
   return pass + product + sum
 }
 
+function tileOf({ body, tileRows, tileColumns }: MatmulBlocking): Tile {
+  const found = [transposedTile, ...tiles].find(
+    (tile) => tile.body === body && rowsOf(tile) === tileRows && columnsOf(tile) === tileColumns,
+  )
+  if (found === undefined)
+    throw new GpuError('validation', `Matmul has no ${body} tile of ${tileRows} × ${tileColumns}.`)
+  return found
+}
+
 /** The source of one kernel. If `vector`, rows of all three matrices start at multiples of four elements. */
 function matmulSource(type: MatmulType, blocking: MatmulBlocking, vector: boolean): CompileOptions {
   const { body, tileRows, tileColumns } = blocking
@@ -223,11 +242,7 @@ function matmulSource(type: MatmulType, blocking: MatmulBlocking, vector: boolea
       label: `matmul ${type} registers ${access}`,
       wgsl: [elements[type], params, vector ? aVector : aScalar, bc, registers].join('\n'),
     }
-  const tile = [transposedTile, ...tiles].find(
-    (tile) => tile.body === body && rowsOf(tile) === tileRows && columnsOf(tile) === tileColumns,
-  )
-  if (!tile) throw new GpuError('validation', `Matmul has no ${body} tile of ${tileRows} × ${tileColumns}.`)
-  const { across, down, rowBlocks, columnBlocks } = tile
+  const { across, down, rowBlocks, columnBlocks } = tileOf(blocking)
   const constants = `const TX = ${across}u;\nconst TY = ${down}u;\nconst A_BLOCKS = ${rowBlocks}u;\nconst B_BLOCKS = ${columnBlocks}u;\n`
   if (body === 'transposed')
     return {

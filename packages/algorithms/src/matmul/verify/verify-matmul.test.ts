@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { generatedElements } from '../../element-source.ts'
-import { matmulVerifier, referenceMatmul } from './verify-matmul.ts'
+import { referenceMatmul } from '../../testing/reference-results.ts'
+import { matmulVerifier } from './verify-matmul.ts'
 
 const shape = { m: 20, n: 30, k: 40 }
 

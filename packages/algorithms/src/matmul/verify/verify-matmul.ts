@@ -1,4 +1,4 @@
-import { type Device, type DeviceGroup, type ElementArray, elementArray } from '@tandem-gpu/core'
+import type { Device, DeviceGroup, ElementArray } from '@tandem-gpu/core'
 import { type ElementSource, readElements } from '../../element-source.ts'
 import { gatherNumbers } from '../../gather-numbers.ts'
 import type { Verification } from '../../report.ts'
@@ -300,16 +300,4 @@ function randomBits(): () => number {
     state ^= state << 5
     return state | 0
   }
-}
-
-/** The product computed on the host: f64 sums rounded to f32, or modulo 2^32. */
-export function referenceMatmul<T extends MatmulType>(
-  type: T,
-  { m, n, k }: MatmulShape,
-  a: ElementArray<T>,
-  b: ElementArray<T>,
-): ElementArray<T> {
-  const result = elementArray(type, m * n)
-  result.set(referenceRows(type, m, n, k, a, b).value as never)
-  return result
 }

@@ -182,7 +182,9 @@ fn step(p: ptr<function, ${type}>) { *p -= ${this.#literal()}; }
     const counter = `j${this.#counters++}`
     const first = this.#random.oneIn(3) ? '' : `k = ${this.#start()};`
     const counted = `var ${counter} = ${this.#start()}; ${counter} ${this.#pick(['<', '<=', '>', '>='])} ${this.#side()}`
+    const away = `var ${counter} = ${this.#start()}; n - ${counter} ${this.#pick(['<', '<='])} n`
     const text = this.#pick([
+      `for (${away}; ${counter} -= ${this.#literal()}) { ${this.#body()} sum ^= u32(${counter}); }`,
       `${first} while ${this.#condition()} { ${this.#body()} }`,
       `${first} loop { ${this.#body()} if ${this.#condition()} { break; } }`,
       `${first} loop { ${this.#body()} continuing { ${this.#step()}; break if ${this.#condition()}; } }`,
