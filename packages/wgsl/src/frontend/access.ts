@@ -79,7 +79,7 @@ function constantIndex(
     // In the default of an override an index outside the value is no error yet, but the result has no value.
     const isKnown = base.value !== undefined && !(isOutside && index.override)
     const value = isKnown ? ((base.value as readonly Value[])[i] ?? zeroValue(element)) : undefined
-    return scope.constantOperand(at, element, value, base.override || index.override)
+    return partOf(base, i, scope.constantOperand(at, element, value, base.override || index.override))
   }
   const literal = scope.expressionOf(index)
   if (base.kind === 'reference') {
@@ -99,6 +99,11 @@ function constantIndex(
   return scope.runtime({ kind: 'index', base: expression, index: literal, type: element, loc }, at)
 }
 
+/** A part of a named constant has a name too, so that a large one is not written out at each use. */
+function partOf({ declaration }: ConstantOperand, part: number | string, value: ConstantOperand): Operand {
+  return { ...value, declaration: declaration && { ...declaration, name: `${declaration.name}.${part}` } }
+}
+
 /** `base.name`: a member of a structure, or components of a vector. */
 export function lowerMember(
   scope: ExpressionScope,
@@ -113,13 +118,10 @@ export function lowerMember(
   if (member === undefined) throw scope.error(nameAt, `the structure ${type.name} has no member '${name}'`)
   const loc = scope.loc(at)
   switch (base.kind) {
-    case 'constant':
-      return scope.constantOperand(
-        at,
-        member.type,
-        base.value && (base.value as Value[])[member.index]!,
-        base.override,
-      )
+    case 'constant': {
+      const value = base.value && (base.value as Value[])[member.index]!
+      return partOf(base, name, scope.constantOperand(at, member.type, value, base.override))
+    }
     case 'reference': {
       const place: Place = { kind: 'member-place', base: base.place, member, type: member.type, loc }
       return { ...base, type: member.type, place, at }

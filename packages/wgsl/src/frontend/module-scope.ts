@@ -224,17 +224,20 @@ export class ModuleScope implements Declarations {
     return { ...operand, declaration: { name, at } }
   }
 
-  /** The named constant of a declaration, in one concrete type; `value` makes its value at the first use. */
+  /**
+   * The named constant of a declaration, or of a part of one (`name.0.member`), in one concrete type; `value`
+   * makes its value at the first use.
+   */
   constantFor(
     declaration: { name: string; at: number },
     type: ArrayType | StructType,
     value: () => Expression,
   ): Constant {
-    const key = `${declaration.at}:${typeName(type)}`
+    const key = `${declaration.at}:${declaration.name}:${typeName(type)}`
     let constant = this.#constants.get(key)
     if (constant === undefined) {
       const loc = this.source.locate(declaration.at)
-      const { name } = declaration
+      const name = declaration.name.replaceAll('.', '_')
       constant = { kind: 'constant-declaration', id: this.newId(), name, type, value: value(), loc }
       this.#constants.set(key, constant)
       if (constant.value.kind !== 'zero') this.constants.push(constant)

@@ -41,6 +41,9 @@ export const sourceFamilies: Readonly<Record<string, (n: number) => string>> = {
     `const a = array(${list(n, (i) => `${i}u`)}); ${main(`out[0] = a[id.x] + ${list(100, (i) => `a[${i % n}]`, ' + ')};`)}`,
   'uses of a constant array': (n) =>
     `const a = array<u32, 64>(${list(64, (i) => `${i}u`)}); ${main(repeat(n, (i) => `out[${i}] = a[id.x];`))}`,
+  'uses of parts of a constant': (n) =>
+    `struct S { a: array<u32, ${n}> } const s = S(array(${list(n, (i) => `${i}u`)})); const t = array(s.a, s.a);
+    ${main(repeat(n, (i) => `out[${i}] = s.a[id.x] + t[1][id.x];`))}`,
   'zeros of an array': (n) => main(`let a = array<i32, ${n * 64}>(); out[0] = u32(a[id.x]);`),
   'nested indices that are inside': (n) =>
     `@group(0) @binding(1) var<storage> a: array<u32, 8>;
