@@ -13,12 +13,12 @@ const nvcc = await run('nvcc', ['--version']).then(
   () => undefined,
 )
 
-/** Of a multiprocessor of compute capability 9.0, as of all that kernels were measured on. */
+/** The registers of a multiprocessor of compute capability 9.0. */
 const registers = 65_536
 
 /**
- * How many workgroups of the kernels whose speed hangs on it get their registers on a multiprocessor at a
- * time, at least.
+ * For kernels whose speed depends on occupancy: the minimum number of workgroups whose registers must fit on
+ * one multiprocessor.
  */
 const watched: Readonly<Record<string, number>> = {
   'scan-sums-vectors-subgroups sum f32': 8,

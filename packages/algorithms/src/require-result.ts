@@ -3,7 +3,7 @@ import { describedValue, GpuError } from '@tandem-gpu/core'
 /**
  * Throws `validation` for a value that is not the result of another call of this package or of core, such as
  * a promise that was not awaited. `property` is a property that results have; `source` describes the call
- * that returns them, as in `what compileTranspose resolves to`.
+ * that returns them, as in `a value that compileTranspose returned`.
  */
 export function requireResult(value: unknown, property: string, what: string, source: string): void {
   if (typeof value === 'object' && value !== null && property in value) return

@@ -13,8 +13,8 @@ import type { OpenedRuntime, OpenOptions } from './runtime.ts'
 export interface Backend<R extends OpenedRuntime = OpenedRuntime> {
   readonly name: string
   /**
-   * Lists the adapters that can be opened here. A missing driver or library is not an error: `absence`
-   * describes it. Rejects if the backend's own files are missing.
+   * Lists the adapters that can be opened here. A missing driver, library, package or addon is not an error:
+   * `absence` describes it. Rejects if the backend's installation is broken.
    */
   adapters(): Promise<AdapterReport>
   /**

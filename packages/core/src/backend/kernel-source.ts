@@ -21,6 +21,6 @@ export interface KernelSource {
   /** May be made only when it is read, by running the front end. */
   readonly module: IrModule
   readonly reflection: Reflection
-  /** Whether the kernel's author declares that every dispatch ends within seconds: see `CompileOptions`. */
+  /** Whether the kernel's author declares that every workgroup ends within seconds: see `CompileOptions`. */
   readonly terminates?: boolean
 }

@@ -29,8 +29,9 @@ export interface CompileOptions<A = unknown> {
   readonly bounds?: Bounds | undefined
   /**
    * Declares that every workgroup ends within seconds, for any input; default false. If a time limit ends a
-   * run inside its kernels, the running workgroups of this kernel finish, and its loops are as fast as
-   * without time limits: up to a tenth faster. If one does not end, the group is lost at the limit.
+   * run inside its kernels, workgroups of this kernel that have started run to their end. In return, its
+   * loops do not check the limit, which makes them up to a tenth faster. If a workgroup does not end, the
+   * group is lost at the limit.
    */
   readonly terminates?: boolean | undefined
   /**

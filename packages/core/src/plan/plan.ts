@@ -19,8 +19,8 @@ export interface Plan<H extends Handles = Handles, C extends PlanPart = PlanComm
 }
 
 /**
- * `overlapped`: only hazards order commands. `serial`: each command also waits for the one recorded before
- * it.
+ * `overlapped`: only hazards order commands. `serial`: commands run in stages, one stage after another; those
+ * of one stage do not wait for each other.
  */
 export type Schedule = 'overlapped' | 'serial'
 
@@ -81,7 +81,7 @@ interface PlanCommandBase {
    * Ascending.
    */
   readonly after: readonly number[]
-  /** Commands of the PREVIOUS repetition that must complete first. Ascending. An empty set needs no wait. */
+  /** Commands of the PREVIOUS repetition that must complete first. Ascending. If empty, none does. */
   readonly afterPrevious: readonly number[]
 }
 

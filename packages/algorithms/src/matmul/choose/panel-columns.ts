@@ -2,8 +2,8 @@
 export const smallPanelLength = 16_777_216
 
 /**
- * The number of columns in a panel of B, k × n, that a device copies from its peers: a few per cent of the
- * work, and wide enough to fill a GPU. A small B is one panel. `n` is the number of columns of B in memory.
+ * The number of columns in a panel of B, k × n, that a device copies from its peers: an eighth of B, but at
+ * least as many as fill a GPU. A small B is one panel. `n` is the number of columns of B in memory.
  */
 export function panelColumns(k: number, n: number): number {
   return k * n <= smallPanelLength ? Math.max(4, n) : Math.max(2048, Math.ceil(n / 8 / 128) * 128)
