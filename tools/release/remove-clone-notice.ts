@@ -12,6 +12,7 @@ export const noticeDocuments = [
   'README.md',
   'docs/guides/install.md',
   'docs/guides/vite.md',
+  'docs/guides/your-first-kernel.md',
   'site/home.md',
 ] as const
 

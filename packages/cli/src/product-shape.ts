@@ -39,7 +39,7 @@ export function productShape<T extends FileElementType>(
   const [rowsOfB, n] = b?.matrixShape() ?? []
   if (a && b && k !== rowsOfB)
     throw new UsageError(
-      `${a.name} is ${m} × ${k} and ${b.name} is ${rowsOfB} × ${n}: A needs as many columns as B has rows.`,
+      `A (${a.name}) is ${m} × ${k} and B (${b.name}) is ${rowsOfB} × ${n}: A needs as many columns as B has rows.`,
       'bad-input',
     )
   const agreed = (name: 'm' | 'k' | 'n', held: number | undefined) => {

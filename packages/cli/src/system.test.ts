@@ -77,8 +77,11 @@ it('doctor says on which backends the WebGPU API works, and why it does not on o
     adapters: () => inner.adapters(),
     open: async (...given) => Object.assign(await inner.open(...given), { openCommandQueue: undefined }),
   }
-  const reason = 'Group "doctor" can only run recorded programs: its backend does not support command queues.'
-  expect(await examined(withoutQueues, 1)).toEqual({ works: false, code: 'unsupported', reason })
+  expect(await examined(withoutQueues, 1)).toEqual({
+    ...{ works: false, code: 'unsupported' },
+    reason:
+      'Group "doctor" can only run recorded programs: its backend does not support command queues. cuda() does, and so does, without a GPU, referenceBackend() of @tandem-gpu/core/testing.',
+  })
 
   const { stdout } = await tandem(`doctor --backend ${testBackend} --json`)
   const { backends } = JSON.parse(stdout)

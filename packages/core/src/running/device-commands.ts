@@ -218,7 +218,7 @@ export function openDeviceCommands(device: Device, options: DeviceCommandsOption
   if (runtime.openCommandQueue === undefined || state.rankCount > 1)
     throw new GpuError(
       'unsupported',
-      `Group "${state.label}" can only run recorded programs: its backend does not support command queues${state.rankCount > 1 ? ' over several processes' : ''}.`,
+      `Group "${state.label}" can only run recorded programs: its backend does not support command queues${state.rankCount > 1 ? ' over several processes.' : '. cuda() does, and so does, without a GPU, referenceBackend() of @tandem-gpu/core/testing.'}`,
     )
   const { label, timeoutSeconds, onMessage, flush } = options
   const queue = runtime.openCommandQueue(device.ordinal, { label, timeoutSeconds, onMessage })
