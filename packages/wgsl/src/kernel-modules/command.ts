@@ -6,14 +6,14 @@ import { kernelModule } from './kernel-module.ts'
 
 const help = `usage: tandem-wgsl [options] [files and folders]
 
-Writes a TypeScript module x.wgsl.ts beside each x.wgsl (of folders: in all their subfolders but node_modules and dist; default: the current
-folder). It exports each compute entry point as what group.compile() takes, with the types of its arguments.
+Writes a TypeScript module x.wgsl.ts next to each x.wgsl. Folders are searched with all their subfolders except node_modules and dist; the
+default is the current folder. A module exports a kernel source for group.compile() for each compute entry point, with the types of its arguments.
 
-  --check   write nothing; exit with 1 where a module is missing or does not match its .wgsl file (for CI)
-  --watch   go on, and write again whenever a .wgsl file changes, until the process is interrupted
+  --check   write nothing; exit with 1 if a module is missing or does not match its .wgsl file (for CI)
+  --watch   keep running, and write again whenever a .wgsl file changes, until the process is interrupted
   --help    print this
 
-Files that end in .part.wgsl are left out: they are parts of a source, no modules.
+Files that end in .part.wgsl are left out, because they are parts of a source and not whole modules.
 
 examples:
   tandem-wgsl src
