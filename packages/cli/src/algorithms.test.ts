@@ -138,7 +138,7 @@ describe('matmul', () => {
     }
     const { exit, stderr } = await tandem(`matmul --a ${folder}/a.npy --b ${folder}/b.npy`)
     expect(exit).toBe(2)
-    expect(stderr).toMatch(/a\.npy is 2 × 3 and .*b\.npy is 4 × 1/)
+    expect(stderr).toMatch(/A \(.*a\.npy\) is 2 × 3 and B \(.*b\.npy\) is 4 × 1/)
   })
 })
 
