@@ -52,9 +52,9 @@ export async function compileFft(group: DeviceGroup, plan: FftPlan): Promise<Com
     const tables = new Map<FftStep['table'], readonly DeviceBuffer<'f32'>[]>()
     for (const { table } of steps) {
       if (tables.has(table)) continue
-      const factors = table === undefined ? [] : await withTurns(table())
-      // A binding cannot be empty, so a step without a table gets one value.
-      const values = Float32Array.from(factors.length === 0 ? [1, 0] : factors)
+      const factors = table && (await withTurns(table()))
+      // A binding cannot be empty, so a step without factors gets one value.
+      const values = factors?.length ? factors : Float32Array.of(1, 0)
       const allocated = await owned.keepAll(
         group.devices.map((device) =>
           device.allocate('f32', values.length, { label: 'fft table', zero: false }),
