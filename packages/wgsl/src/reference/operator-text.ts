@@ -106,7 +106,6 @@ function inlineBuiltin(builtin: string, kind: ScalarKind, x: readonly string[]):
   if (kind === 'f16') return undefined
   if (builtin === 'min' || builtin === 'max') return `Math.${builtin}(${x.join(', ')})`
   if (builtin === 'clamp') return `Math.min(Math.max(${x[0]}, ${x[1]}), ${x[2]})`
-  if (builtin === 'fma' && kind === 'f32') return `Math.fround(${x[0]} * ${x[1]} + ${x[2]})`
   return undefined
 }
 

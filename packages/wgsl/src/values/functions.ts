@@ -31,6 +31,29 @@ export function clampTo(x: number, low: number, high: number): number {
   return Math.min(Math.max(x, low), high)
 }
 
+/**
+ * a · b + c of f32 values, rounded once. The product is exact in f64. The sum is rounded to f64 first, which
+ * matters only where that gives a number halfway between two of f32: the error of that rounding (Knuth's
+ * TwoSum) then says on which side the exact sum lies.
+ */
+function fmaOfF32(a: number, b: number, c: number): number {
+  const product = a * b
+  const sum = product + c
+  const rounded = fround(sum)
+  if (rounded === sum) return rounded
+  const neighbor = sum + (sum - rounded)
+  const isHalfway = Number.isFinite(rounded)
+    ? fround(neighbor) === neighbor
+    : Math.abs(sum) === halfwayToInfinity
+  if (!isHalfway) return rounded
+  const ofC = sum - product
+  const error = product - (sum - ofC) + (c - ofC)
+  return fround(sum + Math.sign(error) * Math.abs(sum) * 2 ** -52)
+}
+
+/** Halfway between the largest f32 and 2^128, which f32 does not have. */
+const halfwayToInfinity = 2 ** 128 - 2 ** 103
+
 function roundEven(x: number): number {
   const floor = Math.floor(x)
   const rest = x - floor
@@ -112,7 +135,10 @@ const componentFunctions = {
   firstLeadingBit: unary(firstLeadingBit),
   firstTrailingBit: unary(trailingZeros),
   floor: unary(Math.floor),
-  fma: ternary((a, b, c) => a * b + c),
+  fma: (r, kind) => {
+    const f = kind === 'f32' ? fmaOfF32 : (a: number, b: number, c: number) => a * b + c
+    return (a: number, b: number, c: number) => r(f(a, b, c))
+  },
   fract: unary((x) => x - Math.floor(x)),
   insertBits,
   inverseSqrt: unary((x) => 1 / Math.sqrt(x)),
