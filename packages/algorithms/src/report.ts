@@ -9,11 +9,6 @@ export interface ScheduleComparison {
   readonly overlappedSeconds: number
   /** Serial time divided by overlapped time; 1 if nothing was timed. */
   readonly speedUp: number
-  /**
-   * For Jacobi: the number of sweeps in each of the two times, which is that of the program that the
-   * iteration repeats.
-   */
-  readonly sweeps?: number
 }
 
 /**

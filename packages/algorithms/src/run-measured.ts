@@ -76,7 +76,16 @@ export async function measurePrograms(
     if (!options.compareSchedules) return { schedule, measurement }
     const other = await record(schedule === 'serial' ? 'overlapped' : 'serial', keep)
     // The samples that alternated with the other schedule's, so that a report has one time for each schedule.
-    const { comparison, samples } = await comparePrograms(group, programs, other, options)
+    const runs = (of: readonly Program[], repetitions: number) => async () =>
+      (await timeRun(group, of, repetitions, options.signal)).seconds
+    for (const program of other) await program.prepare()
+    const { repetitions = 1 } = options
+    const { comparison, samples } = await compareSchedules(
+      schedule,
+      { warm: runs(programs, 1), time: runs(programs, repetitions) },
+      { warm: runs(other, 1), time: runs(other, repetitions) },
+      options,
+    )
     return { schedule, measurement: { ...measurement, seconds: median(samples), samples }, comparison }
   } finally {
     owned.destroy()
@@ -110,36 +119,40 @@ function rateOf(work: Parameters<typeof describeRun>[2], seconds: number): Pick<
   return { rate: gigaRate(work.elements, seconds), unit: 'Gelements/s' }
 }
 
-/** The result of `comparePrograms`. */
-interface ComparedPrograms {
+/** A run under one schedule: once to warm up, and as it is timed; both return seconds. */
+interface ComparedRun {
+  warm(): Promise<number>
+  time(): Promise<number>
+}
+
+/** The result of `compareSchedules`. */
+interface ComparedSchedules {
   readonly comparison: ScheduleComparison
-  /** Seconds of each run of the first programs. */
+  /** Seconds of each run under the first schedule. */
   readonly samples: readonly number[]
 }
 
-/** Times programs and others that differ only in their schedule; the order of the two alternates. */
-export async function comparePrograms(
-  group: DeviceGroup,
-  one: readonly Program[],
-  other: readonly Program[],
-  { samples = 1, repetitions = 1, warmup = 1, onRun, signal }: MeasureOptions,
-): Promise<ComparedPrograms> {
-  const first = { programs: one, seconds: [] as number[] }
-  const second = { programs: other, seconds: [] as number[] }
-  const [serial, overlapped] = one[0]?.schedule === 'serial' ? [first, second] : [second, first]
+/** Times runs under `schedule` and others under the other schedule; the order of the two alternates. */
+export async function compareSchedules(
+  schedule: Schedule,
+  own: ComparedRun,
+  other: ComparedRun,
+  { samples = 1, warmup = 1, onRun }: Pick<MeasureOptions, 'samples' | 'warmup' | 'onRun'>,
+): Promise<ComparedSchedules> {
+  const first = { run: own, seconds: [] as number[] }
+  const second = { run: other, seconds: [] as number[] }
+  const [serial, overlapped] = schedule === 'serial' ? [first, second] : [second, first]
   const warming = Math.max(1, warmup)
   const timed = Math.max(comparedSamples, samples)
   const ran = countRuns(2 * (warming + timed), onRun)
-  for (const { programs } of [serial, overlapped]) {
-    for (const program of programs) await program.prepare()
-    for (let run = 0; run < warming; run++) {
-      await timeRun(group, programs, 1, signal)
+  for (const { run } of [serial, overlapped])
+    for (let i = 0; i < warming; i++) {
+      await run.warm()
       ran()
     }
-  }
   for (let sample = 0; sample < timed; sample++)
-    for (const { programs, seconds } of sample % 2 === 0 ? [serial, overlapped] : [overlapped, serial]) {
-      seconds.push((await timeRun(group, programs, repetitions, signal)).seconds)
+    for (const { run, seconds } of sample % 2 === 0 ? [serial, overlapped] : [overlapped, serial]) {
+      seconds.push(await run.time())
       ran()
     }
   const serialSeconds = median(serial.seconds)

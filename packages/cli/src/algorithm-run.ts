@@ -135,8 +135,7 @@ function settingsOf(
 /** A line that compares the two schedules, if both were timed. */
 function comparisonLine(comparison: ScheduleComparison | undefined): readonly ReportLine[] {
   if (comparison === undefined) return []
-  const { serialSeconds, overlappedSeconds, speedUp, sweeps } = comparison
-  const of = sweeps === undefined ? '' : ` (each of ${sweeps} sweeps)`
-  const text = `serial ${formatSeconds(serialSeconds)}, overlapped ${formatSeconds(overlappedSeconds)}: ${formatNumber(speedUp)} ×${of}`
+  const { serialSeconds, overlappedSeconds, speedUp } = comparison
+  const text = `serial ${formatSeconds(serialSeconds)}, overlapped ${formatSeconds(overlappedSeconds)}: ${formatNumber(speedUp)} ×`
   return [['schedules', text]]
 }

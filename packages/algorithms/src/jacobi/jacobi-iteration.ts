@@ -96,13 +96,9 @@ export class JacobiIteration {
     return this.#kernels.fused !== undefined
   }
 
-  /** The program that a fixed number of iterations repeats; callers print, trace and time it. */
+  /** The program that a fixed number of iterations repeats; callers print and trace it. */
   body(): Program {
     return this.#program(repeatedBody(this.#work))
-  }
-
-  get sweepsOfBody(): number {
-    return repeatedBody(this.#work).sweeps
   }
 
   async run(): Promise<IterateResult> {

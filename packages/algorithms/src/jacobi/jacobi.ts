@@ -1,11 +1,4 @@
-import {
-  type Device,
-  type DeviceGroup,
-  GpuError,
-  OwnedResources,
-  requireCount,
-  type Schedule,
-} from '@tandem-gpu/core'
+import { type Device, type DeviceGroup, GpuError, OwnedResources, requireCount } from '@tandem-gpu/core'
 import type { AlgorithmOptions } from '../algorithm-options.ts'
 import { characterOf } from '../device-character.ts'
 import {
@@ -18,12 +11,12 @@ import {
 } from '../element-source.ts'
 import { countRuns, median } from '../measure.ts'
 import { elementsOption, requireArguments } from '../option-types.ts'
-import { describeGroup, gigaRate, notVerified, type Report, type ScheduleComparison } from '../report.ts'
-import { comparePrograms } from '../run-measured.ts'
+import { describeGroup, gigaRate, notVerified, type Report } from '../report.ts'
+import { compareSchedules } from '../run-measured.ts'
 import { type Decomposition, decompose, type JacobiBlock } from './decomposition.ts'
-import { allocateField, type JacobiField, stateReader, writeSource, writeState } from './jacobi-field.ts'
+import { allocateField, stateReader, writeSource, writeState } from './jacobi-field.ts'
 import { JacobiIteration } from './jacobi-iteration.ts'
-import { compileJacobi, fusedSweeps, type HaloTransport, type JacobiKernels } from './jacobi-kernels.ts'
+import { compileJacobi, fusedSweeps, type HaloTransport } from './jacobi-kernels.ts'
 import { verifyField } from './verify-field.ts'
 
 /** Options of `jacobi`. */
@@ -157,13 +150,16 @@ export async function jacobi(group: DeviceGroup, given: JacobiOptions): Promise<
         devices: count,
       }),
     )
+    const common = {
+      iterations,
+      residualEvery,
+      ...(tolerance !== undefined && { tolerance }),
+      ...(options.signal && { signal: options.signal }),
+    }
     const iteration = owned.keep(
       new JacobiIteration(field, kernels, {
-        iterations,
-        residualEvery,
+        ...common,
         schedule,
-        ...(tolerance !== undefined && { tolerance }),
-        ...(options.signal && { signal: options.signal }),
         ...(onProgress && {
           onProgress: ({ iteration: done, residual }) => {
             if (!warming) onProgress({ iteration: startIteration + done, residual })
@@ -181,9 +177,9 @@ export async function jacobi(group: DeviceGroup, given: JacobiOptions): Promise<
         options.trace(spans ?? [])
       }
     }
-    const sweep = async () => {
+    const sweep = async (by = iteration) => {
       await writeState(field, input)
-      return iteration.run()
+      return by.run()
     }
     const ran = countRuns(warmup + Math.max(1, samples), options.onRun)
     for (let run = 0; run < warmup; run++) {
@@ -202,11 +198,23 @@ export async function jacobi(group: DeviceGroup, given: JacobiOptions): Promise<
     const { parity, residual, converged, clock, iterations: done } = result
     if (options.output) await deliver(stateReader(field, parity, input), rows * columns, options.output)
     const verification = verify ? await verifyField(field, input, options.source, result) : notVerified
-    const seconds = median(times)
-    const comparison =
-      options.compareSchedules && field.blocks.length > 0 && iterations > 0
-        ? await compareSweeps(field, kernels, iteration, schedule, options)
-        : undefined
+    let compared: Awaited<ReturnType<typeof compareSchedules>> | undefined
+    if (options.compareSchedules && field.blocks.length > 0 && iterations > 0) {
+      warming = true
+      const other = owned.keep(
+        new JacobiIteration(field, kernels, {
+          ...common,
+          schedule: schedule === 'serial' ? 'overlapped' : 'serial',
+        }),
+      )
+      const timed = (by: JacobiIteration) => {
+        const time = async () => (await sweep(by)).seconds
+        return { warm: time, time }
+      }
+      compared = await compareSchedules(schedule, timed(iteration), timed(other), options)
+    }
+    const timed = compared?.samples ?? times
+    const seconds = median(timed)
     const updates = Math.max(0, rows - 2) * Math.max(0, columns - 2) * done
     return {
       algorithm: 'jacobi',
@@ -230,7 +238,7 @@ export async function jacobi(group: DeviceGroup, given: JacobiOptions): Promise<
       ...verification,
       seconds,
       clock,
-      samples: times,
+      samples: timed,
       bytes: 8 * updates,
       rate: gigaRate(8 * updates, seconds),
       unit: 'GB/s',
@@ -239,31 +247,10 @@ export async function jacobi(group: DeviceGroup, given: JacobiOptions): Promise<
         field.blocks.length === 0 && done > 0
           ? ['The grid has no inner cells: every cell is on the boundary, which sweeps do not change.']
           : [],
-      ...(comparison && { comparison }),
+      ...(compared && { comparison: compared.comparison }),
     }
   } finally {
     owned.destroy()
-  }
-}
-
-/**
- * Times the program that the iteration repeats under both schedules, after everything that needs the state.
- */
-async function compareSweeps(
-  field: JacobiField,
-  kernels: JacobiKernels,
-  iteration: JacobiIteration,
-  schedule: Schedule,
-  options: JacobiOptions,
-): Promise<ScheduleComparison> {
-  const { iterations = 1000, residualEvery = 100 } = options
-  const order = schedule === 'serial' ? 'overlapped' : 'serial'
-  const other = new JacobiIteration(field, kernels, { iterations, residualEvery, schedule: order })
-  try {
-    const { comparison } = await comparePrograms(field.group, [iteration.body()], [other.body()], options)
-    return { ...comparison, sweeps: iteration.sweepsOfBody }
-  } finally {
-    other.destroy()
   }
 }
 
