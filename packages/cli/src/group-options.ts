@@ -44,7 +44,9 @@ export function wholeNumber(minimum: number, maximum = Number.MAX_SAFE_INTEGER) 
     }
     if (value === undefined || value < minimum) {
       throw new InvalidArgumentError(
-        `It must be a whole number of at least ${minimum}, such as 150000, 1e6 or 64Ki.`,
+        maximum < Number.MAX_SAFE_INTEGER
+          ? `It must be a whole number from ${minimum} to ${maximum}.`
+          : `It must be a whole number of at least ${minimum}, such as 150000, 1e6 or 64Ki.`,
       )
     }
     return value
