@@ -98,36 +98,58 @@ others() {
   done
 }
 
-# job SECONDS NAME PROCESSES PROGRAM ARGUMENTS...: a program of backend-mpi's tests, with one GPU for each process
+# job GPUS SECONDS NAME PROGRAM ARGUMENTS...: a program of backend-mpi's tests, with one process for each of the GPUs
 job() {
-  local ranks=packages/backend-mpi/src/testing
-  proof "$(first "$3")" "$1" "$2" mpirun --bind-to none -n "$3" \
+  local ranks=packages/backend-mpi/src/testing commas=${1//[^,]/}
+  proof "$1" "$2" "$3" mpirun --bind-to none -n $((${#commas} + 1)) \
     $run --disable-warning=ExperimentalWarning --import "./$ranks/source-hooks.ts" "$ranks/ranks/$4" "${@:5}"
 }
 
 several_processes() {
-  local transports="ipc nccl staged" transport processes
+  transports="ipc nccl staged"
   if ompi_info --parsable --all 2>/dev/null | grep -q 'mpi_built_with_cuda_support:value.*true'; then
     transports="$transports gpu-aware"
   else echo "gpu-aware: not run, since this Open MPI does not take GPU memory" >>"$logs/summary.txt"; fi
-  # One proof after another, since ranks of two jobs would take turns on each GPU.
-  for processes in $(printf '%s\n' "$count" 2 | sort -rnu); do
-    job 60 "chosen-$processes" "$processes" transport.ts cuda
-    for transport in $transports; do
-      job 90 "conformance-$transport-$processes" "$processes" conformance.ts cuda "$transport"
-      job 180 "algorithms-$transport-$processes" "$processes" algorithms.ts cuda "$transport"
-      job 60 "time-limit-$transport-$processes" "$processes" time-limit.ts cuda "$transport"
-    done
-  done
+  # Jobs on the same GPUs run one after another, since their ranks would take turns on each GPU.
+  [ "$count" -lt 3 ] || on_gpus "$all"
+  [ "$count" -lt 4 ] || for transport in $transports; do job 0,1,2 150 "random-$transport-3" random-programs.ts cuda "$transport" 1000 3; done
+  if [ "$count" -ge 4 ]; then
+    soak_ranks "$((count - 2)),$((count - 1))" &
+    pair
+    wait $!
+  else
+    pair
+    soak_ranks "$all"
+  fi
+}
+
+# on_gpus GPUS: what is tested for any number of processes
+on_gpus() {
+  local commas=${1//[^,]/} transport
+  local processes=$((${#commas} + 1))
+  job "$1" 60 "chosen-$processes" transport.ts cuda
   for transport in $transports; do
-    for processes in 2 3 4; do
-      [ "$processes" -gt "$count" ] || job 240 "random-$transport-$processes" "$processes" random-programs.ts cuda "$transport" 1000 "$processes"
-    done
-    # Memory that a late rank still maps comes back: two thirds of a GPU's, allocated over and over.
-    FAKE_CUDA_MEMORY=$(($(nvidia-smi --query-gpu=memory.free --format=csv,noheader,nounits | sort -n | head -1) * 1048576)) job 120 "memory-$transport" 2 memory.ts "$transport" cuda
+    job "$1" 90 "conformance-$transport-$processes" conformance.ts cuda "$transport"
+    job "$1" 180 "algorithms-$transport-$processes" algorithms.ts cuda "$transport"
+    job "$1" 60 "time-limit-$transport-$processes" time-limit.ts cuda "$transport"
+    job "$1" 150 "random-$transport-$processes" random-programs.ts cuda "$transport" 1000 "$processes"
   done
-  proof "$all" 300 failures $run vitest run --root packages/backend-mpi src/rank-failures.test.ts
-  [ "$soak" -eq 0 ] || proof "$all" $((soak + 150)) soak $run tools/gpu-host/soak.ts "$soak" cuda "$count"
+}
+
+pair() {
+  local transport
+  on_gpus 0,1
+  # Memory that a late rank still maps comes back: two thirds of a GPU's, allocated over and over.
+  for transport in $transports; do
+    FAKE_CUDA_MEMORY=$(($(nvidia-smi --id=0,1 --query-gpu=memory.free --format=csv,noheader,nounits | sort -n | head -1) * 1048576)) job 0,1 120 "memory-$transport" memory.ts "$transport" cuda
+  done
+  proof 0,1 300 failures $run vitest run --root packages/backend-mpi src/rank-failures.test.ts
+}
+
+# soak_ranks GPUS
+soak_ranks() {
+  local commas=${1//[^,]/}
+  [ "$soak" -eq 0 ] || proof "$1" $((soak + 150)) soak $run tools/gpu-host/soak.ts "$soak" cuda $((${#commas} + 1))
 }
 
 case $part in ranks) several_processes ;; *) one_process ;; esac
