@@ -3,11 +3,14 @@
  * tools/peers/cub.cu and primitives.py; on a GPU host:
  *   node tools/gpu-host/primitives.ts [DEVICES, default 1] [LOG2 of the elements, default 28,22] \
  *     [ONLY works whose names have this] [PEERS.json] > figures.jsonl
- *   mpirun -n 4 node tools/gpu-host/primitives.ts 4 30,28,22 --transport ipc > ranks.jsonl
  *   nvcc -O3 -std=c++17 -arch=native -o /tmp/cub tools/peers/cub.cu
  *   /tmp/cub 28 22 >> figures.jsonl
  *   python3 tools/peers/primitives.py 28 22 >> figures.jsonl
  *   node tools/gpu-host/figures.ts TABLE.json --from figures.jsonl --machine NAME --commit ID
+ * Several GPUs compared with one, also with a process for each GPU, which is a table of its own:
+ *   node tools/gpu-host/primitives.ts 1 30,28,22 --several > several.jsonl
+ *   node tools/gpu-host/primitives.ts 4 30,28,22 >> several.jsonl
+ *   mpirun -n 4 node tools/gpu-host/primitives.ts 4 30,28,22 --transport ipc >> several.jsonl
  * PEERS.json, by `tools/peers/peers.py --only fft --out PEERS.json`, has cuFFT's times, which come beside the
  * transforms on one GPU. What is timed is not verified here (the tests on hardware do that): the input is a
  * block of random elements that is repeated. Lines have 2^27 complex numbers together, or as many real ones;
@@ -41,7 +44,11 @@ import { vectorsOf } from '../../packages/algorithms/dist/sharded-matrix.js'
 
 const { values: named, positionals } = parseArgs({
   allowPositionals: true,
-  options: { transport: { type: 'string' }, lines: { type: 'string', default: '27' } },
+  options: {
+    transport: { type: 'string' },
+    lines: { type: 'string', default: '27' },
+    several: { type: 'boolean', default: false },
+  },
 })
 const [deviceCount = '1', logs = '28,22', only = '', peersFile] = positionals
 const devices = Number(deviceCount)
@@ -179,7 +186,7 @@ function blockOf(type: 'f32' | 'u32', most: number | undefined): Float32Array | 
   return block
 }
 
-/** On several devices only those that the table of several GPUs has. */
+/** On several devices, or with `--several`, only those of the table of several GPUs. */
 function transforms(): readonly Transform[] {
   const total = 2 ** Number(named.lines)
   const lines = (length: number): Transform => ({
@@ -192,7 +199,7 @@ function transforms(): readonly Transform[] {
     natural,
     { ...natural, name: `${natural.name} transposed`, order: 'transposed' },
   ])
-  if (devices > 1) return [lines(512), lines(4096), ...several]
+  if (devices > 1 || named.several) return [lines(512), lines(4096), ...several]
   return [
     ...Array.from({ length: 16 }, (_, i) => lines(2 ** (i + 5))),
     ...[243, 1000, 1536, 2187, 2401, 3125, 6561, 127, 509, 1009, 2039, 8191].map(lines),
