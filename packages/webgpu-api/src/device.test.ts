@@ -226,6 +226,20 @@ describe('22 device loss', () => {
     expect(await rejection(mapping)).toBe('AbortError')
     await done
   })
+
+  it('comes after the errors of earlier calls', async () => {
+    const device = await opened.device()
+    const module = device.createShaderModule({ code: '@compute @workgroup_size(1) fn main() {}' })
+    const events: string[] = []
+    const wrong = device.createComputePipelineAsync({
+      layout: 'auto',
+      compute: { module, entryPoint: 'other' },
+    })
+    wrong.catch((error: Error) => events.push(error.name))
+    device.destroy()
+    await device.lost.then(({ reason }) => events.push(reason))
+    expect(events).toEqual(['GPUPipelineError', 'destroyed'])
+  })
 })
 
 it('the outcomes of buffers created in a row, and of submits after them, are rarely queried', async () => {
