@@ -221,7 +221,9 @@ function comparisons({ ours, peers }: BenchTable): Comparison[] {
   const mine = (work: string, devices: number, shape: Shape, variant = 'tandem cuda overlapped') =>
     findResult(ours, work, variant, shape, devices)
   const beside = (title: string, instead: string, devices: number, work: string, shape: Shape) => ({
-    ...{ title, instead, ours: mine(work, devices, shape) },
+    title,
+    instead,
+    ours: mine(work, devices, shape),
     theirs: findResult(peers, work, instead, shape, devices),
   })
   const named = (side: number, devices: number) => `${side}², ${devices} ${devices === 1 ? 'GPU' : 'GPUs'}`
@@ -231,7 +233,8 @@ function comparisons({ ours, peers }: BenchTable): Comparison[] {
         ['copy', 'tiles copied'],
         ['scatter', 'direct writes'],
       ].map(([transport, name]) => ({
-        ...{ title: `transpose ${named(side, devices)}, ${name}`, instead: 'serial' },
+        title: `transpose ${named(side, devices)}, ${name}`,
+        instead: 'serial',
         ours: mine('transpose', devices, square(side), ` overlapped ${transport}`),
         theirs: mine('transpose', devices, square(side), ` serial ${transport}`),
       })),
@@ -262,7 +265,8 @@ function comparisons({ ours, peers }: BenchTable): Comparison[] {
         beside(`SGEMM ${sizeText(shape as Shape)}, 1 GPU`, 'cuBLAS', 1, 'gemm', shape as Shape),
       ),
     {
-      ...{ title: 'SGEMM 32768³, 4 GPUs', instead: '1 GPU' },
+      title: 'SGEMM 32768³, 4 GPUs',
+      instead: '1 GPU',
       ours: mine('gemm', 4, cube(32768), ' resident'),
       theirs: mine('gemm', 1, cube(32768), ' resident'),
     },
@@ -270,11 +274,14 @@ function comparisons({ ours, peers }: BenchTable): Comparison[] {
       beside(`SGEMM ${side}³ from host memory, 4 GPUs`, 'cuBLASXt', 4, 'gemm-streamed', cube(side)),
     ),
     ...nvidiaJacobi.map(([devices, side, seconds]) => ({
-      ...{ title: `Jacobi ${named(side, devices)}, per iteration`, instead: 'NVIDIA’s sample (quoted)' },
-      ...{ ours: mine('jacobi', devices, square(side)), theirs: seconds },
+      title: `Jacobi ${named(side, devices)}, per iteration`,
+      instead: 'NVIDIA’s sample (quoted)',
+      ours: mine('jacobi', devices, square(side)),
+      theirs: seconds,
     })),
     {
-      ...{ title: 'Jacobi 16384², 1 GPU, per iteration', instead: 'one sweep per pass' },
+      title: 'Jacobi 16384², 1 GPU, per iteration',
+      instead: 'one sweep per pass',
       ours: mine('jacobi', 1, square(16384)),
       theirs: mine('jacobi', 1, square(16384), ' one sweep a pass')?.seconds,
     },
@@ -437,7 +444,11 @@ if (process.argv[1] !== undefined && import.meta.url.endsWith(process.argv[1].sp
     const lines = readFileSync(from, 'utf8').split('\n')
     const results = lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
     const table: PrimitivesTable = {
-      ...{ kind: 'primitives', date: new Date().toISOString(), commit, machine, results },
+      kind: 'primitives',
+      date: new Date().toISOString(),
+      commit,
+      machine,
+      results,
     }
     writeFileSync(path, `${JSON.stringify(table, null, 1)}\n`)
   }

@@ -70,7 +70,9 @@ const sortOf =
     const [output, sorted, given] = more.map(vectors)
     const record = (r: Recorder) =>
       recordSort(r, group, {
-        ...{ kernels, input: vectors(input), output: output! },
+        kernels,
+        input: vectors(input),
+        output: output!,
         ...(values !== 'none' && { sortedValues: sorted }),
         ...(values === 'given' && { values: given }),
       })
@@ -140,7 +142,8 @@ async function transforms(): Promise<void> {
   type Transform = Omit<FftPlanOptions, 'limits'> & { readonly name: string }
   const total = 2 ** 27
   const lines = (length: number): Transform => ({
-    ...{ name: `fft lines ${length}`, axes: [1] },
+    name: `fft lines ${length}`,
+    axes: [1],
     shape: [Math.floor(total / length), length],
   })
   const cube = (side: number): Transform => ({ name: `fft ${side}³`, shape: [side, side, side] })
@@ -154,12 +157,16 @@ async function transforms(): Promise<void> {
     ]),
     cube(1024),
     ...[64, 128, 256, 512, 1024].map((length) => ({
-      ...{ name: `fft columns ${length}`, shape: [length, total / length], axes: [0] },
+      name: `fft columns ${length}`,
+      shape: [length, total / length],
+      axes: [0],
     })),
     ...[512, 1024, 4096, 65_536].flatMap((length) =>
       (['forward', 'inverse'] as const).map((direction) => ({
         ...lines(length),
-        ...{ name: `fft ${direction === 'forward' ? 'r2c' : 'c2r'} ${length}`, real: true, direction },
+        name: `fft ${direction === 'forward' ? 'r2c' : 'c2r'} ${length}`,
+        real: true,
+        direction,
       })),
     ),
   ].filter(({ name }) => name.includes(only))

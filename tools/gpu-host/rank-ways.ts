@@ -230,7 +230,11 @@ export function measureWays(values: RankValues): void {
       date,
       commit: values.commit,
       machine,
-      ...{ ranks, results, rings, runs, failures },
+      ranks,
+      results,
+      rings,
+      runs,
+      failures,
     }
     writeFileSync(out, `${JSON.stringify(table, null, 1)}\n`)
     return table

@@ -265,8 +265,14 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgr
     const seconds = middle(times)
     const verified = Buffer.from(wanted.buffer).equals(Buffer.from((await group.queue.read(y)).buffer))
     job.push({
-      ...{ work: `copy of ${4 * width} bytes an invocation`, variant: group.backend, devices: 1 },
-      ...{ shape: { elements }, seconds, rate: (8 * elements) / seconds, unit: 'B/s', verified },
+      work: `copy of ${4 * width} bytes an invocation`,
+      variant: group.backend,
+      devices: 1,
+      shape: { elements },
+      seconds,
+      rate: (8 * elements) / seconds,
+      unit: 'B/s',
+      verified,
     })
   }
   x.destroy()
@@ -275,9 +281,17 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgr
 
 /** Rows whose check takes minutes are last, so that a job that is cut short still has the others. */
 export const rows: Readonly<Record<string, (job: Job) => Promise<void>>> = {
-  ...{ transpose: transposes, schedules, sum: sums, ladder, gemm: products, jacobi: jacobis },
-  ...{ products: tensorProducts, several, 'same-gpu': sameGpu },
-  ...{ 'gemm-resident': residentProducts, 'gemm-streamed': streamedProducts },
+  transpose: transposes,
+  schedules,
+  sum: sums,
+  ladder,
+  gemm: products,
+  jacobi: jacobis,
+  products: tensorProducts,
+  several,
+  'same-gpu': sameGpu,
+  'gemm-resident': residentProducts,
+  'gemm-streamed': streamedProducts,
 }
 
 /** Rows that form a separate table. */

@@ -60,8 +60,14 @@ export async function lowerPlan(
   ): Step => ({
     kind: 'message',
     message: {
-      ...{ kind: part.kind, peer: part.peer, tag: part.ordinal % tagCount },
-      ...{ memory, byteOffset, rows, rowByteLength, rowByteStride },
+      kind: part.kind,
+      peer: part.peer,
+      tag: part.ordinal % tagCount,
+      memory,
+      byteOffset,
+      rows,
+      rowByteLength,
+      rowByteStride,
     },
     after: [],
     afterPrevious: [],
@@ -112,8 +118,11 @@ export async function lowerPlan(
         piece.regions.map(({ region: own, at }) => {
           const { rows, rowByteLength } = own
           const staging: ByteRegion = {
-            ...{ buffer: stagingBuffer, byteOffset: piece.byteOffset + at },
-            ...{ rows, rowByteLength, rowByteStride: rowByteLength },
+            buffer: stagingBuffer,
+            byteOffset: piece.byteOffset + at,
+            rows,
+            rowByteLength,
+            rowByteStride: rowByteLength,
           }
           return add(
             command(

@@ -229,7 +229,10 @@ test('what WebGPU can copy or clear by itself uses no kernel', () => {
 
 test('a GPU copies long rows by a kernel, including partial words at the ends', () => {
   const extent = (byteOffset: number, rowByteLength: number): Extent => ({
-    ...{ byteOffset, rowByteLength, rows: 1, rowByteStride: rowByteLength },
+    byteOffset,
+    rowByteLength,
+    rows: 1,
+    rowByteStride: rowByteLength,
     bufferByteLength: 2 ** 22,
   })
   const long = (byteLength: number, options: LoweringOptions, shift = 0) =>

@@ -135,7 +135,12 @@ export const command: CommandModule = {
           const { iterations, startIteration, tolerance, residualEvery, decomposition, transport } = options
           const report = await jacobi(group, {
             ...settings,
-            ...{ iterations, startIteration, tolerance, residualEvery, decomposition, transport },
+            iterations,
+            startIteration,
+            tolerance,
+            residualEvery,
+            decomposition,
+            transport,
             rows,
             columns,
             input: input?.rowMajor(),

@@ -39,8 +39,13 @@ fn main() { while (atomicLoad(&word) == 0u) { atomicMax(&word, 0u); } }`
 function kernelSource(wgsl: string): KernelSource {
   const module = lower(parseWgsl(wgsl, { label: 'queue' }))
   return {
-    ...{ label: 'queue', wgsl, entryPoint: module.entryPoint.name, constants: {}, bounds: 'clamp' },
-    ...{ module, reflection: reflect(module) },
+    label: 'queue',
+    wgsl,
+    entryPoint: module.entryPoint.name,
+    constants: {},
+    bounds: 'clamp',
+    module,
+    reflection: reflect(module),
   }
 }
 

@@ -179,7 +179,8 @@ export const floatOperations: readonly FloatOperation[] = [
       const t = Math.min(1, Math.max(0, (a + 2.5) / 10))
       return t * t * (3 - 2 * t)
     },
-    ...{ error: (want: number) => 16 * ulp(want) + 2 ** -22, isScalar: true },
+    error: (want: number) => 16 * ulp(want) + 2 ** -22,
+    isScalar: true,
   },
   { text: 'degrees(a)', value: (a) => (a * 180) / Math.PI, error: ulps(3) },
   { text: 'radians(a)', value: (a) => (a * Math.PI) / 180, error: ulps(3) },
