@@ -26,7 +26,8 @@ import {
 
 const topics = readdirSync(new URL('../../docs/performance', import.meta.url))
 export const documents = [
-  ...['README.md', 'docs/performance.md'],
+  'README.md',
+  'docs/performance.md',
   ...topics.map((name) => `docs/performance/${name}`),
 ]
 
@@ -89,7 +90,9 @@ const blocks: {
         .filter(({ work, shape }) => work === 'sum' && shape.elements === 2 ** 22)
         .filter(({ variant }) => /tandem cuda \S+ \S+/.test(variant))
         .map(({ variant, seconds, rate }) => [
-          ...[`\`${variant.split(' ').at(-1)}\``, time(seconds), `${(rate / 1e9).toFixed(1)} GB/s`],
+          `\`${variant.split(' ').at(-1)}\``,
+          time(seconds),
+          `${(rate / 1e9).toFixed(1)} GB/s`,
         ]),
     ],
   },
@@ -138,7 +141,9 @@ const blocks: {
     errors: ({ errors = [] }) => [
       ['input', 'k', 'W', '`split`', '`ieee`', 'cuBLAS f32', 'cuBLAS TF32', 'largest'],
       ...errors.map(({ input, k, window, rms, largest }) => [
-        ...[input, `${k}`, `${window}`],
+        input,
+        `${k}`,
+        `${window}`,
         ...['split', 'ieee', 'cuBLAS f32', 'cuBLAS TF32'].map((of) => rms[of]!.toFixed(2)),
         largest.split!.toFixed(2),
       ]),
@@ -156,7 +161,10 @@ const blocks: {
       ...rows
         .filter(({ name }) => name !== 'submits a training step')
         .map(({ name, tandem, dawn }) => [
-          ...[name, time(tandem * 1e-6), time(dawn * 1e-6), (tandem / dawn).toFixed(2)],
+          name,
+          time(tandem * 1e-6),
+          time(dawn * 1e-6),
+          (tandem / dawn).toFixed(2),
         ]),
     ],
   },
@@ -380,8 +388,11 @@ function primitiveRows({ results }: PrimitivesTable, chosen: (figure: Primitives
     ...results
       .filter((figure) => figure.by === 'Tandem' && chosen(figure))
       .map(({ work, elements, devices, seconds }) => [
-        ...[work, elementsText(elements), `${devices}`],
-        ...[microseconds(seconds), (elements / seconds / 1e9).toFixed(1)],
+        work,
+        elementsText(elements),
+        `${devices}`,
+        microseconds(seconds),
+        (elements / seconds / 1e9).toFixed(1),
         results
           .filter((r) => r.by !== 'Tandem' && r.work === work && r.elements === elements)
           .map((r) => `${r.by} ${microseconds(r.seconds)}: ${(r.seconds / seconds).toFixed(2)}`)

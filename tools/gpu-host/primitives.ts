@@ -186,10 +186,7 @@ async function transforms(): Promise<void> {
     const from = matrix(input, plan.inputShape, plan.realInput)
     const to = matrix(output, plan.outputShape, plan.realOutput)
     const elements = plan.shape.reduce((product, length) => product * length, 1)
-    print(
-      ...([name, 'Tandem', elements] as const),
-      await timed((r) => recordFft(r, group, { fft, input: from, output: to })),
-    )
+    print(name, 'Tandem', elements, await timed((r) => recordFft(r, group, { fft, input: from, output: to })))
     fft.destroy()
     const variant = plan.realInput ? 'cuFFT r2c' : plan.realOutput ? 'cuFFT c2r' : 'cuFFT'
     // Both orders are compared with the peer's natural order; peers do not time columns.
