@@ -6,7 +6,7 @@ import type {
   Block,
   BuiltinCall,
   Call,
-  Expression,
+  Evaluated,
   For,
   IrModule,
   LocalVariable,
@@ -284,7 +284,7 @@ class Search {
   }
 
   /** Visits the accesses and the barriers in an expression. */
-  #value(e: Expression): void {
+  #value(e: Evaluated): void {
     walk(e, {
       expression: (x) => {
         if (x.kind === 'logical') {

@@ -113,7 +113,7 @@ function isPlainEquality({ condition, body }: For): boolean {
   const isOwn = (e: Expression): boolean =>
     e.kind === 'literal' ||
     (e.kind === 'load' && is(e.place)) ||
-    (e.kind === 'binary' && isInteger(e.left.type!) && isOwn(e.left) && isOwn(e.right))
+    (e.kind === 'binary' && isInteger(e.left.type) && isOwn(e.left) && isOwn(e.right))
   const isStep = (s: Statement) => s.kind === 'compound-assign' && is(s.target) && isOwn(s.value)
   let others = -body.statements.filter(isStep).length
   walk(body, {

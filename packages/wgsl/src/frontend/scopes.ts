@@ -138,17 +138,16 @@ export class ExpressionScope {
   }
 
   /** A runtime operand. */
-  runtime(expression: Expression & { type: Type }, at: number): RuntimeOperand {
+  runtime(expression: Expression, at: number): RuntimeOperand {
     this.checkValueSize(expression.type, at)
     return { kind: 'runtime', type: expression.type, expression, at }
   }
 
   /** The operand for the result of a call. */
   called(call: BuiltinCall | Call, at: number): Operand {
-    const { type } = call
-    return type === undefined
-      ? { kind: 'nothing', expression: call, at }
-      : this.runtime(call as Expression & { type: Type }, at)
+    return call.type === undefined
+      ? { kind: 'nothing', expression: call as BuiltinCall<undefined> | Call<undefined>, at }
+      : this.runtime(call as BuiltinCall<Type> | Call<Type>, at)
   }
 
   /** Checks that a runtime value does not exceed the size limit. */
@@ -222,11 +221,11 @@ export class ExpressionScope {
   }
 
   /** The IR of a value; abstract values get their default type. */
-  expressionOf(operand: Operand): Expression & { type: Type } {
+  expressionOf(operand: Operand): Expression {
     const value = this.value(operand)
     switch (value.kind) {
       case 'runtime':
-        return value.expression as Expression & { type: Type }
+        return value.expression
       case 'pointer':
         return { kind: 'address-of', place: value.place, type: value.type, loc: this.loc(value.at) }
       case 'constant': {
@@ -238,7 +237,7 @@ export class ExpressionScope {
         if (value.value === undefined || sizeOf(type) > maximumValueByteLength)
           return { kind: 'zero', type, loc }
         const known = value.value
-        const made = () => valueExpression(known, type, loc) as Expression & { type: Type }
+        const made = () => valueExpression(known, type, loc)
         if (value.declaration === undefined || (type.kind !== 'array' && type.kind !== 'struct'))
           return made()
         const constant: Constant = this.module.constantFor(value.declaration, type, made)
@@ -250,7 +249,7 @@ export class ExpressionScope {
   }
 
   /** The IR of a value converted to a type. */
-  expressionAs(operand: Operand, type: Type, what: string): Expression & { type: Type } {
+  expressionAs(operand: Operand, type: Type, what: string): Expression {
     return this.expressionOf(this.convert(operand, type, what))
   }
 
