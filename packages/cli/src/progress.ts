@@ -40,9 +40,12 @@ export interface Part {
   end(): void
 }
 
-/** A display of progress. `show` is called when the work changes, not when it advances. */
+/**
+ * A display of progress. `show` is called when the work changes, not when it advances; `current` returns the
+ * work as it is then, or undefined once it has ended.
+ */
 export interface Display {
-  show(current: () => Work | undefined): void
+  show(work: Work, current: () => Work | undefined): void
   hide(): void
 }
 
@@ -114,7 +117,7 @@ export class TrackedProgress implements Progress {
   }
 
   #show(): void {
-    if (this.#current && !this.finishing) this.#display?.show(() => this.#current)
+    if (this.#current && !this.finishing) this.#display?.show(this.#current, () => this.#current)
     else this.#display?.hide()
   }
 }
