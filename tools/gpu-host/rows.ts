@@ -11,6 +11,7 @@ import {
   type Report,
   readElements,
   reduce,
+  reductionKernelNames,
   transpose,
 } from '@tandem-gpu/algorithms'
 import { type DeviceGroup, foldWorkgroups } from '@tandem-gpu/core'
@@ -100,18 +101,10 @@ async function sums(job: Job): Promise<void> {
   })
 }
 
-const ladderKernels = [
-  'atomic',
-  'interleaved-divergent',
-  'interleaved-conflicts',
-  'sequential',
-  'best',
-] as const
-
 async function ladder(job: Job): Promise<void> {
   const options = { ...timingOf(job).timing, elements: 2 ** 22, type: 'i32', repetitions: 100 } as const
   await job.on([1], async (group) => {
-    for (const kernel of ladderKernels) job.add(await reduce(group, { ...options, kernel }), kernel)
+    for (const kernel of reductionKernelNames) job.add(await reduce(group, { ...options, kernel }), kernel)
   })
 }
 
