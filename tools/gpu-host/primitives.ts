@@ -7,7 +7,7 @@
  *   /tmp/cub 28 22 >> figures.jsonl
  *   python3 tools/peers/primitives.py 28 22 >> figures.jsonl
  *   node tools/gpu-host/figures.ts TABLE.json --from figures.jsonl --machine NAME --commit ID
- * Several GPUs compared with one, also with a process for each GPU, which is a table of its own:
+ * To compare several GPUs with one, in one process or with a process for each GPU, in a table of its own:
  *   node tools/gpu-host/primitives.ts 1 30,28,22 --several > several.jsonl
  *   node tools/gpu-host/primitives.ts 4 30,28,22 >> several.jsonl
  *   mpirun -n 4 node tools/gpu-host/primitives.ts 4 30,28,22 --transport ipc >> several.jsonl

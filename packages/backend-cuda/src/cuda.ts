@@ -261,7 +261,7 @@ function requireOneGpuEach(adapters: readonly RankedGpu[]): void {
   }
 }
 
-/** Throws `unsupported`, in all processes alike, if they cannot share the memory of these GPUs. */
+/** Throws `unsupported`, in all processes, if they cannot share the memory of these GPUs. */
 function requireShareable(adapters: readonly RankedGpu[], { peerAccess, lowering }: CudaOptions): void {
   if (peerAccess === false) throw new GpuError('unsupported', 'The option peerAccess of cuda is false.')
   if (lowering === 'one-graph')

@@ -5,7 +5,7 @@ import type { MpiFamily } from './launcher.ts'
 
 /**
  * The exports of native/src. A process has one MPI state, and so one addon state. A key is unique within its
- * `group`; all ranks number groups alike. Errors have a `nativeCode`, which is a GpuErrorCode.
+ * `group`; a group has the same number on all ranks. Errors have a `nativeCode`, which is a GpuErrorCode.
  */
 export interface NativeAddon {
   /** Opens the first library that loads, without starting MPI. Later calls return the same library. */

@@ -4,7 +4,7 @@ export interface Work {
   readonly label: string
   /** Absent if the amount is not known. */
   readonly total?: number | undefined
-  /** The unit of the count, in the plural, such as `sweeps`; absent if the count means nothing to people. */
+  /** The unit of the count, in the plural, such as `sweeps`; absent if the count means nothing to users. */
   readonly unit?: string | undefined
   readonly done: number
   /** In milliseconds, by `performance.now`. */
