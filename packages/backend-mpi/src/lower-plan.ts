@@ -1,6 +1,7 @@
 import type { Plan } from '@tandem-gpu/core'
 import {
   type ByteRegion,
+  type Extent,
   type Handles,
   isContiguous,
   isMessage,
@@ -184,7 +185,6 @@ export async function lowerPlan(
   }
 }
 
-type Extent = Pick<NativeMessage, 'byteOffset' | 'rows' | 'rowByteLength' | 'rowByteStride'>
 const noBytes: Extent = { byteOffset: 0, rows: 0, rowByteLength: 0, rowByteStride: 0 }
 
 /**

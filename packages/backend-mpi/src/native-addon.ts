@@ -1,5 +1,5 @@
 import { GpuError, type GpuErrorCode } from '@tandem-gpu/core'
-import type { RankMessage } from '@tandem-gpu/core/backend'
+import type { Extent, RankMessage } from '@tandem-gpu/core/backend'
 import { type AddonPackage, addonFailure, addonLoader } from '@tandem-gpu/core/native'
 import type { MpiFamily } from './launcher.ts'
 
@@ -145,7 +145,7 @@ export interface NativeSegment extends NativeNodeBase {
  * A message from or to memory: `rows` runs of `rowByteLength` bytes, `rowByteStride` apart. With no rows, the
  * message is empty.
  */
-export interface NativeMessage extends NativeNodeBase {
+export interface NativeMessage extends NativeNodeBase, Extent {
   readonly kind: 'send' | 'receive'
   readonly peer: number
   readonly tag: number
@@ -154,10 +154,6 @@ export interface NativeMessage extends NativeNodeBase {
    * must be dense.
    */
   readonly memory: ArrayBuffer | DeviceMemory
-  readonly byteOffset: number
-  readonly rows: number
-  readonly rowByteLength: number
-  readonly rowByteStride: number
 }
 
 export type NativeNode = NativeSegment | NativeMessage
