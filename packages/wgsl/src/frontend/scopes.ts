@@ -163,11 +163,11 @@ export class ExpressionScope {
    * Evaluates an operation on constants and adds the position to its errors. The result is unknown if a value
    * is unknown.
    */
-  fold(
+  fold<const Operands extends readonly ConstantOperand[]>(
     at: number,
     type: Type,
-    operands: readonly ConstantOperand[],
-    evaluate: (values: readonly Value[]) => Value,
+    operands: Operands,
+    evaluate: (values: { readonly [I in keyof Operands]: Value }) => Value,
   ): ConstantOperand {
     let override = false
     const values: Value[] = []
@@ -177,7 +177,7 @@ export class ExpressionScope {
     }
     if (values.length < operands.length) return this.constantOperand(at, type, undefined, true)
     try {
-      return this.constantOperand(at, type, evaluate(values), override)
+      return this.constantOperand(at, type, evaluate(values as { [I in keyof Operands]: Value }), override)
     } catch (error) {
       if (!(error instanceof ConstantError)) throw error
       this.rejectValue(at, error.message, override)
@@ -216,7 +216,7 @@ export class ExpressionScope {
     if (value.kind !== 'constant' || !converts(value.type, type)) {
       throw this.error(operand.at, `${what} is of type ${typeName(value.type)}, not ${typeName(type)}`)
     }
-    const converted = this.fold(value.at, type, [value], ([known]) => convertValue(known!, value.type, type))
+    const converted = this.fold(value.at, type, [value], ([known]) => convertValue(known, value.type, type))
     return { ...converted, declaration: value.declaration }
   }
 
@@ -332,7 +332,7 @@ export class ExpressionScope {
       // This is an error for any value of the override.
       if (a.override && !b.override) this.#checkRight(operator, a.type, b, at)
       const type = isConst ? types.result : concreteOf(types.result)
-      return this.fold(at, type, [a, b], ([x, y]) => binaryValue(operator, x!, a.type, y!, b.type))
+      return this.fold(at, type, [a, b], ([x, y]) => binaryValue(operator, x, a.type, y, b.type))
     }
     if (b.kind === 'constant') this.#checkRight(operator, a.type, b, at)
     const type = concreteOf(types.result) as ScalarType | VectorType
