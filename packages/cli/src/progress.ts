@@ -70,7 +70,7 @@ export class TrackedProgress implements Progress {
     if (work === undefined) return ''
     const { label, total, unit, done } = work
     if (total !== undefined && unit !== undefined && done > 0)
-      return ` after ${counted(done)} of ${counted(total)} ${unit}`
+      return ` after ${grouped(done)} of ${grouped(total)} ${unit}`
     return ` while ${label[0]!.toLowerCase()}${label.slice(1)}`
   }
 
@@ -125,4 +125,4 @@ export class TrackedProgress implements Progress {
 /** Progress that is not displayed. */
 export const silentProgress = (): Progress => new TrackedProgress()
 
-const counted = (value: number) => value.toLocaleString('en')
+const grouped = (value: number) => value.toLocaleString('en')

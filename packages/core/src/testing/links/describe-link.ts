@@ -161,7 +161,7 @@ async function sideOf(
     connect: (times: number) => runtime.connect(executable, { times }),
     run: (times: number) => runtime.run(executable, { times }),
     repeat: (times: number) => runtime.repeat(executable, { times }),
-    /** What all bytes hold; throws where they differ. */
+    /** What all bytes hold; throws if they differ. */
     async read() {
       const bytes = new Uint8Array(byteLength)
       await runtime.read(own, bytes)
