@@ -312,7 +312,7 @@ export function describeCommandQueues(suite: Suite): void {
       expect(elapsed).toBeLessThan(60e9)
     })
 
-    suite.test('are lost alone where a submit takes too long', async ({ group }, context) => {
+    suite.test('are lost without their group if a submit takes too long', async ({ group }, context) => {
       const queue = new OpenedQueue(group, context, 0.2)
       const other = new OpenedQueue(group, context)
       await queue.commands.compile(1, kernelSource(endless), 'direct')
