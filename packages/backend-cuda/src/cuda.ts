@@ -244,7 +244,7 @@ function adapterOf(rank: number, adapters: readonly RankedGpu[]): RankedGpu {
   return own
 }
 
-/** Throws `unsupported`, in all processes alike, if two processes share a GPU or one process has several. */
+/** Throws `unsupported`, in all processes, if two processes share a GPU or one process has several. */
 function requireOneGpuEach(adapters: readonly RankedGpu[]): void {
   const rankOf = new Map<string, number>()
   const gpuOf = new Map<number, string>()
