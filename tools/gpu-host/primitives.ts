@@ -11,8 +11,8 @@
  *   node tools/gpu-host/primitives.ts 1 30,28,22 --several > several.jsonl
  *   node tools/gpu-host/primitives.ts 4 30,28,22 >> several.jsonl
  *   mpirun -n 4 node tools/gpu-host/primitives.ts 4 30,28,22 --transport ipc >> several.jsonl
- * PEERS.json, by `tools/peers/peers.py --only fft --out PEERS.json`, has cuFFT's times, which come beside the
- * transforms on one GPU. What is timed is not verified here (the tests on hardware do that): the input is a
+ * PEERS.json, written by `tools/peers/peers.py --only fft --out PEERS.json`, has cuFFT's times, to compare
+ * with those of the transforms on one GPU. What is timed is not verified here (the tests on hardware do that): the input is a
  * block of random elements that is repeated. Lines have 2^27 complex numbers together, or as many real ones;
  * `--lines LOG2` gives another number. Work that the devices cannot do prints a line with the reason in place
  * of the time.
