@@ -74,7 +74,11 @@ describe('the figures in the documents', () => {
   })
   it('of primitives on several GPUs have the time of one, the ratio and the target', () => {
     const figure = (work: string, elements: number, devices: number, seconds: number) => ({
-      ...{ work, by: 'Tandem', elements, devices, seconds },
+      work,
+      by: 'Tandem',
+      elements,
+      devices,
+      seconds,
     })
     const results = [
       figure('scan f32', 2 ** 30, 1, 3e-3),

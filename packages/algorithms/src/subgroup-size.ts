@@ -5,7 +5,7 @@ export function hasSubgroupsOf32({ devices }: DeviceGroup): boolean {
   return devices.every(isOf32)
 }
 
-/** Throws `unsupported` where the subgroups of a device may have another number of lanes than 32. */
+/** Throws `unsupported` if the subgroups of a device may have a number of lanes other than 32. */
 export function requireSubgroupsOf32({ devices }: DeviceGroup): void {
   const device = devices.find((candidate) => !isOf32(candidate))
   if (device === undefined) return

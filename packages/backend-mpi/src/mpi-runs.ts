@@ -240,7 +240,7 @@ export abstract class MpiRuns {
       if (signal?.aborted) abort()
       const { nodes, launchers } = await this.begin(executable, options)
       const { seconds, repetitions } = await addon
-        .run(...([group, run, nodes, times, issue, launchers] as const), (reason) =>
+        .run(group, run, nodes, times, issue, launchers, (reason) =>
           fail(new GpuError('driver', `Program "${executable.label}" failed: ${reason}`)),
         )
         .catch((error: unknown) => {
