@@ -1,7 +1,6 @@
 import type { CompileOptions } from '@tandem-gpu/core'
 import { chirpSource, convertSource, mirrorSource, stageSource } from './generic-kernels.ts'
 import { chooseLineKernel, type LineKernelShape, type LinePlace, lineSource } from './line-kernel.ts'
-import type { Paused } from './pauses.ts'
 import {
   type ChirpMethod,
   type ComplexMethod,
@@ -22,7 +21,7 @@ import { chirpSpectrum, chirpTable, lineTable, mirrorRoots, stageFactors } from 
 export interface FftStep {
   readonly source: CompileOptions
   /** Computes the factors that the kernel reads: complex numbers, real part first. Absent if it reads none. */
-  readonly table?: (() => Paused<Float32Array>) | undefined
+  readonly table?: (() => Promise<Float32Array>) | undefined
   /** The number of values of a line that the kernel reads and writes, and their kinds. */
   readonly inputLength: number
   readonly outputLength: number
@@ -146,22 +145,12 @@ function lineStep(
   const shape = chooseLineKernel({ method, mirrors, ...ends }, limits)
   return step({
     source: lineSource(shape),
-    table: lineFactors(shape),
+    table: lineTable(shape).values,
     length: method.length,
     from: ends.from,
     to: ends.to,
     work: { kind: 'line', shape },
   })
-}
-
-/** The table of a line's kernel. It is short, since lines fit into workgroup memory, so it needs no pauses. */
-function lineFactors(shape: LineKernelShape): FftStep['table'] {
-  const { values } = lineTable(shape)
-  if (values.length === 0) return undefined
-  // biome-ignore lint/correctness/useYield: a table without pauses
-  return function* () {
-    return Float32Array.from(values)
-  }
 }
 
 /**
@@ -193,7 +182,7 @@ function squareSteps(method: SquareMethod, { input, output, from, to, limits }: 
     const other = method[rows ? 'columns' : 'rows'].length
     return step({
       source: lineSource(shape),
-      table: lineFactors(shape),
+      table: lineTable(shape).values,
       length,
       ...kinds,
       work: { kind: 'square', shape, side, other, turns },

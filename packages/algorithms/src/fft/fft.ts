@@ -11,7 +11,16 @@ import { notVerified, type Report } from '../report.ts'
 import { describeRun, runMeasured } from '../run-measured.ts'
 import { allocateSharded, readSharded, writeSharded } from '../sharded-matrix.ts'
 import { compileAnywhere } from './compile-fft.ts'
-import type { FftDirection, FftMethod, FftNorm, FftOrder, FftPlan, FftPlanOptions } from './plan-fft.ts'
+import {
+  type FftDirection,
+  type FftMethod,
+  type FftNorm,
+  type FftOrder,
+  type FftPlan,
+  type FftPlanOptions,
+  productOf,
+  transformedCount,
+} from './plan-fft.ts'
 import { matrixShape, recordFft } from './record-fft.ts'
 import { verifyFft } from './verify-fft.ts'
 
@@ -113,10 +122,8 @@ export async function fft(group: DeviceGroup, given: FftOptions): Promise<FftRep
 }
 
 function operationCount(plan: FftPlan): number {
-  const count = plan.shape.reduce((product, length) => product * length, 1)
-  const together = plan.axes.reduce((product, axis) => product * plan.shape[axis]!, 1)
-  const each = (plan.realInput || plan.realOutput ? 2.5 : 5) * Math.log2(Math.max(1, together))
-  return Math.round(count * each)
+  const each = (plan.realInput || plan.realOutput ? 2.5 : 5) * Math.log2(Math.max(1, transformedCount(plan)))
+  return Math.round(productOf(plan.shape) * each)
 }
 
 /** How lines are transformed, in words. */

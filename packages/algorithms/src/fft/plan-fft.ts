@@ -190,7 +190,7 @@ export function planFft(options: FftPlanOptions): FftPlan {
       transposes,
     }
   })
-  const count = axes.reduce((product, axis) => product * shape[axis]!, 1)
+  const count = transformedCount({ axes, shape })
   const scaled = norm === 'ortho' || (norm === 'backward') === (direction === 'inverse')
   const result = forward ? spectrum : shape
   return {
@@ -234,6 +234,14 @@ function sequenceOf(
   const first = descending.filter((axis) => axis === 0)
   return [...first, ...descending.filter((axis) => axis !== 0), halved]
 }
+
+/** The number of values of an array. */
+export const productOf = (shape: readonly number[]) =>
+  shape.reduce<number>((product, length) => product * length, 1)
+
+/** The number of values that contribute to one output. */
+export const transformedCount = ({ axes, shape }: Pick<FftPlan, 'axes' | 'shape'>) =>
+  productOf(axes.map((axis) => shape[axis]!))
 
 /** Whether the lines of an axis are contiguous. */
 export function isContiguous(shape: readonly number[], axis: number): boolean {

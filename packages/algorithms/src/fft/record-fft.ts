@@ -3,7 +3,7 @@ import { requireResult } from '../require-result.ts'
 import { type RowRange, requireMatrix, type ShardedMatrix, splitRows } from '../sharded-matrix.ts'
 import type { CompiledFft, CompiledPass } from './compile-fft.ts'
 import { lengthOf } from './fft-steps.ts'
-import { isContiguous } from './plan-fft.ts'
+import { isContiguous, productOf } from './plan-fft.ts'
 import { type LineStrides, type Lines, type LineWork, recordLines, workOf } from './record-lines.ts'
 
 /** Options of `recordFft`. */
@@ -93,12 +93,11 @@ function operationsOf(
   let rows: readonly RowRange[] = input.slices
   let columns: readonly RowRange[] = []
   const operations: Operation[] = []
-  const numbersInElement = () => shape.slice(2).reduce((product, length) => product * length, numbers)
   const moveTo = (to: 'rows' | 'columns', height: number, width: number) => {
-    const numbers = numbersInElement()
     const [parts, each] = to === 'columns' ? [columns, height] : [rows, width]
-    const lengths = parts.map((part) => part.rows * each * numbers)
-    operations.push({ kind: 'exchange', rows, columns, numbers, height, width, to, lengths })
+    const inElement = productOf(shape.slice(2)) * numbers
+    const lengths = parts.map((part) => part.rows * each * inElement)
+    operations.push({ kind: 'exchange', rows, columns, numbers: inElement, height, width, to, lengths })
     layout = to
   }
   const exchange = (to: 'rows' | 'columns') => {
@@ -146,11 +145,10 @@ function operationsOf(
 /** The lines of a pass in a device's part of an array of `shape`, the shape of the pass's input. */
 function linesOf(pass: CompiledPass, axis: number, shape: readonly number[], contiguous: boolean): Lines {
   const { transposes } = pass
-  const product = (lengths: readonly number[]) => lengths.reduce((all, length) => all * length, 1)
   // As an array of three axes, of which a pass that does not transpose transforms the second.
   const [before, at] = transposes
-    ? [[shape[0]!, shape[1]!, product(shape.slice(2))] as const, axis]
-    : [[product(shape.slice(0, axis)), shape[axis]!, product(shape.slice(axis + 1))] as const, 1]
+    ? [[shape[0]!, shape[1]!, productOf(shape.slice(2))] as const, axis]
+    : [[productOf(shape.slice(0, axis)), shape[axis]!, productOf(shape.slice(axis + 1))] as const, 1]
   const after = before.with(at, lengthOf(pass.method.length, pass.to))
   const reads = [before[1] * before[2], before[2], 1]
   const writes = transposes ? [after[2]!, after[0]! * after[2]!, 1] : [after[1]! * after[2]!, after[2]!, 1]
@@ -239,7 +237,7 @@ export function matrixShape(
   real: boolean,
 ): { readonly rows: number; readonly columns: number } {
   const [rows, rest] = shape.length > 1 ? [shape[0]!, shape.slice(1)] : [1, shape]
-  return { rows, columns: rest.reduce((product, length) => product * length, real ? 1 : 2) }
+  return { rows, columns: productOf(rest) * (real ? 1 : 2) }
 }
 
 function requireShape(
