@@ -1,5 +1,6 @@
-import { type Device, describedValue, GpuError, requireCount } from '@tandem-gpu/core'
+import { type Device, describedValue, requireCount } from '@tandem-gpu/core'
 import { characterOf } from '../device-character.ts'
+import { invalid } from '../require-result.ts'
 import { lineRadicesOf, paddedLength, type Radix, radicesOf, squareSides } from './factors.ts'
 
 /** `forward`: Σ x · exp(−2πi · k · n / N). `inverse`: the same with exp(+2πi …). */
@@ -166,16 +167,12 @@ export function planFft(options: FftPlanOptions): FftPlan {
   const shape = requireShape(options.shape)
   const axes = requireAxes(options.axes, shape.length)
   if (order === 'transposed' && shape.length !== 2 && shape.length !== 3)
-    throw new GpuError(
-      'validation',
+    throw invalid(
       `The order 'transposed' needs an array of two or three axes; the shape has ${shape.length}.`,
     )
   const halved = axes.at(-1)!
   if (real && shape[halved] === 0)
-    throw new GpuError(
-      'validation',
-      `Axis ${halved} of a real transform is empty; it needs at least one value.`,
-    )
+    throw invalid(`Axis ${halved} of a real transform is empty; it needs at least one value.`)
   const spectrum = real ? shape.with(halved, Math.floor(shape[halved]! / 2) + 1) : shape
   const forward = direction === 'forward'
   const passes = sequenceOf(axes, real ? halved : undefined, forward).map((axis, index): FftPass => {
@@ -369,11 +366,8 @@ export function lineThreads(
 
 function requireShape(shape: unknown): readonly number[] {
   if (!Array.isArray(shape))
-    throw new GpuError(
-      'validation',
-      `The shape is ${describedValue(shape)}; it must be an array of the lengths of the axes.`,
-    )
-  if (shape.length === 0) throw new GpuError('validation', 'The shape has no axes; it needs at least one.')
+    throw invalid(`The shape is ${describedValue(shape)}; it must be an array of the lengths of the axes.`)
+  if (shape.length === 0) throw invalid('The shape has no axes; it needs at least one.')
   for (const [axis, length] of shape.entries()) requireCount(length, `The length of axis ${axis}`)
   return [...shape]
 }
@@ -381,21 +375,15 @@ function requireShape(shape: unknown): readonly number[] {
 function requireAxes(axes: unknown, rank: number): readonly number[] {
   if (axes === undefined) return Array.from({ length: rank }, (_, axis) => axis)
   if (!Array.isArray(axes))
-    throw new GpuError(
-      'validation',
-      `The axes are ${describedValue(axes)}; they must be an array of numbers.`,
-    )
-  if (axes.length === 0)
-    throw new GpuError('validation', 'The list of axes is empty; a transform needs at least one.')
+    throw invalid(`The axes are ${describedValue(axes)}; they must be an array of numbers.`)
+  if (axes.length === 0) throw invalid('The list of axes is empty; a transform needs at least one.')
   const found = axes.map((axis: unknown) => {
     if (!Number.isInteger(axis) || (axis as number) < -rank || (axis as number) >= rank)
-      throw new GpuError(
-        'validation',
+      throw invalid(
         `The axis ${describedValue(axis)} does not exist: the axes of the shape are 0 to ${rank - 1}, or −${rank} to −1 counted from the end.`,
       )
     return ((axis as number) + rank) % rank
   })
-  if (new Set(found).size < found.length)
-    throw new GpuError('validation', `The axes ${found.join(', ')} contain a duplicate.`)
+  if (new Set(found).size < found.length) throw invalid(`The axes ${found.join(', ')} contain a duplicate.`)
   return found
 }

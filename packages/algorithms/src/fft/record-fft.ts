@@ -1,5 +1,5 @@
-import { type BufferView, type DeviceGroup, GpuError, type Recorder } from '@tandem-gpu/core'
-import { requireResult } from '../require-result.ts'
+import type { BufferView, DeviceGroup, Recorder } from '@tandem-gpu/core'
+import { invalid, requireResult } from '../require-result.ts'
 import { type RowRange, requireMatrix, type ShardedMatrix, splitRows } from '../sharded-matrix.ts'
 import type { CompiledFft, CompiledPass } from './compile-fft.ts'
 import { lengthOf } from './fft-steps.ts'
@@ -36,7 +36,7 @@ export function recordFft(recorder: Recorder, group: DeviceGroup, options: Recor
   const memory = arraysOf(recorder, operations, output)
   let arrays: readonly Numbers[] = input.slices.map(({ view }) => view.reshape(1, view.length))
   for (const [index, operation] of operations.entries()) {
-    const targets = memory(index)
+    const targets = memory.map((arrays) => arrays[index]!)
     if (operation.kind === 'exchange') recordExchange(recorder, operation, arrays, targets)
     else
       for (const [ordinal, work] of operation.works.entries())
@@ -102,9 +102,11 @@ function operationsOf(
   }
   const exchange = (to: 'rows' | 'columns') => {
     const [height, width] = [shape[0]!, shape[1]!]
-    if (to === 'columns')
-      columns = transposed && output.rows === width ? output.slices : splitRows(width, devices)
-    else rows = !transposed && output.rows === height ? output.slices : splitRows(height, devices)
+    // The parts of the result, if it is already as long along this axis.
+    const parts = (length: number, isOfResult: boolean) =>
+      isOfResult && output.rows === length ? output.slices : splitRows(length, devices)
+    if (to === 'columns') columns = parts(width, transposed)
+    else rows = parts(height, !transposed)
     moveTo(to, height, width)
   }
 
@@ -118,11 +120,9 @@ function operationsOf(
     shape[axis] = lengthOf(pass.method.length, pass.to)
     numbers = pass.to === 'real' ? 1 : 2
     const parts = layout === 'rows' ? rows : columns
+    const split = layout === 'rows' ? 0 : 1
     const works = parts.map(({ rows: part }) => {
-      const local = before.with(
-        layout === 'rows' ? 0 : 1,
-        axis === (layout === 'rows' ? 0 : 1) ? before[axis]! : part,
-      )
+      const local = axis === split ? before : before.with(split, part)
       if (local.includes(0)) return undefined
       return workOf(pass, linesOf(pass, axis, local, isContiguous(plan.shape, pass.axis)), scale)
     })
@@ -170,30 +170,19 @@ function arraysOf(
   recorder: Recorder,
   operations: readonly Operation[],
   output: ShardedMatrix<'f32'>,
-): (index: number) => Numbers[] {
-  const last = operations.length - 1
-  const scratch = new Map<string, Numbers>()
-  return (index) =>
-    output.slices.map(({ view, device: { ordinal } }) => {
-      const length = operations[index]!.lengths[ordinal]!
-      const dense = view.reshape(1, view.length)
-      const turn = (last - index) % 2
-      if (index === last || (turn === 0 && length <= dense.length)) return dense.slice(0, length)
-      const key = `${ordinal} ${turn}`
-      let found = scratch.get(key)
-      if (found === undefined) {
-        const needed = operations.map(({ lengths }, at) =>
-          at !== last && (last - at) % 2 === turn && (turn === 1 || lengths[ordinal]! > dense.length)
-            ? lengths[ordinal]!
-            : 0,
-        )
-        found = recorder.scratch(ordinal, 'f32', Math.max(...needed), {
-          label: `fft ${'ba'[turn]} of ${ordinal}`,
-        })
-        scratch.set(key, found)
-      }
-      return found.slice(0, length)
+): (readonly Numbers[])[] {
+  return output.slices.map(({ view, device: { ordinal } }) => {
+    const dense = view.reshape(1, view.length)
+    const lengths = operations.map((operation) => operation.lengths[ordinal]!)
+    const turns = operations.map((_, index) => (operations.length - 1 - index) % 2)
+    const fits = lengths.map((length, index) => turns[index] === 0 && length <= dense.length)
+    const scratch = (['b', 'a'] as const).map((name, turn) => {
+      const needed = lengths.filter((_, index) => turns[index] === turn && !fits[index])
+      if (needed.length === 0) return dense
+      return recorder.scratch(ordinal, 'f32', Math.max(...needed), { label: `fft ${name} of ${ordinal}` })
     })
+    return lengths.map((length, index) => (fits[index] ? dense : scratch[turns[index]!]!).slice(0, length))
+  })
 }
 
 /**
@@ -211,23 +200,17 @@ function recordExchange(
     for (let sender = 0; sender < devices; sender++) {
       const receiver = (sender + round) % devices
       if (!recorder.touches(sender, receiver)) continue
-      const row = to === 'columns' ? rows[sender]! : rows[receiver]!
-      const column = to === 'columns' ? columns[receiver]! : columns[sender]!
+      const [ofRows, ofColumns] = to === 'columns' ? [sender, receiver] : [receiver, sender]
+      const [row, column] = [rows[ofRows]!, columns[ofColumns]!]
       if (row.rows * column.rows === 0) continue
+      const [first, count] = [column.row * numbers, column.rows * numbers]
       const inRows = (array: Numbers) =>
-        array
-          .reshape(row.rows, width * numbers)
-          .block(0, column.row * numbers, row.rows, column.rows * numbers)
-      const inColumns = (array: Numbers) =>
-        array.reshape(height, column.rows * numbers).block(row.row, 0, row.rows, column.rows * numbers)
-      const [source, target] = [sources[sender]!, targets[receiver]!]
-      recorder.copy(
-        to === 'columns' ? inRows(source) : inColumns(source),
-        to === 'columns' ? inColumns(target) : inRows(target),
-        {
-          label: `block (${receiver}, ${sender})`,
-        },
-      )
+        array.reshape(row.rows, width * numbers).block(0, first, row.rows, count)
+      const inColumns = (array: Numbers) => array.reshape(height, count).block(row.row, 0, row.rows, count)
+      const [from, into] = to === 'columns' ? [inRows, inColumns] : [inColumns, inRows]
+      recorder.copy(from(sources[sender]!), into(targets[receiver]!), {
+        label: `block (${receiver}, ${sender})`,
+      })
     }
 }
 
@@ -250,19 +233,16 @@ function requireShape(
   requireMatrix(matrix, `The ${name} of recordFft`)
   const { rows, columns } = matrixShape(shape, real)
   if (matrix.type !== 'f32' || matrix.rows !== rows || matrix.columns !== columns)
-    throw new GpuError(
-      'validation',
+    throw invalid(
       `The ${name} is ${matrix.rows} × ${matrix.columns} ${matrix.type}; ${real ? 'real' : 'complex'} numbers of shape ${shape.join(' × ')} are ${rows} × ${columns} f32.`,
     )
   if (matrix.slices.length !== group.devices.length)
-    throw new GpuError(
-      'validation',
+    throw invalid(
       `The ${name} has ${matrix.slices.length} slices, but the group has ${group.devices.length} devices.`,
     )
   for (const { view, device } of matrix.slices)
     if (view.rows > 1 && view.stride !== view.columns)
-      throw new GpuError(
-        'validation',
+      throw invalid(
         `The slice of the ${name} on device ${device.ordinal} has rows of ${view.columns} elements that are ${view.stride} apart; a transform needs rows without gaps.`,
       )
 }

@@ -1,6 +1,6 @@
 import { inPieces } from '../element-source.ts'
 import type { Radix } from './factors.ts'
-import type { LineMethod } from './plan-fft.ts'
+import { type LineMethod, productOf } from './plan-fft.ts'
 import { mixedRadixFft } from './reference-fft.ts'
 import { type ComplexArray, chirp, conjugateChirp, root } from './roots.ts'
 
@@ -66,15 +66,10 @@ export function lowBits(length: number): number {
   return Math.ceil(Math.log2(length) / 2)
 }
 
-/** The radices of a kernel's stages. A convolution repeats them in reverse order. */
-export function lineRadices({ radices, convolves }: LineMethod): readonly Radix[] {
-  return convolves ? [...radices, ...radices.toReversed()] : radices
-}
-
-/** The offsets of the parts of a kernel's table, in complex numbers. */
+/** The stages of a kernel, and the offsets of the parts of its table in complex numbers. */
 export interface LineTable {
-  /** One for each stage. */
-  readonly stages: readonly number[]
+  /** `before`: the product of the radices of the stages before. A convolution repeats all in reverse order. */
+  readonly stages: readonly { readonly radix: Radix; readonly before: number; readonly table: number }[]
   readonly chirp: number
   readonly spectrum: number
   readonly low: number
@@ -86,7 +81,7 @@ export interface LineTable {
 
 /** The table of one kernel. */
 export function lineTable({
-  method,
+  method: { length, points, radices, convolves },
   square,
   mirrors,
 }: {
@@ -94,20 +89,21 @@ export function lineTable({
   readonly square?: number | undefined
   readonly mirrors?: 'first' | 'last' | undefined
 }): LineTable {
-  const { length, points, convolves } = method
   let end = 0
-  const parts: (() => Promise<Float32Array>)[] = []
+  const parts: { readonly at: number; readonly values: () => Promise<Float32Array> }[] = []
   const place = (count: number, values: () => Promise<Float32Array>) => {
-    parts.push(values)
+    const at = end
+    parts.push({ at, values })
     end += count
-    return end - count
+    return at
   }
-  const stages = lineRadices(method).map((radix, stage, all) => {
-    // The inverse transform of a convolution begins anew.
-    const begin = stage < method.radices.length ? 0 : method.radices.length
-    const before = all.slice(begin, stage).reduce<number>((product, one) => product * one, 1)
-    return place(stageFactorCount(radix, before), () => stageFactors(radix, before))
-  })
+  const stagesOf = (own: readonly Radix[]) =>
+    own.map((radix, stage) => {
+      const before = productOf(own.slice(0, stage))
+      const table = place(stageFactorCount(radix, before), () => stageFactors(radix, before))
+      return { radix, before, table }
+    })
+  const stages = [...stagesOf(radices), ...(convolves ? stagesOf(radices.toReversed()) : [])]
   const [chirp, spectrum] = convolves
     ? [place(length, () => chirpTable(length)), place(points, () => chirpSpectrum(length, points))]
     : [0, 0]
@@ -119,12 +115,7 @@ export function lineTable({
   const mirror = mirrors ? place(Math.floor(length / 2) + 1, () => mirrorRoots(2 * length)) : 0
   const values = async () => {
     const all = new Float32Array(2 * end)
-    let at = 0
-    for (const part of parts) {
-      const found = await part()
-      all.set(found, at)
-      at += found.length
-    }
+    for (const part of parts) all.set(await part.values(), 2 * part.at)
     return all
   }
   return { stages, chirp, spectrum, low, high, mirror, values: end > 0 ? values : undefined }

@@ -10,6 +10,7 @@ import {
 import { compileTerminating } from '../compile-terminating.ts'
 import { characterOf } from '../device-character.ts'
 import { requireGroup } from '../option-types.ts'
+import { invalid } from '../require-result.ts'
 import addRowsWgsl from './add-rows.part.wgsl.ts'
 import { type BinEdges, evenEdges, givenEdges, type HistogramType } from './bin-edges.ts'
 import binOfWgsl from './bin-of.part.wgsl.ts'
@@ -109,7 +110,7 @@ function binsOf({ type, bins, low, high, edges }: CompileHistogramOptions): BinE
   requireRange({ bins, low, high, edges })
   if (edges !== undefined) return givenEdges(type, edges)
   if (bins === undefined || low === undefined || high === undefined)
-    throw new GpuError('validation', 'A histogram needs the options bins, low and high, or the option edges.')
+    throw invalid('A histogram needs the options bins, low and high, or the option edges.')
   return evenEdges(type, bins, low, high)
 }
 
@@ -121,15 +122,12 @@ export function requireRange({
   edges,
 }: Pick<CompileHistogramOptions, 'bins' | 'low' | 'high' | 'edges'>): void {
   if ((low === undefined) !== (high === undefined))
-    throw new GpuError('validation', 'The options low and high must be set together.')
+    throw invalid('The options low and high must be set together.')
   if (edges === undefined) return
   if (typeof edges !== 'object' || edges === null || typeof edges.length !== 'number')
-    throw new GpuError('validation', 'The option edges must be an array of numbers.')
+    throw invalid('The option edges must be an array of numbers.')
   if (bins !== undefined || low !== undefined)
-    throw new GpuError(
-      'validation',
-      'The option edges replaces bins, low and high and cannot be combined with them.',
-    )
+    throw invalid('The option edges replaces bins, low and high and cannot be combined with them.')
 }
 
 function kernelSources(type: HistogramType, counter: Counter) {

@@ -6,9 +6,9 @@ import {
   requireOptions,
 } from '@tandem-gpu/core'
 import { compileTerminating } from '../compile-terminating.ts'
-import { characterOf } from '../device-character.ts'
 import { requireGroup } from '../option-types.ts'
-import { hasSubgroupsOf32, requireSubgroupsOf32 } from '../subgroup-size.ts'
+import { invalid } from '../require-result.ts'
+import { fastestVariant, requireSubgroupsOf32 } from '../subgroup-size.ts'
 import bucketStartsWgsl from './bucket-starts.part.wgsl.ts'
 import countSerialWgsl from './count-serial.part.wgsl.ts'
 import countWorkgroupWgsl from './count-workgroup.part.wgsl.ts'
@@ -132,8 +132,7 @@ export async function compileSort(group: DeviceGroup, options: CompileSortOption
   for (const wanted of [type, valueType])
     if (!['f32', 'i32', 'u32'].includes(wanted))
       throw new GpuError('unsupported', `A sort needs keys of f32, i32 or u32, not ${wanted}.`)
-  if (values === 'indices' && valueType !== 'u32')
-    throw new GpuError('validation', `Indices have type u32, not ${valueType}.`)
+  if (values === 'indices' && valueType !== 'u32') throw invalid(`Indices have type u32, not ${valueType}.`)
   const choice = { type, values, valueType, form: sortForm(group, variant) }
   const local = localSources(choice)
   if (group.devices.length === 1) {
@@ -147,8 +146,11 @@ export async function compileSort(group: DeviceGroup, options: CompileSortOption
   return { ...choice, ...own, firstScatter: own.firstScatter ?? own.scatter, several, destroy }
 }
 
-function sortForm(group: DeviceGroup, variant: SortVariant | undefined): SortForm {
-  if (variant === 'subgroups') requireSubgroupsOf32(group)
+function sortForm(group: DeviceGroup, given: SortVariant | undefined): SortForm {
+  if (given === 'subgroups') requireSubgroupsOf32(group)
+  const variant = given ?? fastestVariant(group)
+  if (variant === 'serial') return serialForm
+  if (variant === 'workgroup') return workgroupForm
   const form = subgroupForms.find((one) =>
     group.devices.every(
       ({ limits }) =>
@@ -156,14 +158,12 @@ function sortForm(group: DeviceGroup, variant: SortVariant | undefined): SortFor
         limits.maxWorkgroupMemoryByteLength >= (one.together ?? 1) * workgroupBytes(one),
     ),
   )
-  if (variant === 'subgroups' && form === undefined)
+  if (given === 'subgroups' && form === undefined)
     throw new GpuError(
       'unsupported',
       'The sort by subgroups needs 256 invocations and 24 KB of workgroup memory.',
     )
-  if (variant === 'serial' || (variant === undefined && !characterOf(group).fastBarriers)) return serialForm
-  if (variant === 'workgroup' || form === undefined || !hasSubgroupsOf32(group)) return workgroupForm
-  return form
+  return form ?? workgroupForm
 }
 
 /** The size of the workgroup variables in scatter-subgroups.part.wgsl. */
