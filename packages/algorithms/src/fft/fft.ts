@@ -21,7 +21,7 @@ import {
   productOf,
   transformedCount,
 } from './plan-fft.ts'
-import { matrixShape, recordFft } from './record-fft.ts'
+import { matricesOf, recordFft } from './record-fft.ts'
 import { verifyFft } from './verify-fft.ts'
 
 /** Options of `fft`. */
@@ -81,18 +81,13 @@ export async function fft(group: DeviceGroup, given: FftOptions): Promise<FftRep
     owned.keep(compiled)
     const { plan } = compiled
     const source = options.input ?? generatedElements('f32', seed)
-    const sides = [
-      matrixShape(plan.inputShape, plan.realInput),
-      matrixShape(plan.outputShape, plan.realOutput),
-    ] as const
-    requireElements('The input', source, 'f32', sides[0].rows * sides[0].columns)
-    if (options.output) requireElements('The output', options.output, 'f32', sides[1].rows * sides[1].columns)
+    const { input: from, output: to } = matricesOf(plan)
+    requireElements('The input', source, 'f32', from.rows * from.columns)
+    if (options.output) requireElements('The output', options.output, 'f32', to.rows * to.columns)
     const input = owned.keep(
-      await allocateSharded(group, 'f32', sides[0].rows, sides[0].columns, { label: 'input', zero: false }),
+      await allocateSharded(group, 'f32', from.rows, from.columns, { label: 'input', zero: false }),
     )
-    const output = owned.keep(
-      await allocateSharded(group, 'f32', sides[1].rows, sides[1].columns, { label: 'output' }),
-    )
+    const output = owned.keep(await allocateSharded(group, 'f32', to.rows, to.columns, { label: 'output' }))
     await writeSharded(group, input, source)
     const run = await runMeasured(
       group,

@@ -1,9 +1,10 @@
 import type { BufferView, DeviceGroup, Recorder } from '@tandem-gpu/core'
 import { invalid, requireResult } from '../require-result.ts'
+import { inRounds } from '../rounds.ts'
 import { type RowRange, requireMatrix, type ShardedMatrix, splitRows } from '../sharded-matrix.ts'
 import type { CompiledFft, CompiledPass } from './compile-fft.ts'
 import { lengthOf } from './fft-steps.ts'
-import { isContiguous, productOf } from './plan-fft.ts'
+import { type FftPlan, isContiguous, productOf } from './plan-fft.ts'
 import { type LineStrides, type Lines, type LineWork, recordLines, workOf } from './record-lines.ts'
 
 /** Options of `recordFft`. */
@@ -29,8 +30,8 @@ export function recordFft(recorder: Recorder, group: DeviceGroup, options: Recor
   const { fft, input, output } = options
   requireResult(fft, 'passes', 'The option fft', 'a value that compileFft returned')
   const { plan } = fft
-  requireShape(group, input, 'input', plan.inputShape, plan.realInput)
-  requireShape(group, output, 'output', plan.outputShape, plan.realOutput)
+  requireShape(group, plan, 'input', input)
+  requireShape(group, plan, 'output', output)
   if (input.rows * input.columns * output.rows * output.columns === 0) return
   const operations = operationsOf(fft, input, output)
   const memory = arraysOf(recorder, operations, output)
@@ -185,53 +186,50 @@ function arraysOf(
   })
 }
 
-/**
- * Copies the blocks. In round k, device s sends to device s + k, so that every device sends one block and
- * receives one at a time.
- */
 function recordExchange(
   recorder: Recorder,
   { rows, columns, numbers, height, width, to }: Exchange,
   sources: readonly Numbers[],
   targets: readonly Numbers[],
 ): void {
-  const devices = sources.length
-  for (let round = 0; round < devices; round++)
-    for (let sender = 0; sender < devices; sender++) {
-      const receiver = (sender + round) % devices
-      if (!recorder.touches(sender, receiver)) continue
-      const [ofRows, ofColumns] = to === 'columns' ? [sender, receiver] : [receiver, sender]
-      const [row, column] = [rows[ofRows]!, columns[ofColumns]!]
-      if (row.rows * column.rows === 0) continue
-      const [first, count] = [column.row * numbers, column.rows * numbers]
-      const inRows = (array: Numbers) =>
-        array.reshape(row.rows, width * numbers).block(0, first, row.rows, count)
-      const inColumns = (array: Numbers) => array.reshape(height, count).block(row.row, 0, row.rows, count)
-      const [from, into] = to === 'columns' ? [inRows, inColumns] : [inColumns, inRows]
-      recorder.copy(from(sources[sender]!), into(targets[receiver]!), {
-        label: `block (${receiver}, ${sender})`,
-      })
-    }
+  for (const [sender, receiver] of inRounds(sources.length)) {
+    if (!recorder.touches(sender, receiver)) continue
+    const [ofRows, ofColumns] = to === 'columns' ? [sender, receiver] : [receiver, sender]
+    const [row, column] = [rows[ofRows]!, columns[ofColumns]!]
+    if (row.rows * column.rows === 0) continue
+    const [first, count] = [column.row * numbers, column.rows * numbers]
+    const inRows = (array: Numbers) =>
+      array.reshape(row.rows, width * numbers).block(0, first, row.rows, count)
+    const inColumns = (array: Numbers) => array.reshape(height, count).block(row.row, 0, row.rows, count)
+    const [from, into] = to === 'columns' ? [inRows, inColumns] : [inColumns, inRows]
+    recorder.copy(from(sources[sender]!), into(targets[receiver]!), {
+      label: `block (${receiver}, ${sender})`,
+    })
+  }
 }
 
-/** The rows and columns of a matrix that holds an array, whose first axis is split between devices. */
-export function matrixShape(
-  shape: readonly number[],
-  real: boolean,
-): { readonly rows: number; readonly columns: number } {
-  const [rows, rest] = shape.length > 1 ? [shape[0]!, shape.slice(1)] : [1, shape]
-  return { rows, columns: productOf(rest) * (real ? 1 : 2) }
+/**
+ * The rows and columns of the matrices that hold the input and the output of a plan. Their first axis is split
+ * between devices.
+ */
+export function matricesOf({ inputShape, realInput, outputShape, realOutput }: FftPlan) {
+  const matrix = (shape: readonly number[], real: boolean) => {
+    const [rows, rest] = shape.length > 1 ? [shape[0]!, shape.slice(1)] : [1, shape]
+    return { rows, columns: productOf(rest) * (real ? 1 : 2) }
+  }
+  return { input: matrix(inputShape, realInput), output: matrix(outputShape, realOutput) }
 }
 
 function requireShape(
   group: DeviceGroup,
-  matrix: ShardedMatrix<'f32'>,
+  plan: FftPlan,
   name: 'input' | 'output',
-  shape: readonly number[],
-  real: boolean,
+  matrix: ShardedMatrix<'f32'>,
 ): void {
   requireMatrix(matrix, `The ${name} of recordFft`)
-  const { rows, columns } = matrixShape(shape, real)
+  const { rows, columns } = matricesOf(plan)[name]
+  const [real, shape] =
+    name === 'input' ? [plan.realInput, plan.inputShape] : [plan.realOutput, plan.outputShape]
   if (matrix.type !== 'f32' || matrix.rows !== rows || matrix.columns !== columns)
     throw invalid(
       `The ${name} is ${matrix.rows} × ${matrix.columns} ${matrix.type}; ${real ? 'real' : 'complex'} numbers of shape ${shape.join(' × ')} are ${rows} × ${columns} f32.`,

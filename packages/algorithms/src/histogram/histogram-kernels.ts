@@ -104,10 +104,11 @@ export async function compileHistogram(
   }
 }
 
-function binsOf({ type, bins, low, high, edges }: CompileHistogramOptions): BinEdges {
+function binsOf(options: CompileHistogramOptions): BinEdges {
+  const { type, bins, low, high, edges } = options
   if (!['f32', 'i32', 'u32'].includes(type))
     throw new GpuError('unsupported', `A histogram needs elements of f32, i32 or u32, not ${type}.`)
-  requireRange({ bins, low, high, edges })
+  requireRange(options)
   if (edges !== undefined) return givenEdges(type, edges)
   if (bins === undefined || low === undefined || high === undefined)
     throw invalid('A histogram needs the options bins, low and high, or the option edges.')
@@ -115,12 +116,8 @@ function binsOf({ type, bins, low, high, edges }: CompileHistogramOptions): BinE
 }
 
 /** Throws `validation` if the options contradict each other. */
-export function requireRange({
-  bins,
-  low,
-  high,
-  edges,
-}: Pick<CompileHistogramOptions, 'bins' | 'low' | 'high' | 'edges'>): void {
+export function requireRange(options: Omit<CompileHistogramOptions, 'type' | 'variant'>): void {
+  const { bins, low, high, edges } = options
   if ((low === undefined) !== (high === undefined))
     throw invalid('The options low and high must be set together.')
   if (edges === undefined) return

@@ -1,4 +1,5 @@
 import type { BufferView, Recorder } from '@tandem-gpu/core'
+import { inRounds } from '../rounds.ts'
 import type { KeyViews } from './record-local-sort.ts'
 import { bucketCount, type SortPart } from './record-partition.ts'
 import type { SeveralKernels } from './sort-kernels.ts'
@@ -16,8 +17,7 @@ export interface ExchangeOptions {
 /**
  * Records that each device writes its keys into the slices of all devices. The positions depend on counts
  * that only the devices have. A kernel may write anywhere in a slice, so the devices that write to one device
- * take turns: in round k, device s writes to device s + k, which keeps all devices busy. `totals`: how many
- * keys of each part are in each bucket.
+ * take turns. `totals`: how many keys of each part are in each bucket.
  */
 export function recordExchange(
   recorder: Recorder,
@@ -37,29 +37,27 @@ export function recordExchange(
     ...{ device: home, workgroups: Math.ceil((parts.length * buckets) / 64), label: 'add up buckets' },
     args: { totals: all, starts, buckets },
   })
-  for (let round = 0; round < parts.length; round++)
-    for (const [index, { ordinal }] of parts.entries()) {
-      const other = (index + round) % parts.length
-      const { keys, values } = staged[index]!
-      const target = received[other]!
-      const workgroups = Math.min(mostWorkgroups, Math.ceil(target.keys.length / 64))
-      recorder.dispatch(segments, {
-        ...{ device: ordinal, workgroups, label: `move keys to ${parts[other]!.ordinal}` },
-        args: {
-          ...{ keys, received: target.keys, totals: totals[index]! },
-          starts: starts.slice(index * buckets, buckets),
-          ...(values && { values, sorted_values: target.values! }),
-          ...{ buckets, first: parts[other]!.first, step: workgroups * 64 },
-        },
-      })
-    }
+  for (const [index, other] of inRounds(parts.length)) {
+    const { keys, values } = staged[index]!
+    const target = received[other]!
+    const workgroups = Math.min(mostWorkgroups, Math.ceil(target.keys.length / 64))
+    recorder.dispatch(segments, {
+      ...{ device: parts[index]!.ordinal, workgroups, label: `move keys to ${parts[other]!.ordinal}` },
+      args: {
+        ...{ keys, received: target.keys, totals: totals[index]! },
+        starts: starts.slice(index * buckets, buckets),
+        ...(values && { values, sorted_values: target.values! }),
+        ...{ buckets, first: parts[other]!.first, step: workgroups * 64 },
+      },
+    })
+  }
 }
 
 /** Keys of one part that are consecutive both in the part and in the slice that receives them. */
 export interface Segment {
   readonly source: number
   readonly target: number
-  readonly length: number
+  length: number
 }
 
 /**
@@ -72,21 +70,20 @@ export function recordKnownExchange(
   { parts, staged, received }: ExchangeOptions,
 ): void {
   const segments = segmentsOf(parts, counts)
-  for (let round = 0; round < parts.length; round++)
-    for (const [index, { ordinal }] of parts.entries()) {
-      const other = (index + round) % parts.length
-      const { ordinal: receiver } = parts[other]!
-      if (!recorder.touches(ordinal, receiver)) continue
-      const [from, to] = [staged[index]!, received[other]!]
-      for (const { source, target, length } of segments(index, other)) {
-        const label = `keys of ${ordinal} for ${receiver}`
-        recorder.copy(from.keys.slice(source, length), to.keys.slice(target, length), { label })
-        if (from.values)
-          recorder.copy(from.values.slice(source, length), to.values!.slice(target, length), {
-            label: `values of ${ordinal} for ${receiver}`,
-          })
-      }
+  for (const [index, other] of inRounds(parts.length)) {
+    const [sender, receiver] = [parts[index]!.ordinal, parts[other]!.ordinal]
+    if (!recorder.touches(sender, receiver)) continue
+    const [from, to] = [staged[index]!, received[other]!]
+    for (const { source, target, length } of segments(index, other)) {
+      recorder.copy(from.keys.slice(source, length), to.keys.slice(target, length), {
+        label: `keys of ${sender} for ${receiver}`,
+      })
+      if (from.values)
+        recorder.copy(from.values.slice(source, length), to.values!.slice(target, length), {
+          label: `values of ${sender} for ${receiver}`,
+        })
     }
+  }
 }
 
 /**
@@ -108,7 +105,7 @@ export function segmentsOf(
     }
   return (part, slice) => {
     const { first: sliceStart, length: sliceLength } = parts[slice]!
-    const found: { source: number; target: number; length: number }[] = []
+    const found: Segment[] = []
     let own = 0
     for (let bucket = 0; bucket < buckets; bucket++) {
       const [start, count] = [starts[part * buckets + bucket]!, counts[part * buckets + bucket]!]

@@ -103,11 +103,12 @@ export function recordPartition(
   recorder: Recorder,
   { kernels, parts, descending, splitters, staged }: PartitionOptions,
 ): BufferView<'u32'>[] {
-  const { several, type, form } = kernels
+  const { several, starts, type, form } = kernels
+  const { countBuckets: count, scatterBuckets: scatter } = several!
   return parts.map(({ ordinal, first, input, values }, index) => {
     if (!recorder.touches(ordinal)) return recorder.scratch(ordinal, 'u32', 2 ** form.bits)
     return recordPass(recorder, {
-      ...{ kernels: several!.partition, form, from: { keys: input, values }, to: staged[index]! },
+      ...{ kernels: { count, starts, scatter }, form, from: { keys: input, values }, to: staged[index]! },
       digit: { splitters: splitters[index]! },
       coding: codingOf(type, descending, true, false),
       firstIndex: kernels.values === 'indices' ? first : undefined,

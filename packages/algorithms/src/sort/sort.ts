@@ -148,13 +148,8 @@ const messageNote =
 /**
  * Returns which values move with the elements. Throws `validation` for options that contradict each other.
  */
-function requireMoved({
-  elements,
-  values,
-  valueType,
-  valuesOutput,
-  indices,
-}: Pick<SortOptions, 'elements' | 'values' | 'valueType' | 'valuesOutput' | 'indices'>): SortedValues {
+function requireMoved(options: SortOptions): SortedValues {
+  const { elements, values, valueType, valuesOutput, indices } = options
   if (elements > 4294967295)
     throw new GpuError('too-large', `A sort can have at most 4294967295 elements, not ${elements}.`)
   if (values === undefined) {
