@@ -7,15 +7,8 @@ import type { SeveralKernels } from './sort-kernels.ts'
 /** The maximum number of workgroups that move one device's keys to another device. */
 const mostWorkgroups = 1024
 
-/** The memory in which each part's keys are staged, and the memory that receives the keys of its slice. */
-export interface ExchangeOptions {
-  readonly parts: readonly SortPart[]
-  readonly staged: readonly KeyViews[]
-  readonly received: readonly KeyViews[]
-}
-
 /**
- * Records that each device writes its keys into the slices of all devices. The positions depend on counts
+ * Records that each device writes its staged keys into the outputs of all devices. The positions depend on counts
  * that only the devices have. A kernel may write anywhere in a slice, so the devices that write to one device
  * take turns. `totals`: how many keys of each part are in each bucket.
  */
@@ -23,7 +16,8 @@ export function recordExchange(
   recorder: Recorder,
   { bucketStarts, segments }: SeveralKernels,
   totals: readonly BufferView<'u32'>[],
-  { parts, staged, received }: ExchangeOptions,
+  parts: readonly SortPart[],
+  staged: readonly KeyViews[],
 ): void {
   const buckets = bucketCount(parts)
   const home = parts[0]!.ordinal
@@ -39,15 +33,15 @@ export function recordExchange(
   })
   for (const [index, other] of inRounds(parts.length)) {
     const { keys, values } = staged[index]!
-    const target = received[other]!
-    const workgroups = Math.min(mostWorkgroups, Math.ceil(target.keys.length / 64))
+    const { ordinal, output, sortedValues, first, length } = parts[other]!
+    const workgroups = Math.min(mostWorkgroups, Math.ceil(length / 64))
     recorder.dispatch(segments, {
-      ...{ device: parts[index]!.ordinal, workgroups, label: `move keys to ${parts[other]!.ordinal}` },
+      ...{ device: parts[index]!.ordinal, workgroups, label: `move keys to ${ordinal}` },
       args: {
-        ...{ keys, received: target.keys, totals: totals[index]! },
+        ...{ keys, received: output, totals: totals[index]! },
         starts: starts.slice(index * buckets, buckets),
-        ...(values && { values, sorted_values: target.values! }),
-        ...{ buckets, first: parts[other]!.first, step: workgroups * 64 },
+        ...(values && { values, sorted_values: sortedValues! }),
+        ...{ buckets, first, step: workgroups * 64 },
       },
     })
   }
@@ -67,19 +61,21 @@ export interface Segment {
 export function recordKnownExchange(
   recorder: Recorder,
   counts: ArrayLike<number>,
-  { parts, staged, received }: ExchangeOptions,
+  parts: readonly SortPart[],
+  staged: readonly KeyViews[],
 ): void {
   const segments = segmentsOf(parts, counts)
   for (const [index, other] of inRounds(parts.length)) {
-    const [sender, receiver] = [parts[index]!.ordinal, parts[other]!.ordinal]
+    const { ordinal: sender } = parts[index]!
+    const { ordinal: receiver, output, sortedValues } = parts[other]!
     if (!recorder.touches(sender, receiver)) continue
-    const [from, to] = [staged[index]!, received[other]!]
+    const { keys, values } = staged[index]!
     for (const { source, target, length } of segments(index, other)) {
-      recorder.copy(from.keys.slice(source, length), to.keys.slice(target, length), {
+      recorder.copy(keys.slice(source, length), output.slice(target, length), {
         label: `keys of ${sender} for ${receiver}`,
       })
-      if (from.values)
-        recorder.copy(from.values.slice(source, length), to.values!.slice(target, length), {
+      if (values)
+        recorder.copy(values.slice(source, length), sortedValues!.slice(target, length), {
           label: `values of ${sender} for ${receiver}`,
         })
     }

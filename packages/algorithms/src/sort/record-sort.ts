@@ -3,7 +3,7 @@ import { requireParts } from '../require-parts.ts'
 import { invalid, requireResult } from '../require-result.ts'
 import { recordExchange } from './record-exchange.ts'
 import { type KeyViews, recordLocalSort } from './record-local-sort.ts'
-import { recordPartition, recordSplitters, type SortPart } from './record-partition.ts'
+import { recordPartition, recordSlices, recordSplitters, type SortPart } from './record-partition.ts'
 import type { SortKernels } from './sort-kernels.ts'
 
 /** Options of `recordSort`. */
@@ -47,36 +47,23 @@ export function recordSort(recorder: Recorder, group: DeviceGroup, options: Reco
       'unsupported',
       "Some of these devices cannot access each other's memory, so the amount of data that they exchange depends on the keys and is not known when the program is recorded. Call sort, which runs two programs.",
     )
-  const staged = parts.map((part) => keyViews(recorder, kernels, part, 'staged'))
-  const received = parts.map((part) => keyViews(recorder, kernels, part, 'received'))
+  const staged = parts.map(
+    ({ ordinal, length }): KeyViews => ({
+      keys: recorder.scratch(ordinal, kernels.type, length, { label: 'staged keys' }),
+      values:
+        kernels.values === 'none'
+          ? undefined
+          : recorder.scratch(ordinal, kernels.valueType, length, { label: 'staged values' }),
+    }),
+  )
   // 1. The keys at which the devices' slices of the result begin.
   const splitters = recordSplitters(recorder, group, { kernels, parts, descending })
   // 2. Each device orders its keys by the slices that they belong to.
   const totals = recordPartition(recorder, { kernels, parts, descending, splitters, staged })
-  // 3. Each device writes its keys to the devices of their slices.
-  recordExchange(recorder, kernels.several!, totals, { parts, staged, received })
+  // 3. Each device writes its keys to the outputs of the devices of their slices.
+  recordExchange(recorder, kernels.several!, totals, parts, staged)
   // 4. Each device sorts its slice.
-  for (const [index, { output, sortedValues }] of parts.entries())
-    recordLocalSort(recorder, {
-      ...{ kernels, descending, encoded: true, source: received[index]!, between: staged[index]! },
-      target: { keys: output, values: sortedValues },
-    })
-}
-
-/** Memory of the program for a part's keys and values. */
-function keyViews(
-  recorder: Recorder,
-  { type, valueType, values }: SortKernels,
-  { ordinal, length }: SortPart,
-  label: string,
-): KeyViews {
-  return {
-    keys: recorder.scratch(ordinal, type, length, { label: `${label} keys` }),
-    values:
-      values === 'none'
-        ? undefined
-        : recorder.scratch(ordinal, valueType, length, { label: `${label} values` }),
-  }
+  recordSlices(recorder, { kernels, parts, descending, staged })
 }
 
 /** Throws `unsupported` if there are more parts than a pass has digits, or than a dispatch has ranks. */
