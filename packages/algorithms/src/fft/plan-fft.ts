@@ -254,7 +254,7 @@ function axisMethod(shape: readonly number[], axis: number, packs: boolean, limi
   const contiguous = isContiguous(shape, axis)
   const method = methodOf(length, contiguous, limits)
   if (!packs || !contiguous || length % 2 === 1) return method
-  const line = fittingLine(length / 2, contiguous, limits, true)
+  const line = fittingLine(length / 2, contiguous, limits, { mirrors: true })
   if (line !== undefined) return { kind: 'packed', length, half: line }
   const half = methodOf(length / 2, contiguous, limits)
   const isSlow = method.kind !== 'line' && !isMirrored(half)
@@ -273,9 +273,8 @@ function methodOf(length: number, contiguous: boolean, limits: FftLimits): Compl
     const stages = radicesOf(points)!
     // Like lines, long powers of two have few large radices (8191: 1.04 times as fast as up to 16).
     const isLongPower = points >= 8192 && 2 ** Math.round(Math.log2(points)) === points
-    const own = (isLongPower ? lineRadicesOf(points, contiguous) : undefined) ?? stages
-    if (fitsLine(points, own, contiguous, limits))
-      return { kind: 'line', length, points, radices: own, convolves: true }
+    const line = fittingLine(length, contiguous, limits, { points, ...(!isLongPower && { radices: stages }) })
+    if (line !== undefined) return line
     return { kind: 'chirp', length, points, stages: { kind: 'stages', length: points, radices: stages } }
   }
   const line = fittingLine(length, contiguous, limits)
@@ -285,15 +284,25 @@ function methodOf(length: number, contiguous: boolean, limits: FftLimits): Compl
   return { kind: 'stages', length, radices }
 }
 
+/**
+ * The method with one kernel for each line, or for the minimum number of neighbouring columns, if they fit
+ * into a workgroup. `points`: the length of a convolution with a chirp.
+ */
 function fittingLine(
   length: number,
   contiguous: boolean,
   limits: FftLimits,
-  mirrors = false,
+  given: { readonly mirrors?: boolean; readonly points?: number; readonly radices?: readonly Radix[] } = {},
 ): LineMethod | undefined {
-  const radices = lineRadicesOf(length, contiguous, mirrors)
-  if (radices === undefined || !fitsLine(length, radices, contiguous, limits, mirrors)) return undefined
-  return { kind: 'line', length, points: length, radices, convolves: false }
+  const { mirrors = false, points = length, radices = lineRadicesOf(points, contiguous, mirrors) } = given
+  if (radices === undefined || !limits.lines || points > (contiguous ? longestLine : longestColumn))
+    return undefined
+  const lines = contiguous ? 1 : fewestColumns
+  const most = Math.floor(limits.workgroupInvocations / lines)
+  const fits =
+    lineThreads(points, radices, most, 'few') !== undefined &&
+    tileByteLength(points, radices, lines, 4, mirrors) <= limits.workgroupMemoryByteLength
+  return fits ? { kind: 'line', length, points, radices, convolves: points !== length } : undefined
 }
 
 /** The sides of the square for a long line, if kernels for columns support them. */
@@ -301,23 +310,6 @@ function squareOf(length: number, limits: FftLimits): readonly [LineMethod, Line
   const [columns, rows] =
     squareSides(length, longestColumn)?.map((side) => fittingLine(side, false, limits)) ?? []
   return columns && rows && [columns, rows]
-}
-
-/** Whether a kernel supports the lines: one at a time, or the minimum number of neighbouring columns. */
-function fitsLine(
-  points: number,
-  radices: readonly Radix[],
-  contiguous: boolean,
-  limits: FftLimits,
-  mirrors = false,
-): boolean {
-  if (!limits.lines || points > (contiguous ? longestLine : longestColumn)) return false
-  const lines = contiguous ? 1 : fewestColumns
-  const threads = lineThreads(points, radices, Math.floor(limits.workgroupInvocations / lines), 'few')
-  return (
-    threads !== undefined &&
-    tileByteLength(points, radices, lines, 4, mirrors) <= limits.workgroupMemoryByteLength
-  )
 }
 
 /**
