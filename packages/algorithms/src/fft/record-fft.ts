@@ -103,7 +103,7 @@ function operationsOf(
   }
   const exchange = (to: 'rows' | 'columns') => {
     const [height, width] = [shape[0]!, shape[1]!]
-    // The parts of the result, if it is already as long along this axis.
+    // If this is the first axis of the result, it is split as the result is.
     const parts = (length: number, isOfResult: boolean) =>
       isOfResult && output.rows === length ? output.slices : splitRows(length, devices)
     if (to === 'columns') columns = parts(width, transposed)
