@@ -1,7 +1,7 @@
 import { type DeviceGroup, type ElementArray, ranges } from '@tandem-gpu/core'
 import { type ElementSource, inPieces, readElements, streamChunkLength } from '../element-source.ts'
 import { gatherFromSlices } from '../gather-numbers.ts'
-import type { Verification } from '../report.ts'
+import { type Verification, verdict } from '../report.ts'
 import { gatherSharded, type MatrixSlice, type ShardedMatrix } from '../sharded-matrix.ts'
 import { type FftPlan, planFft, productOf, transformedCount } from './plan-fft.ts'
 import { referenceTransform } from './reference-fft.ts'
@@ -48,7 +48,7 @@ export async function verifyFft(
   const { plan, input, output } = problem
   const values = (matrix: ShardedMatrix, real: boolean) => (matrix.rows * matrix.columns) / (real ? 1 : 2)
   const count = Math.max(values(input, plan.realInput), values(output, plan.realOutput))
-  if (count === 0) return { checked: true, verified: true, verification: 'there are no values', maxError: 0 }
+  if (count === 0) return verdict(true, 'there are no values', 0)
   if (count <= most) return compareAll(group, problem)
   const isBatch = plan.shape.length > 1 && !plan.axes.includes(0) && plan.order === 'natural'
   const rowValues = productOf(plan.shape.slice(1))
@@ -129,12 +129,8 @@ const scientific = (value: number) => (value === 0 ? '0' : value.toExponential(2
 function judged(plan: FftPlan, { differences, energy, largest }: ErrorSums, what: string): Verification {
   const error = differences === 0 ? 0 : Math.sqrt(differences / energy)
   const allowed = allowedError(plan)
-  return {
-    checked: true,
-    verified: error <= allowed,
-    verification: `${what} against a transform in f64: the relative error in the L2 norm is ${scientific(error)}, allowed ${scientific(allowed)}`,
-    maxError: largest,
-  }
+  const compared = `the relative error in the L2 norm is ${scientific(error)}, allowed ${scientific(allowed)}`
+  return verdict(error <= allowed, `${what} against a transform in f64: ${compared}`, largest)
 }
 
 /**
@@ -179,12 +175,12 @@ async function compareSums(group: DeviceGroup, problem: FftProblem): Promise<Ver
   const parseval = plan.realOutput
     ? ''
     : `; the energy of the result deviates from that of the input by ${scientific(deviation)}, allowed ${scientific(2 * allowed)}`
-  return {
-    checked: true,
-    verified: error <= allowed && energetic,
-    verification: `${places.length} outputs against sums in f64: their root mean square error is ${scientific(error)} relative to that of all outputs, allowed ${scientific(allowed)}${parseval}`,
-    maxError: errors.largest,
-  }
+  const compared = `their root mean square error is ${scientific(error)} relative to that of all outputs, allowed ${scientific(allowed)}`
+  return verdict(
+    error <= allowed && energetic,
+    `${places.length} outputs against sums in f64: ${compared}${parseval}`,
+    errors.largest,
+  )
 }
 
 /** Four positions along the last axis with four combinations of the others, spread over the result. */

@@ -1,7 +1,7 @@
 import { type DeviceGroup, ranges } from '@tandem-gpu/core'
 import { type ElementSource, readElements, streamChunkLength } from '../element-source.ts'
 import { gatherFromSlices } from '../gather-numbers.ts'
-import type { Verification } from '../report.ts'
+import { type Verification, verdict } from '../report.ts'
 import type { ShardedMatrix } from '../sharded-matrix.ts'
 import type { HistogramType } from './bin-edges.ts'
 
@@ -27,12 +27,8 @@ export async function verifyHistogram<T extends HistogramType>(
     wrong++
     maxError = Math.max(maxError, Math.abs(expected - found[bin]!))
   }
-  return {
-    checked: true,
-    verified: wrong === 0,
-    verification: wrong === 0 ? 'every count, exactly' : `${wrong} of ${width} counts are wrong`,
-    maxError,
-  }
+  if (wrong > 0) return verdict(false, `${wrong} of ${width} counts are wrong`, maxError)
+  return verdict(true, 'every count, exactly', 0)
 }
 
 /** Adds the counts of elements: for each bin, outside the bins, and NaN. */

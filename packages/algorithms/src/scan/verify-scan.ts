@@ -11,7 +11,7 @@ import {
   type PartialReduction,
   reduceSlices,
 } from '../reduction/reference-reduction.ts'
-import type { Verification } from '../report.ts'
+import { type Verification, verdict } from '../report.ts'
 import type { ShardedMatrix } from '../sharded-matrix.ts'
 import { type ScanOperation, type ScanType, scanDepth } from './scan-kernels.ts'
 
@@ -57,12 +57,8 @@ export async function verifyScan<T extends ScanType>(
     type === 'f32' && operation === 'sum'
       ? `within the bound of ${scanDepth(length)} roundings, γ·Σ|x|, of the f64 sum of ${summed}`
       : `the exact ${operation} of ${summed}, bit for bit`
-  return {
-    checked: true,
-    verified: wrong === 0,
-    verification: wrong === 0 ? `every element is ${rule}` : `${wrong} of ${length} elements are not ${rule}`,
-    maxError,
-  }
+  if (wrong > 0) return verdict(false, `${wrong} of ${length} elements are not ${rule}`, maxError)
+  return verdict(true, `every element is ${rule}`, maxError)
 }
 
 /** Compares consecutive elements, starting from the result for all elements before the first. */

@@ -1,7 +1,7 @@
 import { type DeviceGroup, type ElementArray, ranges } from '@tandem-gpu/core'
 import { type ElementSource, readElements, streamChunkLength } from '../element-source.ts'
 import { gatherFromSlices } from '../gather-numbers.ts'
-import type { Verification } from '../report.ts'
+import { type Verification, verdict } from '../report.ts'
 import type { ShardedMatrix } from '../sharded-matrix.ts'
 import type { SortType } from './sort-kernels.ts'
 
@@ -44,12 +44,8 @@ async function compareAll(group: DeviceGroup, check: SortCheck): Promise<Verific
     }
   })
   const wrong = found.reduce((sum, [count]) => sum + count!, 0)
-  return verdict(
-    wrong === 0,
-    wrong === 0
-      ? 'every element, in the order of a stable sort'
-      : `${wrong} of ${elements} elements are not where a stable sort puts them`,
-  )
+  if (wrong > 0) return failed(`${wrong} of ${elements} elements are not where a stable sort puts them`)
+  return verdict(true, 'every element, in the order of a stable sort', 0)
 }
 
 /** Values of the caller; undefined if no values move with the elements, or their indices do. */
@@ -89,13 +85,9 @@ async function compareHashes(group: DeviceGroup, check: SortCheck): Promise<Veri
     before = own
   }
   const same = [0, 1, 2].every((k) => sums[k] === sums[k + 3])
-  if (wrong > 0) return verdict(false, `${wrong} elements are out of order`)
-  return verdict(
-    same,
-    same
-      ? 'all elements are in order, and by their hashes they are those of the input'
-      : 'the elements are in order, but they are not those of the input',
-  )
+  if (wrong > 0) return failed(`${wrong} elements are out of order`)
+  if (!same) return failed('the elements are in order, but they are not those of the input')
+  return verdict(true, 'all elements are in order, and by their hashes they are those of the input', 0)
 }
 
 interface Piece {
@@ -166,6 +158,4 @@ function addHash(sums: Float64Array, at: number, key: number, value: number): vo
   }
 }
 
-function verdict(verified: boolean, verification: string): Verification {
-  return { checked: true, verified, verification, maxError: verified ? 0 : Number.NaN }
-}
+const failed = (verification: string) => verdict(false, verification, Number.NaN)
