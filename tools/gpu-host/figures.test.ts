@@ -106,7 +106,7 @@ one
 <!-- several-primitives:several -->
 Four GPUs, 2026-11-23, commit abc; from \`x.json\`.
 
-| work | elements | GPUs | one GPU | these GPUs | ratio | target of four |
+| work | elements | GPUs | one GPU | these GPUs | ratio | target of four H200s |
 |---|---|---|---|---|---|---|
 | scan f32 | 2³⁰ | 4 | 3,000 µs | 800 µs | 3.75 | ≤ 850 µs |
 | histogram f32 even | 2²⁸ | 4 | 281 µs | 75.2 µs | 3.74 | ≥ 3.6 × |

@@ -404,7 +404,7 @@ function primitiveRows({ results }: PrimitivesTable, chosen: (figure: Primitives
   ]
 }
 
-/** What four GPUs are to reach: seconds, or how many times as fast as one GPU. */
+/** What four H200s are to reach: seconds, or how many times as fast as one GPU. */
 const targetsOfFour: readonly (readonly [
   work: RegExp,
   elements: number,
@@ -426,7 +426,7 @@ function severalRows({ results }: PrimitivesTable): Rows {
   const cell = ({ seconds, impossible = '' }: Partial<PrimitivesFigure> = {}) =>
     seconds === undefined ? impossible : microseconds(seconds)
   return [
-    ['work', 'elements', 'GPUs', 'one GPU', 'these GPUs', 'ratio', 'target of four'],
+    ['work', 'elements', 'GPUs', 'one GPU', 'these GPUs', 'ratio', 'target of four H200s'],
     ...ours
       .filter(({ devices }) => devices > 1)
       .map((figure) => {

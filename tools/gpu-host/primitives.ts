@@ -39,7 +39,7 @@ import {
 import { cuda } from '@tandem-gpu/backend-cuda'
 import { type MpiOptions, mpi } from '@tandem-gpu/backend-mpi'
 import { type BufferView, isGpuError, OwnedResources, openGroup, type Recorder } from '@tandem-gpu/core'
-import { matrixShape } from '../../packages/algorithms/dist/fft/record-fft.js'
+import { matricesOf } from '../../packages/algorithms/dist/fft/record-fft.js'
 import { vectorsOf } from '../../packages/algorithms/dist/sharded-matrix.js'
 
 const { values: named, positionals } = parseArgs({
@@ -228,10 +228,7 @@ async function reportTransform({ name, ...options }: Transform): Promise<void> {
   const elements = plan.shape.reduce((product, length) => product * length, 1)
   await report(name, elements, async (_, owned) => {
     const fft = owned.keep(await compileFft(group, plan))
-    const [input, output] = [
-      matrixShape(plan.inputShape, plan.realInput),
-      matrixShape(plan.outputShape, plan.realOutput),
-    ]
+    const { input, output } = matricesOf(plan)
     const from = owned.keep(await repeated('f32', input.rows, input))
     const to = owned.keep(await allocated('f32', output.rows, output))
     return (r) => recordFft(r, group, { fft, input: from, output: to })

@@ -1,4 +1,11 @@
 import { type Device, type DeviceGroup, GpuError } from '@tandem-gpu/core'
+import { characterOf } from './device-character.ts'
+
+/** How invocations that share values exchange them where that is fastest. */
+export function fastestVariant(group: DeviceGroup): 'subgroups' | 'workgroup' | 'serial' {
+  if (!characterOf(group).fastBarriers) return 'serial'
+  return hasSubgroupsOf32(group) ? 'subgroups' : 'workgroup'
+}
 
 /** Whether the subgroups of all devices have 32 lanes, whatever the kernel. */
 export function hasSubgroupsOf32({ devices }: DeviceGroup): boolean {
