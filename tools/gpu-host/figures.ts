@@ -404,36 +404,18 @@ function primitiveRows({ results }: PrimitivesTable, chosen: (figure: Primitives
   ]
 }
 
-/** What four H200s are to reach: seconds, or how many times as fast as one GPU. */
-const targetsOfFour: readonly (readonly [
-  work: RegExp,
-  elements: number,
-  target: { most: number } | { times: number },
-])[] = [
-  [/^scan f32$/, 2 ** 30, { most: 0.85e-3 }],
-  [/^scan f32$/, 2 ** 22, { most: 25e-6 }],
-  [/^histogram .* even$/, 2 ** 28, { times: 3.6 }],
-  [/^fft lines/, 2 ** 27, { times: 3.8 }],
-  [/^fft 16384² transposed$/, 2 ** 28, { most: 2.1e-3 }],
-  [/^fft 1024³ transposed$/, 2 ** 30, { most: 9.5e-3 }],
-  [/^sort u32$/, 2 ** 30, { most: 14.5e-3 }],
-  [/^sort u32 pairs$/, 2 ** 30, { most: 25e-3 }],
-]
-
 /** Several GPUs compared with one in the same job. */
 function severalRows({ results }: PrimitivesTable): Rows {
   const ours = results.filter(({ by }) => by === 'Tandem')
   const cell = ({ seconds, impossible = '' }: Partial<PrimitivesFigure> = {}) =>
     seconds === undefined ? impossible : microseconds(seconds)
   return [
-    ['work', 'elements', 'GPUs', 'one GPU', 'these GPUs', 'ratio', 'target of four H200s'],
+    ['work', 'elements', 'GPUs', 'one GPU', 'these GPUs', 'ratio'],
     ...ours
       .filter(({ devices }) => devices > 1)
       .map((figure) => {
         const { work, elements, devices, transport, seconds } = figure
         const one = ours.find((r) => r.devices === 1 && r.work === work && r.elements === elements)
-        const [, , target] =
-          targetsOfFour.find(([name, count]) => name.test(work) && count === elements && devices === 4) ?? []
         return [
           work,
           elementsText(elements),
@@ -441,11 +423,6 @@ function severalRows({ results }: PrimitivesTable): Rows {
           cell(one),
           cell(figure),
           one?.seconds && seconds ? (one.seconds / seconds).toFixed(2) : '',
-          target === undefined
-            ? ''
-            : 'most' in target
-              ? `≤ ${microseconds(target.most)}`
-              : `≥ ${target.times} ×`,
         ]
       }),
   ]
