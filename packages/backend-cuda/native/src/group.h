@@ -67,8 +67,9 @@ struct RunRequest {
   /// Graphs launched together once, before the clock starts.
   std::vector<std::uint32_t> before;
   std::vector<RunStep> steps;
-  /// Copied to each target before the first launch. Must not change until then.
-  std::optional<HostBytes> uniforms;
+  /// Copied to each target before the first launch. Not JavaScript's memory, because a copy may wait for the GPU
+  /// longer than an environment that closes waits for the run.
+  std::optional<std::vector<std::uint8_t>> uniforms;
   std::vector<UniformTarget> uniformTargets;
   std::vector<CollectedRange> collect;
   /// 1 aborts between launches, 2 also ends the running kernels. Part of a JavaScript array that the job

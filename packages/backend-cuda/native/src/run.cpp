@@ -66,9 +66,9 @@ RunOutcome Group::run(const RunRequest &request) {
   // The uniforms come first: later runs in the queue rely on them, even if this one fails.
   for (const auto &target : request.uniformTargets) {
     const auto &gpu = gpus_.at(target.gpu);
-    const auto &[data, byteLength] = request.uniforms.value();
+    const auto &uniforms = request.uniforms.value();
     gpu.use();
-    gpu.call(driver_.memcpyHtoDAsync, target.address, data, byteLength, gpu.stream.get());
+    gpu.call(driver_.memcpyHtoDAsync, target.address, uniforms.data(), uniforms.size(), gpu.stream.get());
     gpu.synchronize();
   }
   try {
