@@ -245,7 +245,7 @@ private:
   void transfer(const TransferRegion &region, const HostBytes &host, bool toDevice);
   using Clock = std::chrono::steady_clock;
   /// Calls `look` before each pause.
-  void waitFor(const cuda::Gpu &gpu, cuda::Event event, Clock::time_point from, int pauses, const std::function<void()> &look) const;
+  void waitFor(const cuda::Gpu &gpu, cuda::Event event, Clock::time_point from, int pauses, const std::function<void()> &look);
   /// The GPUs of graphs, each once.
   std::vector<const cuda::Gpu *> gpusOf(const std::vector<std::uint32_t> &graphs) const;
   /// The streams of all GPUs but the first continue after the work before `event`.
@@ -274,6 +274,12 @@ private:
   void followQueues(const cuda::Gpu &gpu);
   /// Makes every queue check its time limit.
   void keepTime();
+  /// Lets the queues notice what of their work is complete; returns true if there was anything. Whatever keeps
+  /// this thread busy calls it again and again, because work that nobody notices counts as in flight when its
+  /// time limit is over.
+  bool tendQueues();
+  /// Waits until the work of the queues is complete, so that the time limit of a run does not include it.
+  void awaitQueues();
   void startLaunch(LaunchSet &set, LaunchDone done);
 
   const cuda::Driver &driver_;

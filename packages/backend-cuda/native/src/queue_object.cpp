@@ -35,14 +35,16 @@ struct QueueObject::Link : std::enable_shared_from_this<QueueObject::Link> {
     post([link = shared_from_this()] {
       const auto group = link->group.lock();
       if (!group) return;
-      bool again = false;
-      try {
-        again = !link->stopping() && group->pollQueues();
-      } catch (const NativeError &) {
-        // Each queue has reported its own errors.
+      while (!link->stopping()) {
+        try {
+          if (!group->pollQueues()) break;
+          link->pollNext();
+          return;
+        } catch (const std::bad_alloc &) {
+          // Each queue reports its own errors, so this is the job: memory may be available later.
+        }
       }
-      if (again) link->pollNext();
-      else group->endPollingQueues();
+      group->endPollingQueues();
     });
   }
 };
@@ -133,8 +135,14 @@ void QueueObject::postDeferred() {
     const auto group = link->group.lock();
     if (!group) return;
     auto &queue = group->queueOf(link->id);
-    for (const auto &call : *calls) call(queue);
     link->beginPolling(*group);
+    for (const auto &call : *calls) {
+      try {
+        call(queue);
+      } catch (...) {
+        queue.lose(currentError());
+      }
+    }
   });
 }
 
@@ -146,9 +154,10 @@ Napi::Promise QueueObject::later(const Napi::CallbackInfo &info, std::function<v
     const auto group = link->group.lock();
     try {
       if (!group) throw queueClosed();
-      call(group->queueOf(link->id), finish);
       link->beginPolling(*group);
-    } catch (const NativeError &error) {
+      call(group->queueOf(link->id), finish);
+    } catch (...) {
+      const auto error = currentError();
       finish(&error);
     }
   });

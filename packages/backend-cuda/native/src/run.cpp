@@ -48,13 +48,17 @@ const Group::InstantiatedGraph &Group::graphOf(std::uint32_t id) const {
 
 /// Pauses between looks for a part of the time since `from`, so that what has taken long costs few looks.
 /// What is too short to sleep for is none.
-void Group::waitFor(const cuda::Gpu &gpu, cuda::Event event, Clock::time_point from, int pauses, const std::function<void()> &look) const {
+void Group::waitFor(const cuda::Gpu &gpu, cuda::Event event, Clock::time_point from, int pauses, const std::function<void()> &look) {
   for (;;) {
     const auto state = driver_.eventQuery(event);
     if (state == cuda::success) return;
     if (state != cuda::errorNotReady) gpu.context.check(state, driver_.eventQuery);
     if (communicator_) communicator_->requireWhole();
     look();
+    if (!queues_.empty()) {
+      tendQueues();
+      gpu.use();
+    }
     const auto pause = std::min<Clock::duration>((Clock::now() - from) / pauses, longestPause);
     if (pause < shortestPause) std::this_thread::yield();
     else std::this_thread::sleep_for(pause);
@@ -149,23 +153,27 @@ RunOutcome Group::launchSteps(const RunRequest &request) {
   }
 
   const auto &main = *used.front();
+  if (request.limitSeconds) awaitQueues();
   followQueues(main);
   const auto begin = Clock::now();
   const auto abortWord = [&] {
     // In this order: an environment that closes waits two seconds for the run, then frees the word.
     return stopping_() ? 1 : request.abortWord == nullptr ? 0 : __atomic_load_n(request.abortWord, __ATOMIC_RELAXED);
   };
-  const std::function<void()> look = [&] {
+  const auto look = [&] {
+    const auto word = abortWord();
     if (request.limitSeconds && Clock::now() - begin >= std::chrono::duration<double>(*request.limitSeconds)) tell(Stop::limit);
-    else if (abortWord() == 2) tell(Stop::abort);
+    else if (word == 2) tell(Stop::abort);
+    return word;
   };
   // Once kernels have been signalled to leave, the results are wrong, and more launches would only take time.
   // Processes that exchange messages must launch equally often, so they launch what is left: kernels end at once.
   const auto shouldStop = [&] {
-    look();
+    // Read once: a word that is written after the look must not end the launches of a process with messages.
+    const auto word = look();
     const auto why = stopped();
     if (communicator_ && (why == Stop::limit || why == Stop::abort)) return stopping_();
-    return abortWord() != 0 || why != Stop::none;
+    return word != 0 || why != Stop::none;
   };
 
   launchGraphs(request.before);

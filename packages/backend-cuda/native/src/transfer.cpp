@@ -105,6 +105,7 @@ void Group::transfer(const TransferRegion &region, const HostBytes &host, bool t
   };
   const auto land = [&](std::size_t slot) {
     gpu.call(driver_.eventSynchronize, gpu.turns[slot].get());
+    tendQueues();
     if (toDevice) return;
     requireCaller();
     copyInParallel(host.data + chunks[slot].hostOffset, memory(slot), chunks[slot].byteLength());
