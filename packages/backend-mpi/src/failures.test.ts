@@ -48,6 +48,12 @@ function isAlive(process: number): boolean {
 
 describe.each([openMpi, mpich])('$name', (mpi) => {
   describe.skipIf(!mpi.installed)(whereInstalled(mpi), () => {
+    it('tells of ranks that leave a group, and lets a delivery between others end', async () => {
+      // Rank 0 ends with a message that never comes, which MPI cannot cancel, so the exit code is not 0.
+      const { stdout, stderr } = await runBundledJob(mpi, { ranks: 3, program: 'departures.ts' })
+      expect(stdout.match(/^rank \d knows who has left$/gm), stdout + stderr).toHaveLength(3)
+    })
+
     it('ends the job when a rank is killed, and one line names it', async ({ annotate }) => {
       const killed = () =>
         disturbed(
