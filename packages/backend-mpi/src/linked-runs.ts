@@ -18,6 +18,7 @@ import { settled } from './native-addon.ts'
 export class LinkedRuns extends MpiRuns {
   protected readonly clock = 'device'
   protected readonly skipsWork = false
+  protected readonly followsTransfers = false
   readonly #runtime: Pick<LinkedRuntime, 'connect' | 'repeat' | 'run'>
   readonly #break: () => void
 
