@@ -1,10 +1,11 @@
 /*
  * Puts the figures of a measured table into the documents that quote them:
  *   node tools/gpu-host/figures.ts docs/measurements/TABLE.json [--from FIGURES.jsonl --machine NAME --commit ID]
- * With `--from`, the table is first written from the lines of primitives.ts and its peers. Replaces what stands between `<!-- KIND:NAME -->` and `<!-- /KIND -->` in README.md, docs/performance.md
- * and docs/performance/*.md. KIND is `figures` or `tensor` for table.ts, `ranks` for its --ways (`2-ranks`
- * where two ranks were measured), `primitives` for primitives.ts and `webgpu-api` for calls.bench.ts;
- * `blocks` has the names.
+ * With `--from`, the table is first written from the lines of primitives.ts and its peers. Replaces what
+ * stands between `<!-- KIND:NAME -->` and `<!-- /KIND -->` in README.md, docs/performance.md and
+ * docs/performance/*.md. KIND is `figures` or `tensor` for table.ts, `ranks` for its --ways (`2-ranks` where
+ * two ranks were measured), `primitives` for primitives.ts (`several-primitives` where several GPUs were
+ * measured) and `webgpu-api` for calls.bench.ts; `blocks` has the names.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -38,13 +39,16 @@ type Blocks<Table> = Readonly<Record<string, (table: Table) => Rows>>
 
 /** A document with its blocks replaced. */
 export function withFigures(text: string, table: QuotedTable, path: string): string {
-  const kind =
-    table.kind === 'bench'
-      ? 'figures'
-      : table.kind === 'ranks' && table.ranks !== 4
-        ? `${table.ranks}-ranks`
-        : table.kind
+  const kind = kindOf(table)
   return withNamedBlocks(text, kind, (name) => figures(name, table, path))
+}
+
+function kindOf(table: QuotedTable): string {
+  if (table.kind === 'bench') return 'figures'
+  if (table.kind === 'ranks' && table.ranks !== 4) return `${table.ranks}-ranks`
+  if (table.kind === 'primitives' && table.results.some(({ devices }) => devices > 1))
+    return 'several-primitives'
+  return table.kind
 }
 
 /** The text of one named block. */
@@ -148,7 +152,7 @@ const blocks: {
   primitives: {
     vectors: (table) => primitiveRows(table, ({ work, devices }) => devices === 1 && !work.startsWith('fft')),
     fft: (table) => primitiveRows(table, ({ work, devices }) => devices === 1 && work.startsWith('fft')),
-    several: (table) => primitiveRows(table, ({ devices }) => devices > 1),
+    several: severalRows,
   },
   'webgpu-api': {
     calls: ({ rows }) => [
@@ -366,21 +370,68 @@ function costRows({ rings, runs }: RankTable): Rows {
 }
 
 function primitiveRows({ results }: PrimitivesTable, chosen: (figure: PrimitivesFigure) => boolean): Rows {
-  const microseconds = (seconds: number) =>
-    `${(1e6 * seconds).toLocaleString('en', { maximumFractionDigits: seconds < 1e-4 ? 1 : 0 })} µs`
+  const measured = results.flatMap((r) => (r.seconds === undefined ? [] : [{ ...r, seconds: r.seconds }]))
   return [
     ['work', 'elements', 'GPUs', 'Tandem', '10⁹ elements/s', 'peer: its time, and over Tandem’s'],
-    ...results
+    ...measured
       .filter((figure) => figure.by === 'Tandem' && chosen(figure))
       .map(({ work, elements, devices, seconds }) => [
         ...[work, elementsText(elements), `${devices}`],
         ...[microseconds(seconds), (elements / seconds / 1e9).toFixed(1)],
-        results
+        measured
           .filter((r) => r.by !== 'Tandem' && r.work === work && r.elements === elements)
           .map((r) => `${r.by} ${microseconds(r.seconds)}: ${(r.seconds / seconds).toFixed(2)}`)
           .join('; '),
       ]),
   ]
+}
+
+/** What four GPUs are to reach: seconds, or how many times as fast as one GPU. */
+const targetsOfFour: readonly (readonly [
+  work: RegExp,
+  elements: number,
+  target: { most: number } | { times: number },
+])[] = [
+  [/^scan f32$/, 2 ** 30, { most: 0.85e-3 }],
+  [/^scan f32$/, 2 ** 22, { most: 25e-6 }],
+  [/^histogram .* even$/, 2 ** 28, { times: 3.6 }],
+  [/^fft lines/, 2 ** 27, { times: 3.8 }],
+  [/^fft 16384² transposed$/, 2 ** 28, { most: 2.1e-3 }],
+  [/^fft 1024³ transposed$/, 2 ** 30, { most: 9.5e-3 }],
+  [/^sort u32$/, 2 ** 30, { most: 14.5e-3 }],
+  [/^sort u32 pairs$/, 2 ** 30, { most: 25e-3 }],
+]
+
+/** Several GPUs compared with one in the same job. */
+function severalRows({ results }: PrimitivesTable): Rows {
+  const ours = results.filter(({ by }) => by === 'Tandem')
+  const cell = ({ seconds, impossible = '' }: Partial<PrimitivesFigure> = {}) =>
+    seconds === undefined ? impossible : microseconds(seconds)
+  return [
+    ['work', 'elements', 'GPUs', 'one GPU', 'these GPUs', 'ratio', 'target of four'],
+    ...ours
+      .filter(({ devices }) => devices > 1)
+      .map((figure) => {
+        const { work, elements, devices, transport, seconds } = figure
+        const one = ours.find((r) => r.devices === 1 && r.work === work && r.elements === elements)
+        const [, , target] =
+          targetsOfFour.find(([name, count]) => name.test(work) && count === elements && devices === 4) ?? []
+        return [
+          ...[work, elementsText(elements), `${devices}${transport ? `, \`${transport}\`` : ''}`],
+          ...[cell(one), cell(figure)],
+          one?.seconds && seconds ? (one.seconds / seconds).toFixed(2) : '',
+          target === undefined
+            ? ''
+            : 'most' in target
+              ? `≤ ${microseconds(target.most)}`
+              : `≥ ${target.times} ×`,
+        ]
+      }),
+  ]
+}
+
+function microseconds(seconds: number): string {
+  return `${(1e6 * seconds).toLocaleString('en', { maximumFractionDigits: seconds < 1e-4 ? 1 : 0 })} µs`
 }
 
 function elementsText(elements: number): string {

@@ -16,7 +16,7 @@ import {
 import type { CudaAdapter } from './adapters.ts'
 import { type ClockOffsets, measureClocks, spansFrom, stampWords } from './clock-calibration.ts'
 import { CudaCommandQueue, type QueueRuntime } from './cuda-command-queue.ts'
-import type { CudaExecutable } from './cuda-executable.ts'
+import { type CudaExecutable, graphForms } from './cuda-executable.ts'
 import type { CudaKernel, Translate, Translated } from './cuda-kernel.ts'
 import type { CudaAllocation, CudaHandles, RecordedPlan } from './cuda-plan.ts'
 import { isNativeError, toGpuError } from './driver-error.ts'
@@ -29,7 +29,6 @@ import type { NativeGroup, NativeRegion, NativeRunRequest } from './native-addon
 import { PhysicalGpus } from './physical-gpus.ts'
 import type { SharedMemory } from './shared-memory.ts'
 import { trapError } from './trap-record.ts'
-import { launchSteps } from './unrolling.ts'
 
 export interface CudaRuntimeOptions {
   readonly native: NativeGroup
@@ -274,15 +273,12 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
       ready.push(graphs.ready)
       return { graphs: graphs.ids, count }
     }
-    const plain = profile ? times - 1 : times
     try {
       // Nothing is awaited before the run is queued: calls take effect in the order they are made.
       const outcome = this.guard(`Running program '${plan.label}'`, () => {
         const barrier = executable.barrier()
-        const lengths = plain === 0 ? [] : launchSteps(executable.commandCount, plain)
-        const sets = lengths.map(({ repetitions, launches }) =>
-          step(executable.graphs(repetitions), launches),
-        )
+        const forms = graphForms(executable.commandCount, options)
+        const sets = forms.map((form) => step(executable.graphs(form), form.launches))
         if (profile) sets.push(step(executable.profileGraphs(), 1))
         const steps = sets.flatMap((set, index) =>
           index === 0 || barrier === undefined ? [set] : [step(barrier, 1), set],

@@ -68,9 +68,9 @@ export class LinkedRuns extends MpiRuns {
     executable: MpiExecutable,
     options: ExecutionOptions,
   ): Promise<ExecutionResult> {
-    const { times, profile = false } = options
+    const { times, profile, timeoutSeconds } = options
     try {
-      if (!(await this.#runtime.connect(executable.made[0]!, { times, profile })))
+      if (!(await this.#runtime.connect(executable.made[0]!, { times, profile, timeoutSeconds })))
         return { seconds: 0, clock: 'device' }
       return await super.repeat(executable, options)
     } catch (error) {
@@ -84,9 +84,9 @@ export class LinkedRuns extends MpiRuns {
 
   protected override async begin(
     { made, nodes }: MpiExecutable,
-    { times, profile = false }: ExecutionOptions,
+    { times, profile, timeoutSeconds }: ExecutionOptions,
   ): Promise<Schedule> {
-    const takesPart = await this.#runtime.connect(made[0]!, { times, profile })
+    const takesPart = await this.#runtime.connect(made[0]!, { times, profile, timeoutSeconds })
     // A rank without a part in the plan gets no nodes: it would finish at once and run ahead of the others,
     // where an abort could no longer stop it.
     return { nodes: takesPart ? nodes : this.rank.session.addon.prepare([]), launchers: [] }

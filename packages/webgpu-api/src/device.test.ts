@@ -226,6 +226,20 @@ describe('22 device loss', () => {
     expect(await rejection(mapping)).toBe('AbortError')
     await done
   })
+
+  it('comes after the errors of earlier calls', async () => {
+    const device = await opened.device()
+    const module = device.createShaderModule({ code: '@compute @workgroup_size(1) fn main() {}' })
+    const events: string[] = []
+    const wrong = device.createComputePipelineAsync({
+      layout: 'auto',
+      compute: { module, entryPoint: 'other' },
+    })
+    wrong.catch((error: Error) => events.push(error.name))
+    device.destroy()
+    await device.lost.then(({ reason }) => events.push(reason))
+    expect(events).toEqual(['GPUPipelineError', 'destroyed'])
+  })
 })
 
 it('the outcomes of buffers created in a row, and of submits after them, are rarely queried', async () => {
@@ -338,7 +352,10 @@ it('interfaces and namespaces follow Web IDL', async () => {
   )
   expect(members(device)).toEqual(expect.arrayContaining(['label', 'limits', 'lost', 'createBuffer']))
   expect(members(device.features)).toEqual(expect.arrayContaining(['size', 'has', 'forEach', 'values']))
-  const { GPUDeviceLostInfo, GPUValidationError } = globals as unknown as typeof globalThis
+  const { GPUDeviceLostInfo, GPUError, GPUValidationError } = globals as unknown as typeof globalThis
+  const own = (object: object) => Object.keys(Object.getPrototypeOf(object) as object)
+  expect(own(buffer)).toContain('label')
+  expect(own(device.features)).toContain('has')
   expect(members(new GPUValidationError('x'))).toEqual(['message'])
   for (const [name, value] of Object.entries(globals)) {
     if (typeof value === 'object') {
@@ -346,6 +363,10 @@ it('interfaces and namespaces follow Web IDL', async () => {
       continue
     }
     const { prototype } = value as { prototype: object }
+    // The members of mixins, such as `label`, are the interface's own.
+    const parent = Object.getPrototypeOf(prototype) as object
+    const parents: object[] = [Object, EventTarget, Event, DOMException, GPUError].map((p) => p.prototype)
+    expect(parents.includes(parent), name).toBe(true)
     expect(Object.prototype.toString.call(prototype)).toBe(`[object ${name}]`)
     expect(Object.getOwnPropertyDescriptor(prototype, 'constructor')!.enumerable).toBe(false)
     // Getters of objects of other interfaces throw.

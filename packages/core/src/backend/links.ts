@@ -70,7 +70,10 @@ export interface LinkedRuntime<H extends Handles = Handles, C extends PlanPart =
    * whether this process has a part in the plan; if not, it need not run it. If `run` rejects with
    * `device-lost`, some processes may have completed more of the work than others.
    */
-  connect(executable: H['executable'], options: Pick<ExecutionOptions, 'times' | 'profile'>): Promise<boolean>
+  connect(
+    executable: H['executable'],
+    options: Pick<ExecutionOptions, 'times' | 'profile' | 'timeoutSeconds' | 'stopsKernels'>,
+  ): Promise<boolean>
   /**
    * A launcher for native code that repeats the last run of this executable and replaces `connect` and `run`.
    * Undefined if the run would differ from the last one or needs JavaScript.

@@ -32,6 +32,7 @@ import {
   type ConstantOperand,
   isConstExpression,
   type Operand,
+  type ReferenceOperand,
   type RuntimeOperand,
   type ValueOperand,
 } from './operand.ts'
@@ -192,14 +193,20 @@ export class ExpressionScope {
       case 'nothing':
         throw this.error(operand.at, 'the function returns no value, so its call cannot be used as one')
       case 'reference': {
-        const { type, place, access, at } = operand
-        if (access === 'write') throw this.error(at, 'a write-only variable cannot be read')
-        if (!isConstructible(type)) throw this.error(at, `a value of type ${typeName(type)} cannot be loaded`)
-        return this.runtime({ kind: 'load', place, type, loc: this.loc(at) }, at)
+        const loaded = this.load(operand)
+        this.checkValueSize(loaded.type, loaded.at)
+        return loaded
       }
       default:
         return operand
     }
+  }
+
+  /** The load of a reference, of any size. */
+  load({ type, place, access, at }: ReferenceOperand): RuntimeOperand {
+    if (access === 'write') throw this.error(at, 'a write-only variable cannot be read')
+    if (!isConstructible(type)) throw this.error(at, `a value of type ${typeName(type)} cannot be loaded`)
+    return { kind: 'runtime', type, expression: { kind: 'load', place, type, loc: this.loc(at) }, at }
   }
 
   /** The name of an operand's type, or words for an operand that has none. */

@@ -210,7 +210,9 @@ function lowerAssign(f: FunctionScope, node: AssignNode): void {
   const { target: targetNode, operator, value: valueNode, at } = node
   const loc = f.loc(at)
   if (targetNode === undefined) {
-    const value = f.value(f.expression(valueNode))
+    const operand = f.expression(valueNode)
+    // No value is made of what a reference refers to, so its size is not limited.
+    const value = operand.kind === 'reference' ? f.load(operand) : f.value(operand)
     if (value.kind !== 'pointer') checkArrayLengths(f, value.type, at)
     // For a pointer, the indices on its path are evaluated.
     const evaluated =
