@@ -312,11 +312,11 @@ describe('a time limit counts the work that it limits, and nothing else', () => 
   it('the limit of a submit, not what another queue waits for', async () => {
     const { group, queue, other, program, expectWhole } = await limited(0.5)
     // More than fits into staging memory, so that the call waits for the GPU.
-    const byteLength = 128 * 2 ** 20
-    other.createBuffer(3, byteLength, 'device')
-    configureFake({ FAKE_CUDA_COPY_MS: 50 })
+    const data = new Uint8Array(80 * 2 ** 20)
+    other.createBuffer(3, data.length, 'device')
+    configureFake({ FAKE_CUDA_COPY_MS: 300 })
     submit(queue, copyToHost)
-    submit(other, [write, 3, 0, 0, byteLength], new Uint8Array(byteLength))
+    submit(other, [write, 3, 0, 0, data.length], data)
     await group.queue.run(program)
     await expectWhole()
   })
