@@ -79,19 +79,24 @@ export abstract class MpiRuns {
 
   run(executable: MpiExecutable, options: ExecutionOptions): Promise<ExecutionResult> {
     const run = this.countRun()
-    // If a time limit or an abort can end the run on all ranks after the same repetition, this rank must
-    // count repetitions too.
-    const isLimited = this.limitOf(options) !== undefined
-    const counts = options.abortable !== false || isLimited
     // The time limit does not include the transfers before the run.
-    const transferred = this.followsTransfers || isLimited ? this.#transferred : undefined
+    const waits = this.followsTransfers || this.limitOf(options) !== undefined
+    const transferred = waits ? this.#transferred : undefined
     const done = Promise.all([this.#lastRun, transferred]).then(() =>
-      executable.alone && !counts
+      executable.alone && !this.endsEarly(options)
         ? this.repeat(executable, options)
         : this.#schedule(executable, options, run),
     )
     this.followedBy(done)
     return done
+  }
+
+  /**
+   * Whether a time limit or an abort may end the run on all ranks after the same repetition, for which each rank
+   * counts repetitions. Alike on all ranks.
+   */
+  protected endsEarly(options: ExecutionOptions): boolean {
+    return options.abortable !== false || this.limitOf(options) !== undefined
   }
 
   /** Numbers a run. */
