@@ -206,6 +206,22 @@ it('mapped memory that the caller has transferred elsewhere stays readable after
   expect(new Uint8Array(moved).every((byte) => byte === 3)).toBe(true)
 })
 
+it('memory that could not be page-locked cannot be mapped', async () => {
+  const { queue, messages } = await opened()
+  configureFake({ FAKE_FAIL: 'cuMemHostRegister:2:1' })
+  queue.createBuffer(1, 65_536, 'host')
+  await expect(queue.map(1, 0, 65_536)).rejects.toMatchObject({ code: 'out-of-memory' })
+  expect(messages).toMatchObject([{ kind: 'out-of-memory', buffer: 1 }])
+  configureFake()
+  // Whoever does not wait gets an exception.
+  expect(() => queue.mappedRange(1, 0, 65_536)).toThrow('has no memory')
+  queue.destroyBuffer(1)
+  queue.createBuffer(1, 65_536, 'host')
+  await queue.map(1, 0, 65_536)
+  expect(queue.mappedRange(1, 0, 65_536).byteLength).toBe(65_536)
+  await queue.close()
+})
+
 it('a write to mapped memory that had to wait for room leaves the writes after it whole', async () => {
   const { queue } = await opened()
   const byteLength = 80 * 2 ** 20

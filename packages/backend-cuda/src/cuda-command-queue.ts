@@ -38,6 +38,7 @@ export class CudaCommandQueue implements CommandQueue<CudaHandles> {
   readonly #native: NativeQueue
   readonly #options: CommandQueueOptions
   readonly #byteLengths = new Map<number, number>()
+  readonly #withoutMemory = new Set<number>()
   #lost: GpuError | undefined
   #closed = false
   #flushes = false
@@ -48,8 +49,10 @@ export class CudaCommandQueue implements CommandQueue<CudaHandles> {
     this.#native = runtime.open(
       options.timeoutSeconds ?? 0,
       (kind, first, second, text, nativeCode, result) => {
-        if (kind === 'out-of-memory') options.onMessage({ kind, buffer: first, message: text })
-        else if (kind === 'skipped') options.onMessage({ kind, serial: first, buffer: second })
+        if (kind === 'out-of-memory') {
+          this.#withoutMemory.add(first)
+          options.onMessage({ kind, buffer: first, message: text })
+        } else if (kind === 'skipped') options.onMessage({ kind, serial: first, buffer: second })
         else this.#failed(Object.assign(new Error(text), { nativeCode, result }))
       },
     )
@@ -95,6 +98,7 @@ export class CudaCommandQueue implements CommandQueue<CudaHandles> {
 
   destroyBuffer(buffer: number): void {
     this.#byteLengths.delete(buffer)
+    this.#withoutMemory.delete(buffer)
     if (this.#closed) return
     this.#native.destroyBuffer(buffer)
     this.#flushSoon()
@@ -104,8 +108,10 @@ export class CudaCommandQueue implements CommandQueue<CudaHandles> {
     if (!this.#ended) this.#native.submit(serial, words, data)
   }
 
-  map(): Promise<void> {
-    return this.fence()
+  async map(buffer: number): Promise<void> {
+    await this.fence()
+    if (this.#withoutMemory.has(buffer))
+      throw new GpuError('out-of-memory', `Buffer ${buffer} of queue "${this.#options.label}" has no memory.`)
   }
 
   mappedRange(buffer: number, byteOffset: number, byteLength: number): ArrayBuffer {

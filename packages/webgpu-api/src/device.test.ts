@@ -2,7 +2,15 @@ import { referenceBackend } from '@tandem-gpu/core/testing'
 import { describe, expect, it } from 'vitest'
 import { globals } from './globals.ts'
 import { install } from './install.ts'
-import { expectValidation, openedGpu, rejection, usage, validated } from './testing-gpu.ts'
+import {
+  expectValidation,
+  mapMode,
+  onReference,
+  openedGpu,
+  rejection,
+  usage,
+  validated,
+} from './testing-gpu.ts'
 
 const opened = openedGpu()
 const wrongBuffer = { size: 4, usage: 0 }
@@ -67,6 +75,20 @@ describe('22 errors: scopes', () => {
     await expectValidation(device, /is invalid/, () =>
       device.queue.writeBuffer(buffers.at(-1)!, 0, new Uint32Array(1)),
     )
+    device.destroy()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  })
+
+  const reason = onReference ? '' : ' (skipped: nothing limits the page-locked memory of this device)'
+  it.skipIf(!onReference)(`catch the error of a buffer that has no memory to map${reason}`, async () => {
+    const { device, count } = await tooManyBuffers()
+    const size = device.limits.maxBufferSize
+    device.pushErrorScope('out-of-memory')
+    const buffers = Array.from({ length: count }, () =>
+      device.createBuffer({ size, usage: usage.COPY_DST | usage.MAP_READ }),
+    )
+    expect(await rejection(buffers.at(-1)!.mapAsync(mapMode.READ, 0, 8))).toBe('OperationError')
+    expect(await device.popErrorScope()).toBeInstanceOf(globals.GPUOutOfMemoryError)
     device.destroy()
     await new Promise((resolve) => setTimeout(resolve, 20))
   })

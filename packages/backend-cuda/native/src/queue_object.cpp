@@ -261,10 +261,14 @@ Napi::Value QueueObject::flush(const Napi::CallbackInfo &info) {
   return info.Env().Undefined();
 }
 
-/// buffer, byteOffset, byteLength → ArrayBuffer. The commands before are complete.
+/// buffer, byteOffset, byteLength → ArrayBuffer. The commands before are complete. Throws for a buffer without
+/// memory.
 Napi::Value QueueObject::mappedRange(const Napi::CallbackInfo &info) {
   const auto env = info.Env();
-  auto &buffer = buffers_.at(fromJs<std::uint64_t>(info[0]));
+  const auto found = buffers_.find(fromJs<std::uint64_t>(info[0]));
+  if (found == buffers_.end() || !found->second.host || !found->second.host->block)
+    throw errorOf(env, {"driver", "A buffer is mapped that has no memory."});
+  auto &buffer = found->second;
   const auto byteOffset = fromJs<std::size_t>(info[1]);
   const auto byteLength = fromJs<std::size_t>(info[2]);
   auto *bytes = static_cast<std::uint8_t *>(buffer.host->block.get()) + byteOffset;
