@@ -307,15 +307,15 @@ describe('a time limit counts the work that it limits, and nothing else', () => 
   const copyToHost = [copy, 1, 0, 2, 0, 65_536]
 
   it('the limit of a submit, not the program that runs after it', async () => {
-    const { group, queue, program, expectWhole } = await limited(0.5)
-    configureFake({ FAKE_CUDA_COPY_MS: 50, FAKE_CUDA_BUSY_MS: 1500 })
+    const { group, queue, program, expectWhole } = await limited(1)
+    configureFake({ FAKE_CUDA_COPY_MS: 50, FAKE_CUDA_BUSY_MS: 2000 })
     submit(queue, copyToHost)
     await group.queue.run(program)
     await expectWhole()
   })
 
   it('the limit of a submit, not the transfer after it', async () => {
-    const { group, queue, expectWhole } = await limited(0.5)
+    const { group, queue, expectWhole } = await limited(1)
     const long = await group.devices[0]!.allocate('u8', 256 * 2 ** 20)
     configureFake({ FAKE_CUDA_COPY_MS: 100 })
     submit(queue, copyToHost)
@@ -326,7 +326,7 @@ describe('a time limit counts the work that it limits, and nothing else', () => 
   })
 
   it('the limit of a submit, not what another queue waits for', async () => {
-    const { group, queue, other, program, expectWhole } = await limited(0.5)
+    const { group, queue, other, program, expectWhole } = await limited(1)
     // More than fits into staging memory, so that the call waits for the GPU.
     const data = new Uint8Array(80 * 2 ** 20)
     other.createBuffer(3, data.length, 'device')
@@ -338,10 +338,10 @@ describe('a time limit counts the work that it limits, and nothing else', () => 
   })
 
   it('the limit of a run, not the submits before it', async () => {
-    const { group, other, program, expectWhole } = await limited(0.5)
-    configureFake({ FAKE_CUDA_COPY_MS: 1500 })
+    const { group, other, program, expectWhole } = await limited(1)
+    configureFake({ FAKE_CUDA_COPY_MS: 2000 })
     submit(other, copyToHost)
-    await group.queue.run(program, 1, { timeoutSeconds: 0.5 })
+    await group.queue.run(program, 1, { timeoutSeconds: 1 })
     await expectWhole()
   })
 })
