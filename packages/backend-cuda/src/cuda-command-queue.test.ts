@@ -339,6 +339,8 @@ describe('a time limit counts the work that it limits, and nothing else', () => 
 
   it('the limit of a run, not the submits before it', async () => {
     const { group, other, program, expectWhole } = await limited(1)
+    // The graph of runs with a limit: making it waits for the GPU.
+    await group.queue.run(program, 1, { timeoutSeconds: 60 })
     configureFake({ FAKE_CUDA_COPY_MS: 2000 })
     submit(other, copyToHost)
     await group.queue.run(program, 1, { timeoutSeconds: 1 })
