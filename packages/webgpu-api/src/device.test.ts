@@ -307,6 +307,32 @@ it('the outcomes of buffers created in a row, and of submits after them, are rar
   await destroyGPU(gpu)
 })
 
+it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 1e12])(
+  'a time limit of %f s is refused',
+  async (timeoutSeconds) => {
+    const { createGPU } = await import('./create-gpu.ts')
+    await expect(createGPU(opened.group.devices[0]!, { timeoutSeconds })).rejects.toMatchObject({
+      code: 'validation',
+      message: `The time limit of command queue "WebGPU" is ${timeoutSeconds} seconds; it must be a number above 0 and at most 2147483.`,
+    })
+  },
+)
+
+it('the longest time limit does not end a submit', async () => {
+  const { createGPU } = await import('./create-gpu.ts')
+  const gpu = await createGPU(opened.group.devices[0]!, { timeoutSeconds: 2_147_483 })
+  const device = await (await gpu.requestAdapter())!.requestDevice()
+  const buffer = device.createBuffer({ size: 4, usage: usage.COPY_DST })
+  device.queue.writeBuffer(buffer, 0, new Uint32Array(1))
+  await device.queue.onSubmittedWorkDone()
+  const lost = await Promise.race([
+    device.lost.then(() => true),
+    new Promise((resolve) => setTimeout(resolve, 300)),
+  ])
+  expect(lost).toBe(undefined)
+  device.destroy()
+})
+
 it('a kernel that does not end loses only its own GPUDevice', async () => {
   const group = opened.group
   const { createGPU } = await import('./create-gpu.ts')
