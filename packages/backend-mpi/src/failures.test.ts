@@ -251,6 +251,13 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     expect({ exitCode, stdout }, stderr).toEqual({ exitCode: 0, stdout: line.repeat(8) })
   })
 
+  it('goes on after an exception that a rank handles itself', async () => {
+    const job = { ranks: 2, program: 'misfortunes.ts', arguments: ['handled'] }
+    const { exitCode, stdout, stderr } = await runBundledJob(openMpi, job)
+    expect(exitCode, stderr).toBe(0)
+    expect(stdout.trim().split('\n').sort(), stderr).toEqual(['rank 0 goes on', 'rank 1 goes on'])
+  })
+
   it('delivers all messages sent meanwhile, complete, to a rank that was stopped', async () => {
     const job = { ranks: 2, program: 'misfortunes.ts', arguments: ['stopped'] }
     const { exitCode, stdout, stderr } = await runBundledJob(openMpi, job)
