@@ -27,6 +27,8 @@ export interface QueueRuntime {
   image(translated: Translated, label: string): Promise<Uint8Array<ArrayBuffer>>
   /** Returns a native error as a GpuError; a fault loses the devices of all runtimes. */
   failed(error: unknown, doing: string): unknown
+  /** `left` resolves when the work of a queue that was lost to its time limit has ended. */
+  leaves(left: Promise<void>): void
   /** The runtime must not send the queue any more messages. */
   closed(queue: CudaCommandQueue): void
   share(buffer: { readonly address: number; readonly byteLength: number; release(): void }): CudaAllocation
@@ -189,5 +191,6 @@ export class CudaCommandQueue implements CommandQueue<CudaHandles> {
     // Set before the message, so that the queue is already lost when the message arrives.
     this.#lost = translated
     this.#options.onMessage({ kind: 'lost', error: translated })
+    if (error.nativeCode === 'timeout') this.#runtime.leaves(this.#native.left())
   }
 }

@@ -191,6 +191,8 @@ export interface NativeQueue {
   unmap(buffer: number, write: boolean): void
   fence(): Promise<void>
   settled(): Promise<void>
+  /** Resolves when the GPU has completed the commands before, even if the queue is lost. */
+  left(): Promise<void>
   close(): Promise<void>
 }
 

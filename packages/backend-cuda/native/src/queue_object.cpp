@@ -72,6 +72,7 @@ Napi::Object QueueObject::open(const Napi::CallbackInfo &info, const std::shared
                                      InstanceMethod("unmap", &QueueObject::unmap),
                                      InstanceMethod("fence", &QueueObject::fence),
                                      InstanceMethod("settled", &QueueObject::settled),
+                                     InstanceMethod("left", &QueueObject::left),
                                      InstanceMethod("close", &QueueObject::close),
                                  });
   auto object = constructor.New({Napi::External<Parts>::New(env, &parts)});
@@ -322,6 +323,13 @@ Napi::Value QueueObject::fence(const Napi::CallbackInfo &info) {
 
 Napi::Value QueueObject::settled(const Napi::CallbackInfo &info) {
   return later(info, [](CommandQueue &queue, Settled settled) { queue.settle(std::move(settled)); });
+}
+
+/// Resolves when the GPU has completed the commands before, even if the queue is lost.
+Napi::Value QueueObject::left(const Napi::CallbackInfo &info) {
+  return later(info, [](CommandQueue &queue, Settled settled) {
+    queue.drain([settled = std::move(settled)] { settled(nullptr); });
+  });
 }
 
 /// Resolves when the commands before are complete and everything is given back.
