@@ -72,9 +72,13 @@ describe('the figures in the documents', () => {
 |---|---|---|---|---|---|
 | scan f32 | 2²⁸ | 1 | 800 µs | 335.5 | CUB 720 µs: 0.90 |`)
   })
-  it('of primitives on several GPUs have the time of one, the ratio and the target', () => {
+  it('of primitives on several GPUs have the time of one and the ratio', () => {
     const figure = (work: string, elements: number, devices: number, seconds: number) => ({
-      ...{ work, by: 'Tandem', elements, devices, seconds },
+      work,
+      by: 'Tandem',
+      elements,
+      devices,
+      seconds,
     })
     const results = [
       figure('scan f32', 2 ** 30, 1, 3e-3),
@@ -102,13 +106,13 @@ one
 <!-- several-primitives:several -->
 Four GPUs, 2026-11-23, commit abc; from \`x.json\`.
 
-| work | elements | GPUs | one GPU | these GPUs | ratio | target of four |
-|---|---|---|---|---|---|---|
-| scan f32 | 2³⁰ | 4 | 3,000 µs | 800 µs | 3.75 | ≤ 850 µs |
-| histogram f32 even | 2²⁸ | 4 | 281 µs | 75.2 µs | 3.74 | ≥ 3.6 × |
-| fft 1024³ | 2³⁰ | 4 | out-of-memory | 9,000 µs |  |  |
-| scan f32 | 2³⁰ | 4, \`ipc\` | 3,000 µs | 850 µs | 3.53 | ≤ 850 µs |
-| sort u32 | 2³⁰ | 4 |  | unsupported |  | ≤ 14,500 µs |
+| work | elements | GPUs | one GPU | these GPUs | ratio |
+|---|---|---|---|---|---|
+| scan f32 | 2³⁰ | 4 | 3,000 µs | 800 µs | 3.75 |
+| histogram f32 even | 2²⁸ | 4 | 281 µs | 75.2 µs | 3.74 |
+| fft 1024³ | 2³⁰ | 4 | out-of-memory | 9,000 µs |  |
+| scan f32 | 2³⁰ | 4, \`ipc\` | 3,000 µs | 850 µs | 3.53 |
+| sort u32 | 2³⁰ | 4 |  | unsupported |  |
 <!-- /several-primitives -->
 `)
   })

@@ -27,7 +27,8 @@ import {
 
 const topics = readdirSync(new URL('../../docs/performance', import.meta.url))
 export const documents = [
-  ...['README.md', 'docs/performance.md'],
+  'README.md',
+  'docs/performance.md',
   ...topics.map((name) => `docs/performance/${name}`),
 ]
 
@@ -93,7 +94,9 @@ const blocks: {
         .filter(({ work, shape }) => work === 'sum' && shape.elements === 2 ** 22)
         .filter(({ variant }) => /tandem cuda \S+ \S+/.test(variant))
         .map(({ variant, seconds, rate }) => [
-          ...[`\`${variant.split(' ').at(-1)}\``, time(seconds), `${(rate / 1e9).toFixed(1)} GB/s`],
+          `\`${variant.split(' ').at(-1)}\``,
+          time(seconds),
+          `${(rate / 1e9).toFixed(1)} GB/s`,
         ]),
     ],
   },
@@ -142,7 +145,9 @@ const blocks: {
     errors: ({ errors = [] }) => [
       ['input', 'k', 'W', '`split`', '`ieee`', 'cuBLAS f32', 'cuBLAS TF32', 'largest'],
       ...errors.map(({ input, k, window, rms, largest }) => [
-        ...[input, `${k}`, `${window}`],
+        input,
+        `${k}`,
+        `${window}`,
         ...['split', 'ieee', 'cuBLAS f32', 'cuBLAS TF32'].map((of) => rms[of]!.toFixed(2)),
         largest.split!.toFixed(2),
       ]),
@@ -160,7 +165,10 @@ const blocks: {
       ...rows
         .filter(({ name }) => name !== 'submits a training step')
         .map(({ name, tandem, dawn }) => [
-          ...[name, time(tandem * 1e-6), time(dawn * 1e-6), (tandem / dawn).toFixed(2)],
+          name,
+          time(tandem * 1e-6),
+          time(dawn * 1e-6),
+          (tandem / dawn).toFixed(2),
         ]),
     ],
   },
@@ -225,7 +233,9 @@ function comparisons({ ours, peers }: BenchTable): Comparison[] {
   const mine = (work: string, devices: number, shape: Shape, variant = 'tandem cuda overlapped') =>
     findResult(ours, work, variant, shape, devices)
   const beside = (title: string, instead: string, devices: number, work: string, shape: Shape) => ({
-    ...{ title, instead, ours: mine(work, devices, shape) },
+    title,
+    instead,
+    ours: mine(work, devices, shape),
     theirs: findResult(peers, work, instead, shape, devices),
   })
   const named = (side: number, devices: number) => `${side}², ${devices} ${devices === 1 ? 'GPU' : 'GPUs'}`
@@ -235,7 +245,8 @@ function comparisons({ ours, peers }: BenchTable): Comparison[] {
         ['copy', 'tiles copied'],
         ['scatter', 'direct writes'],
       ].map(([transport, name]) => ({
-        ...{ title: `transpose ${named(side, devices)}, ${name}`, instead: 'serial' },
+        title: `transpose ${named(side, devices)}, ${name}`,
+        instead: 'serial',
         ours: mine('transpose', devices, square(side), ` overlapped ${transport}`),
         theirs: mine('transpose', devices, square(side), ` serial ${transport}`),
       })),
@@ -266,7 +277,8 @@ function comparisons({ ours, peers }: BenchTable): Comparison[] {
         beside(`SGEMM ${sizeText(shape as Shape)}, 1 GPU`, 'cuBLAS', 1, 'gemm', shape as Shape),
       ),
     {
-      ...{ title: 'SGEMM 32768³, 4 GPUs', instead: '1 GPU' },
+      title: 'SGEMM 32768³, 4 GPUs',
+      instead: '1 GPU',
       ours: mine('gemm', 4, cube(32768), ' resident'),
       theirs: mine('gemm', 1, cube(32768), ' resident'),
     },
@@ -274,11 +286,14 @@ function comparisons({ ours, peers }: BenchTable): Comparison[] {
       beside(`SGEMM ${side}³ from host memory, 4 GPUs`, 'cuBLASXt', 4, 'gemm-streamed', cube(side)),
     ),
     ...nvidiaJacobi.map(([devices, side, seconds]) => ({
-      ...{ title: `Jacobi ${named(side, devices)}, per iteration`, instead: 'NVIDIA’s sample (quoted)' },
-      ...{ ours: mine('jacobi', devices, square(side)), theirs: seconds },
+      title: `Jacobi ${named(side, devices)}, per iteration`,
+      instead: 'NVIDIA’s sample (quoted)',
+      ours: mine('jacobi', devices, square(side)),
+      theirs: seconds,
     })),
     {
-      ...{ title: 'Jacobi 16384², 1 GPU, per iteration', instead: 'one sweep per pass' },
+      title: 'Jacobi 16384², 1 GPU, per iteration',
+      instead: 'one sweep per pass',
       ours: mine('jacobi', 1, square(16384)),
       theirs: mine('jacobi', 1, square(16384), ' one sweep a pass')?.seconds,
     },
@@ -376,8 +391,11 @@ function primitiveRows({ results }: PrimitivesTable, chosen: (figure: Primitives
     ...measured
       .filter((figure) => figure.by === 'Tandem' && chosen(figure))
       .map(({ work, elements, devices, seconds }) => [
-        ...[work, elementsText(elements), `${devices}`],
-        ...[microseconds(seconds), (elements / seconds / 1e9).toFixed(1)],
+        work,
+        elementsText(elements),
+        `${devices}`,
+        microseconds(seconds),
+        (elements / seconds / 1e9).toFixed(1),
         measured
           .filter((r) => r.by !== 'Tandem' && r.work === work && r.elements === elements)
           .map((r) => `${r.by} ${microseconds(r.seconds)}: ${(r.seconds / seconds).toFixed(2)}`)
@@ -386,45 +404,25 @@ function primitiveRows({ results }: PrimitivesTable, chosen: (figure: Primitives
   ]
 }
 
-/** What four GPUs are to reach: seconds, or how many times as fast as one GPU. */
-const targetsOfFour: readonly (readonly [
-  work: RegExp,
-  elements: number,
-  target: { most: number } | { times: number },
-])[] = [
-  [/^scan f32$/, 2 ** 30, { most: 0.85e-3 }],
-  [/^scan f32$/, 2 ** 22, { most: 25e-6 }],
-  [/^histogram .* even$/, 2 ** 28, { times: 3.6 }],
-  [/^fft lines/, 2 ** 27, { times: 3.8 }],
-  [/^fft 16384² transposed$/, 2 ** 28, { most: 2.1e-3 }],
-  [/^fft 1024³ transposed$/, 2 ** 30, { most: 9.5e-3 }],
-  [/^sort u32$/, 2 ** 30, { most: 14.5e-3 }],
-  [/^sort u32 pairs$/, 2 ** 30, { most: 25e-3 }],
-]
-
 /** Several GPUs compared with one in the same job. */
 function severalRows({ results }: PrimitivesTable): Rows {
   const ours = results.filter(({ by }) => by === 'Tandem')
   const cell = ({ seconds, impossible = '' }: Partial<PrimitivesFigure> = {}) =>
     seconds === undefined ? impossible : microseconds(seconds)
   return [
-    ['work', 'elements', 'GPUs', 'one GPU', 'these GPUs', 'ratio', 'target of four'],
+    ['work', 'elements', 'GPUs', 'one GPU', 'these GPUs', 'ratio'],
     ...ours
       .filter(({ devices }) => devices > 1)
       .map((figure) => {
         const { work, elements, devices, transport, seconds } = figure
         const one = ours.find((r) => r.devices === 1 && r.work === work && r.elements === elements)
-        const [, , target] =
-          targetsOfFour.find(([name, count]) => name.test(work) && count === elements && devices === 4) ?? []
         return [
-          ...[work, elementsText(elements), `${devices}${transport ? `, \`${transport}\`` : ''}`],
-          ...[cell(one), cell(figure)],
+          work,
+          elementsText(elements),
+          `${devices}${transport ? `, \`${transport}\`` : ''}`,
+          cell(one),
+          cell(figure),
           one?.seconds && seconds ? (one.seconds / seconds).toFixed(2) : '',
-          target === undefined
-            ? ''
-            : 'most' in target
-              ? `≤ ${microseconds(target.most)}`
-              : `≥ ${target.times} ×`,
         ]
       }),
   ]
@@ -488,7 +486,11 @@ if (process.argv[1] !== undefined && import.meta.url.endsWith(process.argv[1].sp
     const lines = readFileSync(from, 'utf8').split('\n')
     const results = lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
     const table: PrimitivesTable = {
-      ...{ kind: 'primitives', date: new Date().toISOString(), commit, machine, results },
+      kind: 'primitives',
+      date: new Date().toISOString(),
+      commit,
+      machine,
+      results,
     }
     writeFileSync(path, `${JSON.stringify(table, null, 1)}\n`)
   }

@@ -7,12 +7,12 @@
  *   /tmp/cub 28 22 >> figures.jsonl
  *   python3 tools/peers/primitives.py 28 22 >> figures.jsonl
  *   node tools/gpu-host/figures.ts TABLE.json --from figures.jsonl --machine NAME --commit ID
- * Several GPUs compared with one, also with a process for each GPU, which is a table of its own:
+ * To compare several GPUs with one, in one process or with a process for each GPU, in a table of its own:
  *   node tools/gpu-host/primitives.ts 1 30,28,22 --several > several.jsonl
  *   node tools/gpu-host/primitives.ts 4 30,28,22 >> several.jsonl
  *   mpirun -n 4 node tools/gpu-host/primitives.ts 4 30,28,22 --transport ipc >> several.jsonl
- * PEERS.json, by `tools/peers/peers.py --only fft --out PEERS.json`, has cuFFT's times, which come beside the
- * transforms on one GPU. What is timed is not verified here (the tests on hardware do that): the input is a
+ * PEERS.json, written by `tools/peers/peers.py --only fft --out PEERS.json`, has cuFFT's times, to compare
+ * with those of the transforms on one GPU. What is timed is not verified here (the tests on hardware do that): the input is a
  * block of random elements that is repeated. Lines have 2^27 complex numbers together, or as many real ones;
  * `--lines LOG2` gives another number. Work that the devices cannot do prints a line with the reason in place
  * of the time.
@@ -39,7 +39,7 @@ import {
 import { cuda } from '@tandem-gpu/backend-cuda'
 import { type MpiOptions, mpi } from '@tandem-gpu/backend-mpi'
 import { type BufferView, isGpuError, OwnedResources, openGroup, type Recorder } from '@tandem-gpu/core'
-import { matrixShape } from '../../packages/algorithms/dist/fft/record-fft.js'
+import { matricesOf } from '../../packages/algorithms/dist/fft/record-fft.js'
 import { vectorsOf } from '../../packages/algorithms/dist/sharded-matrix.js'
 
 const { values: named, positionals } = parseArgs({
@@ -89,7 +89,9 @@ const sortOf =
     const [output, sorted, given] = more
     return (r) =>
       recordSort(r, group, {
-        ...{ kernels, input: vectorsOf(input), output: output! },
+        kernels,
+        input: vectorsOf(input),
+        output: output!,
         ...(values !== 'none' && { sortedValues: sorted }),
         ...(values === 'given' && { values: given }),
       })
@@ -190,7 +192,8 @@ function blockOf(type: 'f32' | 'u32', most: number | undefined): Float32Array | 
 function transforms(): readonly Transform[] {
   const total = 2 ** Number(named.lines)
   const lines = (length: number): Transform => ({
-    ...{ name: `fft lines ${length}`, axes: [1] },
+    name: `fft lines ${length}`,
+    axes: [1],
     shape: [Math.floor(total / length), length],
   })
   const cube = (side: number): Transform => ({ name: `fft ${side}³`, shape: [side, side, side] })
@@ -205,12 +208,16 @@ function transforms(): readonly Transform[] {
     ...[243, 1000, 1536, 2187, 2401, 3125, 6561, 127, 509, 1009, 2039, 8191].map(lines),
     ...several,
     ...[64, 128, 256, 512, 1024].map((length) => ({
-      ...{ name: `fft columns ${length}`, shape: [length, total / length], axes: [0] },
+      name: `fft columns ${length}`,
+      shape: [length, total / length],
+      axes: [0],
     })),
     ...[512, 1024, 4096, 65_536].flatMap((length) =>
       (['forward', 'inverse'] as const).map((direction) => ({
         ...lines(length),
-        ...{ name: `fft ${direction === 'forward' ? 'r2c' : 'c2r'} ${length}`, real: true, direction },
+        name: `fft ${direction === 'forward' ? 'r2c' : 'c2r'} ${length}`,
+        real: true,
+        direction,
       })),
     ),
   ]
@@ -221,10 +228,7 @@ async function reportTransform({ name, ...options }: Transform): Promise<void> {
   const elements = plan.shape.reduce((product, length) => product * length, 1)
   await report(name, elements, async (_, owned) => {
     const fft = owned.keep(await compileFft(group, plan))
-    const [input, output] = [
-      matrixShape(plan.inputShape, plan.realInput),
-      matrixShape(plan.outputShape, plan.realOutput),
-    ]
+    const { input, output } = matricesOf(plan)
     const from = owned.keep(await repeated('f32', input.rows, input))
     const to = owned.keep(await allocated('f32', output.rows, output))
     return (r) => recordFft(r, group, { fft, input: from, output: to })

@@ -15,7 +15,10 @@ const settings = { FAKE_CUDA_DEVICES: 1, FAKE_CUDA_MEMORY: groupMemory }
 /** A kernel that takes FAKE_CUDA_BUSY_MS. */
 const untiring = (): Translated => ({
   source: 'extern "C" __global__ void untiring(unsigned char *x, unsigned long long bytes) { x[0] = 1; }',
-  ...{ entryName: 'untiring', workgroupSize: [1, 1, 1], dynamicSharedByteLength: 0, lineMap: [] },
+  entryName: 'untiring',
+  workgroupSize: [1, 1, 1],
+  dynamicSharedByteLength: 0,
+  lineMap: [],
   minimumComputeCapability: undefined,
   parameters: (['storage', 'byte-length'] as const).map((kind) => ({
     kind,

@@ -54,8 +54,13 @@ const increment = `
 function kernelSource(wgsl: string): KernelSource {
   const module = lower(parseWgsl(wgsl, { label: 'kernel' }))
   return {
-    ...{ label: 'kernel', wgsl, entryPoint: 'main', constants: {}, bounds: 'clamp' },
-    ...{ module, reflection: reflect(module) },
+    label: 'kernel',
+    wgsl,
+    entryPoint: 'main',
+    constants: {},
+    bounds: 'clamp',
+    module,
+    reflection: reflect(module),
   }
 }
 
@@ -238,7 +243,10 @@ it('a write to mapped memory that had to wait for room leaves the writes after i
 it('page-locked memory that was destroyed is nobody else’s while a lost queue still copies to it', async () => {
   const { group, queue: other } = await opened()
   const lost = openDeviceCommands(group.devices[0]!, {
-    ...{ label: 'lost', timeoutSeconds: 0.1, flush: () => {}, onMessage: () => {} },
+    label: 'lost',
+    timeoutSeconds: 0.1,
+    flush: () => {},
+    onMessage: () => {},
   })
   lost.createBuffer(1, 65_536, 'device')
   lost.createBuffer(2, 65_536, 'host')
@@ -383,7 +391,9 @@ describe('a kernel that does not end only affects its own queue', () => {
     const messages: QueueMessage[][] = [[], []]
     const [lost, kept] = messages.map((list, i) =>
       openDeviceCommands(group.devices[0]!, {
-        ...{ label: 'limited', timeoutSeconds: limits[i]!, flush: () => {} },
+        label: 'limited',
+        timeoutSeconds: limits[i]!,
+        flush: () => {},
         onMessage: (message) => list.push(message),
       }),
     ) as [DeviceCommands, DeviceCommands]

@@ -72,7 +72,11 @@ export class CudaCommandQueue implements CommandQueue<CudaHandles> {
     const image = await this.#runtime.image(translated, source.label)
     await this.#guard(`Loading kernel '${source.label}'`, () =>
       this.#native.loadKernel(kernel, {
-        ...{ image, entry, block, dynamicSharedByteLength, bindings },
+        image,
+        entry,
+        block,
+        dynamicSharedByteLength,
+        bindings,
         parameters: parameters.map(
           ({ bindingIndex = bindings, kind }) => 2 * bindingIndex + (behind[kind] ?? 0),
         ),

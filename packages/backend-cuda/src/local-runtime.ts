@@ -42,8 +42,12 @@ export class LocalRuntime extends CudaRuntime<LocalExecutable> {
       const uniformTargets = executable.uniformTargets(uniformBlock)
       if (uniformTargets.length > 0)
         await this.group.run({
-          ...{ before: [], steps: [], collect: [], abortWord: new Int32Array(1) },
-          ...{ uniformTargets, uniforms: uniformBlock },
+          before: [],
+          steps: [],
+          collect: [],
+          abortWord: new Int32Array(1),
+          uniformTargets,
+          uniforms: uniformBlock,
         })
       return executable.launcher()
     })

@@ -84,13 +84,10 @@ describe('the addon', () => {
     expect(bytes).toContain('napi_register_module_v1')
   })
 
-  it.each(addons)(
-    'of $platform links no NVIDIA library: they are opened when first asked for',
-    ({ bytes }) => {
-      expect(bytes).toContain('libc.so.6')
-      expect(bytes).not.toMatch(/libcuda\.so|libnvrtc\.so|libnvidia-ml\.so/)
-    },
-  )
+  it.each(addons)('of $platform links no NVIDIA library: they are opened at first use', ({ bytes }) => {
+    expect(bytes).toContain('libc.so.6')
+    expect(bytes).not.toMatch(/libcuda\.so|libnvrtc\.so|libnvidia-ml\.so/)
+  })
 
   for (const [what, header, check] of [
     ['the driver API as cuda.h does', cudaHeader, 'abi_check.cpp'],

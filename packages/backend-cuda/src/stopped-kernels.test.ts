@@ -143,7 +143,7 @@ it('in a run with several parts, one that takes too long ends those after it', a
   work.destroy()
 })
 
-it('a kernel that is said to terminate looks where it begins alone: a time limit waits for what is under way, and ends the run behind it', async () => {
+it('a kernel declared to terminate checks the stop word only when a workgroup begins: a time limit waits for the running launch and ends the run behind it', async () => {
   configureFake({ FAKE_CUDA_DEVICES: 1 })
   const texts: string[] = []
   const backends = [

@@ -180,7 +180,9 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     'frees memory that a late rank still maps, and remains usable after one rank fails to make a graph, transport %s',
     async (transport) => {
       const { exitCode, stdout, stderr } = await runBundledJob(openMpi, {
-        ...{ ranks: 3, program: 'memory.ts', arguments: [transport] },
+        ranks: 3,
+        program: 'memory.ts',
+        arguments: [transport],
         environment: { FAKE_CUDA_MEMORY: '6000000' },
       })
       expect({ exitCode, stdout }, stderr).toEqual({ exitCode: 0, stdout: 'memory comes back\n' })
@@ -223,7 +225,9 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     'gives a typed error when the operating system refuses to start the thread $which, and the job ends',
     async ({ thread, ranks }) => {
       const { exitCode, stdout, stderr } = await runBundledJob(openMpi, {
-        ...{ ranks: 2, program: 'misfortunes.ts', arguments: ['threads'] },
+        ranks: 2,
+        program: 'misfortunes.ts',
+        arguments: ['threads'],
         environment: {
           LD_PRELOAD: preloadedLibrary('../backend-cuda/native/test/no_threads.c'),
           NO_THREADS_OF: `backend-mpi.node:${thread}`,
@@ -237,7 +241,9 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
 
   it('rejects pending and later calls when the thread for messages is out of memory, and the process ends', async () => {
     const { exitCode, stdout, stderr } = await runBundledJob(undefined, {
-      ...{ ranks: 1, program: 'misfortunes.ts', arguments: ['memory'] },
+      ranks: 1,
+      program: 'misfortunes.ts',
+      arguments: ['memory'],
       environment: { LD_PRELOAD: preloadedLibrary('native/test/no_memory.c') },
     })
     const line = 'out-of-memory: The host has no memory left.\n'

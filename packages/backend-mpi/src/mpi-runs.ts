@@ -253,7 +253,7 @@ export abstract class MpiRuns {
       const { nodes, launchers } = await this.begin(executable, options)
       if (limitSeconds !== undefined) limit = new RunLimit(limitSeconds, this.skipsWork, abort)
       const { seconds, repetitions } = await addon
-        .run(...([group, run, nodes, times, issue, launchers] as const), (reason) =>
+        .run(group, run, nodes, times, issue, launchers, (reason) =>
           fail(new GpuError('driver', `Program "${executable.label}" failed: ${reason}`)),
         )
         .catch((error: unknown) => {

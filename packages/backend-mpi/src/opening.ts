@@ -15,8 +15,8 @@ const numbersAGroup = 4
 
 /**
  * One call of `adapters()` and the groups opened from it. Each opening has its own group numbers, and so its
- * own keys, because openings may overlap in any order, which may differ between ranks. Calls are numbered
- * when they are made, alike on all ranks.
+ * own keys, because openings may overlap in any order, which may differ between ranks. A call gets its number
+ * when it is made, which is the same on every rank.
  */
 export class Opening {
   readonly #session: GatheringSession

@@ -375,6 +375,13 @@ it('using what is not supported is a validation error, and returns an invalid ob
   const texture = { size: [1], format: 'rgba8unorm', usage: 4 } as const
   const missing = /does not support textures, samplers or rendering/
   const made = await expectValidation(device, missing, () => device.createTexture(texture))
+  // As large as the device's limits for textures allow, as a list and as a dictionary.
+  const { maxTextureDimension2D: side, maxTextureArrayLayers: layers } = device.limits
+  for (const size of [[side, side, layers], { width: side, height: side, depthOrArrayLayers: layers }]) {
+    device.pushErrorScope('out-of-memory')
+    device.createTexture({ size, format: 'rgba32float', usage: 2 })
+    expect((await device.popErrorScope())?.message).toMatch(/needs \d{12} bytes/)
+  }
   const sampler = await expectValidation(device, missing, () => device.createSampler())
   const layout = device.createBindGroupLayout({ entries: [{ binding: 0, visibility: 4, sampler: {} }] })
   await expectValidation(device, /GPUSampler .* is invalid/, () =>

@@ -41,7 +41,7 @@ CommandQueue::~CommandQueue() {
 
 // Calls in their order.
 
-/// True where the call need not be made again.
+/// True if the call need not be made again.
 bool CommandQueue::attempt(const std::function<bool()> &call) {
   try {
     return call();

@@ -9,10 +9,10 @@ namespace tandem {
 
 namespace {
 
-/// While a launch is waited for, another is queued behind it, which takes about as long: the GPU has work
-/// through a pause of this part of it.
+/// A pause while waiting for a launch is an eighth of the time spent in this wait and the one before. The
+/// next launch, which takes about as long, is already queued, so the GPU does not run out of work meanwhile.
 constexpr int pausesPerLaunch = 8;
-/// The end of a run is seen this part of its time late.
+/// The end of a run is noticed at most a thousandth of its duration late.
 constexpr int pausesPerRun = 1000;
 constexpr auto shortestPause = std::chrono::microseconds(20);
 constexpr auto longestPause = std::chrono::milliseconds(1);
@@ -46,8 +46,9 @@ const Group::InstantiatedGraph &Group::graphOf(std::uint32_t id) const {
   throw NativeError("driver", "The run uses a graph that was not instantiated, or that a failed run before this one discarded.");
 }
 
-/// Pauses between looks for a part of the time since `from`, so that what has taken long costs few looks.
-/// What is too short to sleep for is none.
+/// Queries the event until it is complete, and calls `look` each time it is not. The pauses between queries
+/// grow with the time since `from`, of which each is one part in `pauses`, so a long wait needs few queries.
+/// Instead of a pause too short for a sleep, the thread yields.
 void Group::waitFor(const cuda::Gpu &gpu, cuda::Event event, Clock::time_point from, int pauses, const std::function<void()> &look) {
   for (;;) {
     const auto state = driver_.eventQuery(event);

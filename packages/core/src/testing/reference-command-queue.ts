@@ -15,12 +15,12 @@ export interface QueueHost {
   /** Does `work` after all earlier work of the runtime. */
   inOrder<R>(work: () => Promise<R>): Promise<R>
   compile(source: KernelSource): ReferenceKernelHandle['kernel']
-  /** Undefined where the device has too little memory. */
+  /** Undefined if the device has too little memory. */
   take(byteLength: number): ReferenceAllocation | undefined
   giveBack(allocation: ReferenceAllocation): void
   /** Makes it an allocation of the runtime's; `free` lets it go. */
   share(allocation: ReferenceAllocation): void
-  /** Throws where the memory has been freed. */
+  /** Throws if the memory has been freed. */
   bytes(allocation: ReferenceAllocation): Uint8Array<ArrayBuffer>
 }
 

@@ -1,5 +1,6 @@
 import { analyse } from '../analysis/analyses.ts'
 import { findZeroInit } from '../analysis/zero-init.ts'
+import { boundVariables } from '../bound-variables.ts'
 import { subgroupSize } from '../collectives.ts'
 import type { IrModule, ModuleVariable } from '../ir.ts'
 import { alignOf, roundUp, sizeOf } from '../layout.ts'
@@ -142,7 +143,7 @@ export function emitCudaWithLooks(
   const looksBetween = options.indirect === true && options.stoppable === true
   const looksFirst = options.stoppable === 'start' && findLooks(module, analyses, intervals).of.size > 0
   if (looksBetween || looksFirst) entry.needs.usesStopWord = true
-  const bindings = orderedBindings(module)
+  const bindings = boundVariables(module)
   const stopWord = looksFirst && !looksBetween ? 'stop-word-or-null' : 'stop-word'
   const parameters = kernelParameters(context, bindings, entry.needs, stopWord)
   if (options.indirect === true) parameters.push(...roundsParameters)
@@ -263,13 +264,6 @@ function directed(lines: readonly Line[], label: string | undefined): Line[] {
     if (expected !== undefined) expected++
   }
   return result
-}
-
-/** Bindings in the order of `reflect`. */
-function orderedBindings(module: IrModule): ModuleVariable[] {
-  return module.variables
-    .filter((v) => v.binding !== undefined)
-    .sort((a, b) => a.binding!.group - b.binding!.group || a.binding!.binding - b.binding!.binding)
 }
 
 function kernelParameters(

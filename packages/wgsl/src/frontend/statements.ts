@@ -175,7 +175,7 @@ function freeze(f: FunctionScope, place: Place, name: string, at: number): Place
 
 function frozen(f: FunctionScope, value: Expression, name: string, at: number): Expression {
   const fixed = value.kind === 'literal' || value.kind === 'value'
-  return fixed ? value : f.emitLet(name, at, value as Expression & { type: Type })
+  return fixed ? value : f.emitLet(name, at, value)
 }
 
 function lowerVar(
