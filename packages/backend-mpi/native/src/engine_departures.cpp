@@ -27,10 +27,12 @@ void Engine::rankLeft(int rank, std::uint64_t group, const Failure &reason) {
   post([this, rank, group, reason] {
     if (group == everyGroup) gone_.insert(rank);
     if (failed_.load()) return;
-    auto &departure = departures_[group];
+    const auto [place, isFirst] = departures_.try_emplace(group);
+    auto &departure = place->second;
     departure.ranks.insert(rank);
+    // A rank that has given a reason leaves once more when it destroys the group.
     const bool hasReason = !reason.message.empty();
-    if (departure.ranks.size() > 1 && (!hasReason || !departure.reason.message.empty())) return;
+    if (!isFirst && (!hasReason || !departure.reason.message.empty())) return;
     departure.who = nameOf(rank);
     departure.reason = reason;
     departure.time = Clock::now();
