@@ -49,6 +49,9 @@ export interface CudaRuntimeOptions {
 /** Change this if the same translator would give `Translate` another result. */
 const translationFormat = '1'
 
+/** Kernels that were told to leave do so within milliseconds; what cannot be told, such as a copy, may take longer. */
+const longestLeavingMilliseconds = 10_000
+
 /** All open runtimes: a fault in one of them loses the devices of all. */
 const openRuntimes = new Set<{ lose(error: GpuError): void }>()
 
@@ -79,6 +82,8 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
   #clocks: ClockOffsets | undefined
   protected lostError: GpuError | undefined
   protected abandoned = false
+  /** The ends of work that was told to leave. */
+  readonly #leaving = new Set<Promise<void>>()
   #disposed: Promise<readonly string[]> | undefined
 
   /** `shared` is given if other processes have the GPUs from number 1 on. */
@@ -134,6 +139,7 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
       image: (translated, label) =>
         this.options.compiler.compile(translated, this.devices[device]!.architecture, label),
       failed: (error, doing) => this.translated(error, doing),
+      leaves: (left) => this.#expectToLeave(left),
       closed: (queue) => this.#queues.delete(queue),
       share: (memory) => {
         const allocation: CudaAllocation = { device, gpu, ...memory }
@@ -353,7 +359,24 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
     return this.#disposed
   }
 
+  /**
+   * Work that was told to leave and does not would block its GPU, and the closing of the group, forever, so the
+   * group is abandoned.
+   */
+  #expectToLeave(left: Promise<void>): void {
+    const timer = setTimeout(() => this.abandon?.(), longestLeavingMilliseconds)
+    timer.unref()
+    const ended = left.catch(() => {}).then(() => clearTimeout(timer))
+    const leaving = Promise.race([ended, this.lost.then(() => {})])
+    this.#leaving.add(leaving)
+    void leaving.then(() => this.#leaving.delete(leaving))
+  }
+
+  /** Stops waiting for work in flight; absent if the runtime cannot. */
+  abandon?(): void
+
   async #close(kept?: ReadonlySet<CudaHostAllocation>): Promise<readonly string[]> {
+    if (this.#leaving.size > 0) await Promise.all(this.#leaving)
     openRuntimes.delete(this)
     for (const allocation of this.#hostAllocations)
       if (kept?.has(allocation) !== true) freeHost(this.group, allocation)

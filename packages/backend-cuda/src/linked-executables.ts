@@ -32,8 +32,8 @@ interface LastRun {
 }
 
 /**
- * A run needs at most three forms. Together with the graphs that start and synchronize a run, these do not
- * fill a cache.
+ * A run needs at most three forms, and one in parts at most six. Together with the graphs that start and
+ * synchronize a run, these do not fill more than a cache.
  */
 const agreedForms = keptGraphSets - 3
 
@@ -56,8 +56,8 @@ export abstract class LinkedExecutable extends CudaExecutable {
    * Exchanges what a run needs from the other processes, and creates its graphs. All processes
    * call it before each run; it rejects in all of them or in none.
    */
-  async connect(run: RunForm): Promise<void> {
-    if (await this.meet()) await this.#agreeOnGraphs(run)
+  async connect(run: RunForm, parts: readonly number[] = [run.times]): Promise<void> {
+    if (await this.meet()) await this.#agreeOnGraphs(run, parts)
   }
 
   /** Exchanges what the processes must know about each other; returns false if they need no graphs. */
@@ -68,8 +68,11 @@ export abstract class LinkedExecutable extends CudaExecutable {
    * processes have the same list. (A run that native code repeats on some of the processes passes through
    * here on the others.)
    */
-  async #agreeOnGraphs(run: RunForm): Promise<void> {
-    const forms = new Map(graphForms(this.commandCount, run).map((form) => [formName(form), form]))
+  async #agreeOnGraphs(run: RunForm, parts: readonly number[]): Promise<void> {
+    const partForms = parts.flatMap((times, part) =>
+      graphForms(this.commandCount, { ...run, times, profile: run.profile && part === parts.length - 1 }),
+    )
+    const forms = new Map(partForms.map((form) => [formName(form), form]))
     const names = [...forms.keys(), ...(run.profile ? [profileName] : [])]
     const fresh = names.filter((name) => !this.#agreed.includes(name))
     if (fresh.length === 0) return

@@ -21,9 +21,9 @@ abstract class CudaLinkedRuntime<E extends LinkedExecutable, C extends PlanPart>
   extends CudaRuntime<E, C>
   implements LinkedRuntime<RuntimeHandles<E>, C>
 {
-  async connect(executable: E, options: RunForm): Promise<boolean> {
+  async connect(executable: E, options: RunForm, parts?: readonly number[]): Promise<boolean> {
     this.beginRun()
-    await this.guard(`Connecting program '${executable.label}'`, () => executable.connect(options))
+    await this.guard(`Connecting program '${executable.label}'`, () => executable.connect(options, parts))
     return executable.gpus.length > 0
   }
 

@@ -53,7 +53,7 @@ export class LocalRuntime extends CudaRuntime<LocalExecutable> {
     })
   }
 
-  abandon(): void {
+  override abandon(): void {
     this.abandoned = true
     this.group.abandon()
     this.lose(new GpuError('device-lost', 'Work that runs on the GPUs does not end.'))

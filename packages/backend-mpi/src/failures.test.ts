@@ -48,6 +48,12 @@ function isAlive(process: number): boolean {
 
 describe.each([openMpi, mpich])('$name', (mpi) => {
   describe.skipIf(!mpi.installed)(whereInstalled(mpi), () => {
+    it('tells of ranks that leave a group, and lets a delivery between others end', async () => {
+      // Rank 0 ends with a message that never comes, which MPI cannot cancel, so the exit code is not 0.
+      const { stdout, stderr } = await runBundledJob(mpi, { ranks: 3, program: 'departures.ts' })
+      expect(stdout.match(/^rank \d knows who has left$/gm), stdout + stderr).toHaveLength(3)
+    })
+
     it('ends the job when a rank is killed, and one line names it', async ({ annotate }) => {
       const killed = () =>
         disturbed(
@@ -249,6 +255,13 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     const { exitCode, stdout, stderr } = await runBundledJob(openMpi, job)
     const line = 'device-lost: This process has left the job: it had nothing left to do.\n'
     expect({ exitCode, stdout }, stderr).toEqual({ exitCode: 0, stdout: line.repeat(8) })
+  })
+
+  it('goes on after an exception that a rank handles itself', async () => {
+    const job = { ranks: 2, program: 'misfortunes.ts', arguments: ['handled'] }
+    const { exitCode, stdout, stderr } = await runBundledJob(openMpi, job)
+    expect(exitCode, stderr).toBe(0)
+    expect(stdout.trim().split('\n').sort(), stderr).toEqual(['rank 0 goes on', 'rank 1 goes on'])
   })
 
   it('delivers all messages sent meanwhile, complete, to a rank that was stopped', async () => {

@@ -30,7 +30,11 @@ export class Opening {
 
   /** Gathers the adapter reports of all ranks. */
   gatherAdapters(message: string): Promise<readonly RankMessage[]> {
-    return this.#session.gatherIn(this.#firstNumber(0), 0, message, 'looks for devices, to open a group')
+    const number = this.#firstNumber(0)
+    const said = this.#session.gatherIn(number, 0, message, 'looks for devices, to open a group')
+    const forget = () => this.#session.forget(number)
+    said.then(forget, forget)
+    return said
   }
 
   /** One group over these adapters. All ranks begin it in the same order. */

@@ -2,7 +2,15 @@ import { referenceBackend } from '@tandem-gpu/core/testing'
 import { describe, expect, it } from 'vitest'
 import { globals } from './globals.ts'
 import { install } from './install.ts'
-import { expectValidation, openedGpu, rejection, usage, validated } from './testing-gpu.ts'
+import {
+  expectValidation,
+  mapMode,
+  onReference,
+  openedGpu,
+  rejection,
+  usage,
+  validated,
+} from './testing-gpu.ts'
 
 const opened = openedGpu()
 const wrongBuffer = { size: 4, usage: 0 }
@@ -67,6 +75,20 @@ describe('22 errors: scopes', () => {
     await expectValidation(device, /is invalid/, () =>
       device.queue.writeBuffer(buffers.at(-1)!, 0, new Uint32Array(1)),
     )
+    device.destroy()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  })
+
+  const reason = onReference ? '' : ' (skipped: nothing limits the page-locked memory of this device)'
+  it.skipIf(!onReference)(`catch the error of a buffer that has no memory to map${reason}`, async () => {
+    const { device, count } = await tooManyBuffers()
+    const size = device.limits.maxBufferSize
+    device.pushErrorScope('out-of-memory')
+    const buffers = Array.from({ length: count }, () =>
+      device.createBuffer({ size, usage: usage.COPY_DST | usage.MAP_READ }),
+    )
+    expect(await rejection(buffers.at(-1)!.mapAsync(mapMode.READ, 0, 8))).toBe('OperationError')
+    expect(await device.popErrorScope()).toBeInstanceOf(globals.GPUOutOfMemoryError)
     device.destroy()
     await new Promise((resolve) => setTimeout(resolve, 20))
   })
@@ -283,6 +305,32 @@ it('the outcomes of buffers created in a row, and of submits after them, are rar
   }
   device.destroy()
   await destroyGPU(gpu)
+})
+
+it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 1e12])(
+  'a time limit of %f s is refused',
+  async (timeoutSeconds) => {
+    const { createGPU } = await import('./create-gpu.ts')
+    await expect(createGPU(opened.group.devices[0]!, { timeoutSeconds })).rejects.toMatchObject({
+      code: 'validation',
+      message: `The time limit of command queue "WebGPU" is ${timeoutSeconds} seconds; it must be a number above 0 and at most 2147483.`,
+    })
+  },
+)
+
+it('the longest time limit does not end a submit', async () => {
+  const { createGPU } = await import('./create-gpu.ts')
+  const gpu = await createGPU(opened.group.devices[0]!, { timeoutSeconds: 2_147_483 })
+  const device = await (await gpu.requestAdapter())!.requestDevice()
+  const buffer = device.createBuffer({ size: 4, usage: usage.COPY_DST })
+  device.queue.writeBuffer(buffer, 0, new Uint32Array(1))
+  await device.queue.onSubmittedWorkDone()
+  const lost = await Promise.race([
+    device.lost.then(() => true),
+    new Promise((resolve) => setTimeout(resolve, 300)),
+  ])
+  expect(lost).toBe(undefined)
+  device.destroy()
 })
 
 it('a kernel that does not end loses only its own GPUDevice', async () => {

@@ -192,7 +192,7 @@ private:
   char *stage(std::size_t byteLength, std::size_t &piece);
   /// Puts the gathered writes into the stream, before whatever follows.
   void flushWrites();
-  void mark(Settled settled = nullptr);
+  void mark();
   std::size_t marksReached();
   void giveBack(Buffer &buffer);
   cuda::Allocation allocate(std::size_t &byteLength);

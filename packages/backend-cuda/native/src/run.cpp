@@ -49,13 +49,17 @@ const Group::InstantiatedGraph &Group::graphOf(std::uint32_t id) const {
 /// Queries the event until it is complete, and calls `look` each time it is not. The pauses between queries
 /// grow with the time since `from`, of which each is one part in `pauses`, so a long wait needs few queries.
 /// Instead of a pause too short for a sleep, the thread yields.
-void Group::waitFor(const cuda::Gpu &gpu, cuda::Event event, Clock::time_point from, int pauses, const std::function<void()> &look) const {
+void Group::waitFor(const cuda::Gpu &gpu, cuda::Event event, Clock::time_point from, int pauses, const std::function<void()> &look) {
   for (;;) {
     const auto state = driver_.eventQuery(event);
     if (state == cuda::success) return;
     if (state != cuda::errorNotReady) gpu.context.check(state, driver_.eventQuery);
     if (communicator_) communicator_->requireWhole();
     look();
+    if (!queues_.empty()) {
+      tendQueues();
+      gpu.use();
+    }
     const auto pause = std::min<Clock::duration>((Clock::now() - from) / pauses, longestPause);
     if (pause < shortestPause) std::this_thread::yield();
     else std::this_thread::sleep_for(pause);
@@ -67,9 +71,9 @@ RunOutcome Group::run(const RunRequest &request) {
   // The uniforms come first: later runs in the queue rely on them, even if this one fails.
   for (const auto &target : request.uniformTargets) {
     const auto &gpu = gpus_.at(target.gpu);
-    const auto &[data, byteLength] = request.uniforms.value();
+    const auto &uniforms = request.uniforms.value();
     gpu.use();
-    gpu.call(driver_.memcpyHtoDAsync, target.address, data, byteLength, gpu.stream.get());
+    gpu.call(driver_.memcpyHtoDAsync, target.address, uniforms.data(), uniforms.size(), gpu.stream.get());
     gpu.synchronize();
   }
   try {
@@ -150,23 +154,27 @@ RunOutcome Group::launchSteps(const RunRequest &request) {
   }
 
   const auto &main = *used.front();
+  if (request.limitSeconds) awaitQueues();
   followQueues(main);
   const auto begin = Clock::now();
   const auto abortWord = [&] {
     // In this order: an environment that closes waits two seconds for the run, then frees the word.
     return stopping_() ? 1 : request.abortWord == nullptr ? 0 : __atomic_load_n(request.abortWord, __ATOMIC_RELAXED);
   };
-  const std::function<void()> look = [&] {
+  const auto look = [&] {
+    const auto word = abortWord();
     if (request.limitSeconds && Clock::now() - begin >= std::chrono::duration<double>(*request.limitSeconds)) tell(Stop::limit);
-    else if (abortWord() == 2) tell(Stop::abort);
+    else if (word == 2) tell(Stop::abort);
+    return word;
   };
   // Once kernels have been signalled to leave, the results are wrong, and more launches would only take time.
   // Processes that exchange messages must launch equally often, so they launch what is left: kernels end at once.
   const auto shouldStop = [&] {
-    look();
+    // Read once: a word that is written after the look must not end the launches of a process with messages.
+    const auto word = look();
     const auto why = stopped();
     if (communicator_ && (why == Stop::limit || why == Stop::abort)) return stopping_();
-    return abortWord() != 0 || why != Stop::none;
+    return word != 0 || why != Stop::none;
   };
 
   launchGraphs(request.before);

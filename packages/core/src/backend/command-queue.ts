@@ -57,7 +57,7 @@ export interface CommandQueue<H extends Handles = Handles> {
   submit(serial: number, words: Float64Array, data: Uint8Array): void
   /**
    * Resolves when the commands before it are complete and the range of a `host` buffer can be read and
-   * written through `mappedRange`.
+   * written through `mappedRange`. Rejects with `out-of-memory` if the buffer has no memory.
    */
   map(buffer: number, byteOffset: number, byteLength: number): Promise<void>
   /**

@@ -77,11 +77,15 @@ export class ReferenceCommandQueue implements CommandQueue<ReferenceHandles> {
 
   async shareBuffer(number: number): Promise<ReferenceAllocation> {
     if (this.#lost !== undefined) throw this.#lost
-    if (this.#withoutMemory.has(number))
-      throw new GpuError('out-of-memory', `Buffer ${number} of queue "${this.#options.label}" has no memory.`)
+    this.#requireMemory(number)
     const { allocation } = this.#buffer(number)
     this.#host.share(allocation)
     return allocation
+  }
+
+  #requireMemory(number: number): void {
+    if (this.#withoutMemory.has(number))
+      throw new GpuError('out-of-memory', `Buffer ${number} of queue "${this.#options.label}" has no memory.`)
   }
 
   destroyBuffer(number: number): void {
@@ -100,7 +104,7 @@ export class ReferenceCommandQueue implements CommandQueue<ReferenceHandles> {
 
   map(number: number, _byteOffset: number, _byteLength: number): Promise<void> {
     return this.#inOrder(() => {
-      this.#buffer(number)
+      this.#requireMemory(number)
     })
   }
 
