@@ -8,7 +8,7 @@ const tableOf = (name: string) => {
   return { path, table: JSON.parse(readFileSync(new URL(path, root), 'utf8')) }
 }
 const { path, table } = tableOf('2026-11-21-4xh200-table')
-const { table: ranks, path: ranksPath } = tableOf('2026-11-22-4xh200-ranks')
+const { table: ranks, path: ranksPath } = tableOf('2026-11-28-4xh100-ranks')
 const textOf = (document: string) => readFileSync(new URL(document, root), 'utf8')
 const blocksOf = (kind: string) =>
   documents.flatMap((document) =>
@@ -19,9 +19,10 @@ describe('the figures in the documents', () => {
   it.each([
     '2026-11-21-4xh200-table',
     '2026-11-22-4xh200-tensor-table',
-    '2026-11-22-4xh200-ranks',
     '2026-11-22-2xh200-ranks',
     '2026-11-24-h200-primitives',
+    '2026-11-28-4xh100-primitives',
+    '2026-11-28-4xh100-ranks',
     '2026-11-24-h200-webgpu-api',
   ])('are those of %s', (name) => {
     const measured = tableOf(name)
@@ -36,6 +37,7 @@ describe('the figures in the documents', () => {
     expect(blocksOf('ranks').sort()).toEqual(['costs', 'table'])
     expect(blocksOf('2-ranks').sort()).toEqual(['costs', 'table'])
     expect(blocksOf('primitives').sort()).toEqual(['fft', 'vectors'])
+    expect(blocksOf('several-primitives')).toEqual(['several'])
     expect(blocksOf('webgpu-api')).toEqual(['calls'])
   })
   it('of two ranks stand in blocks of their own', () => {

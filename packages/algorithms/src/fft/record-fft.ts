@@ -19,15 +19,18 @@ export interface RecordFftOptions {
   readonly output: ShardedMatrix<'f32'>
   /**
    * The number of parts in which the devices transform their rows before the first exchange: each part is sent
-   * while the next one is transformed. Default: four if a part of a block then has 4 MiB or more, otherwise
-   * one. The bits do not depend on it.
+   * while the next one is transformed. Default: up to eight in three dimensions, with at least 16 MiB of a
+   * block in each, otherwise one. The bits do not depend on it.
    */
   readonly parts?: number | undefined
 }
 
-/** How large a part of a block must be if blocks are sent in parts, and how many parts there are then. */
-const leastPartByteLength = 4 * 2 ** 20
-const mostParts = 4
+/**
+ * Smaller parts take longer than they save. In two dimensions, the rows of blocks are short, and parts save
+ * nothing.
+ */
+const leastPartByteLength = 16 * 2 ** 20
+const mostParts = 8
 
 /**
  * Records a transform of slices on any devices. Each device transforms the axes along which it has whole
@@ -222,8 +225,9 @@ function pipelineOf(operations: readonly Operation[], parts: number | undefined)
   if (at === 0 || !before.every((operation) => operation.kind === 'lines' && operation.ofRows)) return none
   const { rows, columns, numbers } = exchange
   const largest = (ranges: readonly RowRange[]) => Math.max(...ranges.map((range) => range.rows))
-  const byteLength = largest(rows) * largest(columns) * numbers * 4
-  const chosen = parts ?? (byteLength >= mostParts * leastPartByteLength ? mostParts : 1)
+  const byteLength = numbers > 2 ? largest(rows) * largest(columns) * numbers * 4 : 0
+  const usual = Math.max(1, Math.min(mostParts, Math.floor(byteLength / leastPartByteLength)))
+  const chosen = parts ?? usual
   return chosen === 1 ? none : { length: at + 1, parts: chosen, rows }
 }
 
