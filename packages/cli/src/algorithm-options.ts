@@ -1,7 +1,13 @@
 import type { Schedule } from '@tandem-gpu/core'
 import { type Command, Option } from 'commander'
 import type { InputFile } from './array-files.ts'
-import { addGroupOptions, addJsonOption, type GroupOptions, wholeNumber } from './group-options.ts'
+import {
+  addGroupOptions,
+  addJsonOption,
+  type DevicesOption,
+  type GroupOptions,
+  wholeNumber,
+} from './group-options.ts'
 import { refuseIdleOptions } from './idle-options.ts'
 import { elementTypes, type NpyElementType } from './npy/element-conversion.ts'
 
@@ -69,8 +75,11 @@ export function acceptedTypes(type: NpyElementType | undefined): readonly NpyEle
 const inputs = ['input', 'a', 'b', 'source', 'boundary', 'edges', 'values']
 
 /** `seed` is false for algorithms that generate no random data. */
-export function addAlgorithmOptions(command: Command, { seed = true }: { seed?: boolean } = {}): Command {
-  addGroupOptions(command)
+export function addAlgorithmOptions(
+  command: Command,
+  { seed = true, software }: { seed?: boolean } & Pick<DevicesOption, 'software'> = {},
+): Command {
+  addGroupOptions(command, { software })
     .addOption(
       new Option(
         '--schedule <order>',
@@ -87,7 +96,7 @@ export function addAlgorithmOptions(command: Command, { seed = true }: { seed?: 
     )
     .option('--samples <n>', 'timed runs, whose median is reported', wholeNumber(1), 1)
     .option('--compare-schedules', 'also time the other schedule, in alternating samples')
-    .option('--cast', 'convert float64, int64 and uint64 files to 32 bits, with a range check')
+    .option('--cast', 'convert 64-bit numbers of input files to 32 bits, with a range check')
     .option('--plan <file>', 'write the recorded program, as a picture (.svg) or as text (.txt)')
     .option(
       '--trace <file>',

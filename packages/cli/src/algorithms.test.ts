@@ -204,6 +204,12 @@ describe('jacobi --scaling', () => {
     expect([exit, stdout]).toEqual([0, expect.stringMatching(/^ +2 {2}2d {5}1 × 2 \* /m)])
   })
 
+  it('opens four devices of a software GPU, and every hardware GPU', async () => {
+    const { figures, software } = await tandemJson('jacobi --scaling --rows 20 --cols 20 --iterations 2')
+    const most = Math.max(...figures.map(({ devices }: { devices: number }) => devices))
+    expect(most).toEqual(software ? 4 : expect.any(Number))
+  })
+
   it('accepts no files', async () => {
     const { exit, stderr } = await tandem('jacobi --scaling --output u.npy')
     expect([exit, stderr]).toEqual([2, expect.stringContaining('--output is for a single run')])

@@ -4,12 +4,24 @@ import type { Command } from 'commander'
 /**
  * The completion script of the command for a shell. The library's script for bash declares constants, and a
  * shell that reads it a second time reports errors; here, they become variables. In bash, names of files are
- * completed unless the command says that none is expected.
+ * completed unless the command says that none is expected, and the package bash-completion is not needed.
  */
 export function completionScript(root: RootCommand, shell: string): string {
   const script = printedBy(() => root.setup('tandem', 'tandem', shell))
-  return script.replace(/^readonly (?=ShellComp)/gm, '').replace(/^complete -F/m, 'complete -o default -F')
+  return script
+    .replace(/^readonly (?=ShellComp)/gm, '')
+    .replace(/^ *_get_comp_words_by_ref .*$/m, wordsOfLine)
+    .replace(/^complete -F/m, 'complete -o default -F')
 }
+
+/** `call` is a function of the package bash-completion. Without it, bash divides words at `=` and `:` too. */
+const wordsOfLine = (call: string) => `    if declare -F _get_comp_words_by_ref > /dev/null; then
+    ${call}
+    else
+        words=("\${COMP_WORDS[@]}")
+        cword=$COMP_CWORD
+        cur=\${COMP_WORDS[COMP_CWORD]}
+    fi`
 
 /** The values in the help that are names of files or folders. */
 const fileValues = ['file', 'path', 'kernel.wgsl', 'name=file', 'name=source']

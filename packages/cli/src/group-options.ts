@@ -5,6 +5,7 @@ import {
   type OpenGroupOptions,
   openGroup,
   type SelectBy,
+  selectAdapters,
   selectBy,
 } from '@tandem-gpu/core'
 import { type Command, InvalidArgumentError, Option } from 'commander'
@@ -80,15 +81,34 @@ export function addBackendOption(command: Command): Command {
   )
 }
 
-/** `count` false: the command uses one device. */
-export function addGroupOptions(command: Command, { count = true }: { count?: boolean } = {}): Command {
+export interface DevicesOption {
+  /** If false, the command uses one device. */
+  readonly count?: boolean
+  /** What the command opens on a software GPU if the user says nothing else. */
+  readonly software?: string | undefined
+}
+
+export function addGroupOptions(
+  command: Command,
+  { count = true, software = 'one software device' }: DevicesOption = {},
+): Command {
   addSelectionOptions(command)
   if (!count) return command
   return command.option(
     '--devices <n>',
-    `number of devices, at most ${mostDevices} (default: every GPU found, or one software device)`,
+    `number of devices, at most ${mostDevices} (default: every GPU found, or ${software})`,
     wholeNumber(1, mostDevices),
   )
+}
+
+/**
+ * The number of devices that a command opens: that of `--devices`, else `virtual` on a software GPU. Undefined
+ * means every GPU, and one device in each process of a job.
+ */
+export async function devicesOf(options: GroupOptions, virtual: number): Promise<number | undefined> {
+  if (options.devices !== undefined || options.job !== undefined) return options.devices
+  const { chosen } = await selectAdapters(openGroupOptions(options))
+  return chosen.every(({ software }) => software) ? virtual : undefined
 }
 
 /** `--by`, with its default. */

@@ -100,6 +100,16 @@ describe('Ctrl-C', () => {
     ])
   })
 
+  it('that came before the command began ends it before any work', async () => {
+    const terminal = recordedTerminal(AbortSignal.abort())
+    const exit = await main(['reduce', '--elements', '99', '--backend', testBackend], terminal)
+    expect([exit, terminal.stdout, terminal.stderr]).toEqual([
+      130,
+      '',
+      'tandem: Interrupted; nothing was written.\n',
+    ])
+  })
+
   it('is one document with --json', async () => {
     const terminal = interruptedTerminal(({ whereabouts }) => whereabouts.startsWith(' after'))
     await main(['reduce', '--elements', '99', '--samples', '3', '--json', '--backend', testBackend], terminal)

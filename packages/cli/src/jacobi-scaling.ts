@@ -2,7 +2,7 @@ import { type ScalingFigure, scaleJacobi } from '@tandem-gpu/algorithms'
 import type { AlgorithmCommandOptions } from './algorithm-options.ts'
 import type { CommandContext } from './command.ts'
 import { exitCode } from './exit-code.ts'
-import { withGroup } from './group-options.ts'
+import { devicesOf, withGroup } from './group-options.ts'
 import { formatJson } from './json.ts'
 import { formatNumber, formatSeconds } from './quantity.ts'
 import { formatTable } from './table.ts'
@@ -18,12 +18,16 @@ interface ScalingOptions extends AlgorithmCommandOptions {
 /** The sides of the published study, and what a software GPU sweeps in seconds. */
 const sides = { hardware: 10_000, software: 512 }
 
+/** The number of virtual devices of a software GPU: the least with blocks that are not bands. */
+export const softwareScalingDevices = 4
+
 /** `jacobi --scaling`: strong scaling of bands against blocks. */
 export async function runScaling(context: CommandContext, options: ScalingOptions): Promise<void> {
   const { terminal } = context
   const { schedule, verify, warmup, samples, iterations, residualEvery } = options
   terminal.progress.start('Opening the devices')
-  const document = await withGroup(options, async (group) => {
+  const devices = await devicesOf(options, softwareScalingDevices)
+  const document = await withGroup({ ...options, devices }, async (group) => {
     const side = group.software ? sides.software : sides.hardware
     const shape = { rows: options.rows ?? side, columns: options.cols ?? side }
     terminal.progress.start('Measuring', 2 * group.devices.length - 1, 'measurements')

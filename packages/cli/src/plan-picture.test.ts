@@ -27,6 +27,18 @@ it('--plan draws the recorded program: a box for each command, a line for each w
   expect(svg.match(/<path /g)!.length).toBeGreaterThanOrEqual(Math.max(2, waits))
 })
 
+it('draws the wait of a command for its own previous run as a loop beside the box', async () => {
+  const folder = await temporaryFolder()
+  await tandem(
+    `transpose --rows 8 --cols 6 --devices 2 --virtual --transport direct --backend webgpu --plan ${folder}/plan.svg`,
+  )
+  const svg = await readFile(join(folder, 'plan.svg'), 'utf8')
+  const ends = [...svg.matchAll(/class="previous" d="M([\d.]+) ([\d.]+) C.* ([\d.]+) ([\d.]+)"/g)]
+  const loops = ends.map((match) => match.slice(1).map(Number)).filter(([x1, , x2]) => x1 === x2)
+  expect(loops).toHaveLength(4)
+  for (const [, y1, , y2] of loops) expect(y2! - y1!).toBeGreaterThan(10)
+})
+
 it('refuses a program that is too long for a picture', async () => {
   const folder = await temporaryFolder()
   const { exit, stderr } = await tandem(

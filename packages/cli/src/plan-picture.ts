@@ -128,7 +128,10 @@ function line(from: Place, to: Place): string {
   return `<path d="M${x1} ${y1} C${x1} ${y1 + box.gapY / 2} ${x2} ${y2 - box.gapY / 2} ${x2} ${y2}"/>`
 }
 
-/** From the side of a command to the side of one that waits for its previous run. */
+/**
+ * From the side of a command to the side of one that waits for its previous run: a loop that ends before the
+ * next box if that is the command itself.
+ */
 function previousLine(from: Place, to: Place): string {
   const [x1, y1, x2, y2] = [
     from.x + from.width,
@@ -136,7 +139,8 @@ function previousLine(from: Place, to: Place): string {
     to.x + to.width,
     to.y + box.height / 2,
   ]
-  return `<path class="previous" d="M${x1} ${y1} C${x1 + laneGap} ${y1} ${x2 + laneGap} ${y2} ${x2} ${y2}"/>`
+  const [reach, spread] = from === to ? [box.gapX, box.height / 4] : [laneGap, 0]
+  return `<path class="previous" d="M${x1} ${y1 - spread} C${x1 + reach} ${y1 - spread} ${x2 + reach} ${y2 + spread} ${x2} ${y2 + spread}"/>`
 }
 
 function boxOf({ kind, label, index }: Command, { x, y, width }: Place): string {

@@ -43,6 +43,8 @@ export async function main(argv: readonly string[], processTerminal: Terminal, j
   }
   terminal.signal.addEventListener('abort', interrupt)
   try {
+    // Ctrl-C may have come before there was anything to interrupt.
+    terminal.signal.throwIfAborted()
     const program = createProgram(context, job)
     await program.parseAsync(withoutUnknownHelp(program, argv), { from: 'user' })
     return interrupted ? exitCode.interrupted : context.exit

@@ -83,8 +83,8 @@ function lines(write: (text: string) => void, after: readonly number[]): Display
         return
       }
       const now = performance.now()
-      // "0 s" would say nothing about work that has just begun.
-      const isNew = current.total === undefined && now - current.startedAt < 1_000
+      // "0 %  0 s" would say nothing about work that has just begun.
+      const isNew = current.done === 0 && now - current.startedAt < 1_000
       write(`tandem: ${current.label}${isNew ? ' …' : `: ${progressText(current, now)}`}\n`)
       printed++
       next()

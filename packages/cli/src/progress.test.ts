@@ -79,6 +79,15 @@ describe('lines', () => {
     expect(text()).toBe('tandem: Checking the result …\n')
   })
 
+  it('to a pipe do not say that nothing is done of work that has just begun', () => {
+    const { progress, text } = printed(terminalProgress, false)
+    progress.start('Preparing the data')
+    vi.advanceTimersByTime(4900)
+    progress.start('Sweeping', 100, 'sweeps')
+    vi.advanceTimersByTime(100)
+    expect(text()).toBe('tandem: Sweeping …\n')
+  })
+
   it('to a pipe are not printed if the work ends before', () => {
     const { progress, text } = printed(terminalProgress, false)
     progress.start('Sweeping')

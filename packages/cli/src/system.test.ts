@@ -179,6 +179,21 @@ it('bash reads the script of completion twice without a complaint', async () => 
   expect([status, stderr]).toEqual([0, ''])
 })
 
+it('completion in bash does not need the package bash-completion', async () => {
+  const { stdout } = await tandem('completion bash')
+  const file = join(await temporaryFolder(), 'completion.bash')
+  await writeFile(file, stdout)
+  // Stands in for the command and for what bash lacks if it was built without completion.
+  const shell = `complete() { :; }; compopt() { :; }; compgen() { echo "$2"; }
+tandem() { printf '%s\\tdescription\\n:4\\n' "$*"; }
+. "$0"
+COMP_WORDS=(tandem jacobi --it) COMP_CWORD=2
+__tandem_complete
+echo "\${COMPREPLY[*]}"`
+  const { stdout: reply, stderr } = spawnSync('bash', ['--norc', '-c', shell, file], { encoding: 'utf8' })
+  expect([reply, stderr]).toEqual(['complete -- jacobi --it\n', ''])
+})
+
 it('completion offers commands, options and their choices', async () => {
   const suggestions = async (line: string) =>
     (await tandem(`complete -- ${line}`)).stdout.split('\n').map((text) => text.split('\t')[0])

@@ -194,7 +194,7 @@ describeOnBackends('histogram', (backend) => {
     await expect(run([1, Number.NaN])).rejects.toMatchObject({
       ...{
         code: 'validation',
-        message: expect.stringContaining('say where the bins begin and end (low and high)'),
+        message: expect.stringContaining('Set the range of the bins (low and high).'),
       },
     })
     await expect(run([1, Number.POSITIVE_INFINITY])).rejects.toMatchObject({ code: 'validation' })

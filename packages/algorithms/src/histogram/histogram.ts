@@ -148,7 +148,7 @@ async function rangeOf<T extends HistogramType>(
     const [least, greatest] = await group.queue.read(ends)
     if (!Number.isFinite(least) || !Number.isFinite(greatest))
       throw invalid(
-        `The elements range from ${least} to ${greatest}, so not all of them are finite: say where the bins begin and end (low and high).`,
+        `The elements are not all finite: the smallest is ${least}, and the largest is ${greatest}. Set the range of the bins (low and high).`,
       )
     return { low: least!, high: greatest! }
   } finally {

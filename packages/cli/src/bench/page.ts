@@ -149,7 +149,7 @@ function summary(
   )
   const limit = limitOf(best.work, document, devices)
   const facts = [
-    limit && `${percentOf(best.rate / limit)} of the limit`,
+    limit && `${percentOf(best.rate / limit)} of the limit that copies set`,
     peer && `${plainNumber(best.rate / peer.rate)} times ${peer.variant}`,
   ].filter(Boolean)
   const where = `${shapeText(best)} on ${counted(devices, 'device')}`

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import { jacobi, matmul, type Report, reduce, transpose } from '@tandem-gpu/algorithms'
-import { type DeviceGroup, type ProgramSpan, type Schedule, selectAdapters } from '@tandem-gpu/core'
+import type { DeviceGroup, ProgramSpan, Schedule } from '@tandem-gpu/core'
 import { makeFolder } from '@tandem-gpu/core/native'
 import type { CommandModule } from '../command.ts'
 import { exitCode, UsageError } from '../exit-code.ts'
@@ -9,8 +9,8 @@ import { fileReason } from '../file-error.ts'
 import {
   addGroupOptions,
   addJsonOption,
+  devicesOf,
   type GroupOptions,
-  openGroupOptions,
   requireDeviceIds,
   withGroup,
 } from '../group-options.ts'
@@ -60,7 +60,7 @@ export const command: CommandModule = {
   documents: { demo: '' },
   define(command, context) {
     command.option('--folder <path>', 'folder for the picture and the trace', 'tandem-demo')
-    addJsonOption(addGroupOptions(command))
+    addJsonOption(addGroupOptions(command, { software: `${softwareDevices} software devices` }))
     command.action(async (options: DemoOptions) => {
       const { terminal } = context
       const folder = resolve(options.folder)
@@ -70,11 +70,7 @@ export const command: CommandModule = {
         throw new UsageError(`${printable(folder)} cannot be created: ${fileReason(error)}.`)
       }
       await requireDeviceIds(options)
-      const { chosen } = await selectAdapters(openGroupOptions(options))
-      const software = chosen.every((adapter) => adapter.software)
-      // Processes get one device each: there are already many of them.
-      const virtual = software && options.job === undefined ? softwareDevices : undefined
-      const devices = options.devices ?? virtual
+      const devices = await devicesOf(options, softwareDevices)
       const group = { ...options, devices }
       terminal.progress.start('Opening the devices')
       const { reports, tracks, picture } = await withGroup(group, (opened) => runAll(opened, terminal))

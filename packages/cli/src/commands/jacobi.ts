@@ -14,7 +14,7 @@ import type { CommandModule } from '../command.ts'
 import { UsageError } from '../exit-code.ts'
 import { finiteNumber, wholeNumber } from '../group-options.ts'
 import { fileRules, refuseIdleOptions, singleRunRules } from '../idle-options.ts'
-import { runScaling } from '../jacobi-scaling.ts'
+import { runScaling, softwareScalingDevices } from '../jacobi-scaling.ts'
 import { bordersOf, FieldPicture } from '../picture.ts'
 import { formatNumber } from '../quantity.ts'
 import type { ReportLine } from '../report-text.ts'
@@ -101,7 +101,10 @@ export const command: CommandModule = {
         '--image <file>',
         'draw the solution as .png, with a colour bar and the borders of the devices’ blocks',
       )
-    addAlgorithmOptions(command, { seed: false })
+    addAlgorithmOptions(command, {
+      seed: false,
+      software: `one software device, or ${softwareScalingDevices} with --scaling`,
+    })
     refuseIdleOptions(command, [
       ...fileRules('shape', ['rows', 'cols']),
       {

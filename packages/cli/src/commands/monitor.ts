@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { type Adapter, counted, GpuError } from '@tandem-gpu/core'
 import { type BackendName, backendsNamed } from '../backends.ts'
 import type { CommandModule } from '../command.ts'
-import { addBackendOption, addJsonOption, wholeNumber } from '../group-options.ts'
+import { addBackendOption, wholeNumber } from '../group-options.ts'
 import { formatJson } from '../json.ts'
 import { beginHandover } from '../terminal.ts'
 import { adapterJson, sensorTable } from './devices.ts'
@@ -26,7 +26,7 @@ export const command: CommandModule = {
     command
       .option('--interval <ms>', 'milliseconds between readings', wholeNumber(1, longestInterval), 1000)
       .option('--count <n>', 'number of readings (default: until Ctrl-C)', wholeNumber(1))
-    addJsonOption(addBackendOption(command))
+    addBackendOption(command).option('--json', 'print one JSON document per reading instead of text')
     command.action(async (options: MonitorOptions) => {
       const { terminal } = context
       const { out, interactive, signal } = terminal

@@ -6,14 +6,13 @@ import {
   ringMatmul,
   ringSchemes,
 } from '@tandem-gpu/algorithms'
-import { selectAdapters } from '@tandem-gpu/core'
 import { Option } from 'commander'
 import { type AlgorithmCommandOptions, addAlgorithmOptions } from '../algorithm-options.ts'
 import { runAlgorithm } from '../algorithm-run.ts'
 import { npySink } from '../array-files.ts'
 import type { CommandContext, CommandModule } from '../command.ts'
 import { exitCode } from '../exit-code.ts'
-import { openGroupOptions, wholeNumber, withGroup } from '../group-options.ts'
+import { devicesOf, wholeNumber, withGroup } from '../group-options.ts'
 import { refuseIdleOptions, singleRunRules } from '../idle-options.ts'
 import { formatJson } from '../json.ts'
 import { addProductShapeOptions, type ProductShapeOptions, productShape } from '../product-shape.ts'
@@ -53,7 +52,9 @@ export const command: CommandModule = {
       )
       .option('--pieces <n>', 'pieces of a step in scheme streamed', wholeNumber(1), 16)
       .option('--compare', 'time every scheme on 1, 2, 4, 8 and 16 devices, up to the number available')
-    addAlgorithmOptions(command)
+    addAlgorithmOptions(command, {
+      software: `${softwareNodes.run} software devices, or ${softwareNodes.compare} with --compare`,
+    })
     refuseIdleOptions(command, [
       {
         option: 'pieces',
@@ -73,17 +74,10 @@ export const command: CommandModule = {
       ]),
     ])
     command.action(async (options: RingCommandOptions) => {
-      const devices = options.devices ?? (options.job ? undefined : await defaultDevices(options))
+      const devices = await devicesOf(options, options.compare ? softwareNodes.compare : softwareNodes.run)
       await (options.compare ? compare : run)(context, { ...options, devices })
     })
   },
-}
-
-/** A software GPU opens any number of devices; of hardware GPUs, all are used. */
-async function defaultDevices(options: RingCommandOptions): Promise<number | undefined> {
-  const { chosen } = await selectAdapters(openGroupOptions(options))
-  if (!chosen.every(({ software }) => software)) return undefined
-  return options.compare ? softwareNodes.compare : softwareNodes.run
 }
 
 function run(context: CommandContext, options: RingCommandOptions): Promise<void> {
@@ -193,7 +187,7 @@ function asText(
 
 ${table}
 
-* a scheme of the published comparison. A software GPU computes on the CPU, which also does the copies, so there is nothing to overlap.
+* also measured in Designing Scientific Applications on GPUs, chapter 6. A software GPU computes on the CPU, which also does the copies, so there is nothing to overlap.
 `
   const steps = formatTable(
     [
@@ -214,7 +208,7 @@ ${table}
 Parts of a step, each alone:
 ${steps}
 
-* a scheme of the published comparison. model: the time of the scheme if each part took as long as it takes alone, and the parts overlapped perfectly.
+* also measured in Designing Scientific Applications on GPUs, chapter 6. model: the time of the scheme if each part took as long as it takes alone, and the parts overlapped perfectly.
 The model ignores that the parts of a program share the cost of starting them, so small products may be faster than the model.
 hidden: the share of the hideable time that the scheme hides, (t_none − t) / (t_none − model).
 `

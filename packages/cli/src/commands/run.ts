@@ -97,7 +97,7 @@ export const command: CommandModule = {
         workgroupCounts,
       )
       .option('--times <n>', 'number of times that the kernel runs', wholeNumber(1), 1)
-      .option('--cast', 'convert float64, int64 and uint64 files to 32 bits, with a range check')
+      .option('--cast', 'convert 64-bit numbers of input files to 32 bits, with a range check')
     addJsonOption(addGroupOptions(addKernelOptions(command), { count: false }))
     command.action(async (path: string, options: RunCommandOptions) => {
       const { terminal } = context

@@ -39,7 +39,7 @@ it('passes if every edge matters, and leaves the backend as it was', async () =>
 it('names the edges that a check does not notice', async () => {
   const { backend, recorded, group } = await program()
   await expect(expectEveryEdgeToMatter(backend, recorded, async () => true)).rejects.toThrow(
-    /correct result without any one of these edges, in 12 orders: .*0 increment → 1 copy/,
+    /correct result if one of these edges is missing, in 12 orders: .*0 increment → 1 copy/,
   )
   await group.destroy()
 })

@@ -68,7 +68,7 @@ export async function expectEveryEdgeToMatter(
     }
     if (unnoticed.length > 0)
       throw new Error(
-        `Program "${label}" still has a correct result without any one of these edges, in ${seeds} orders: ${unnoticed.join('; ')}. Usually the test repeats the same work, so a repetition that runs too early still reads the right values. Change the input at the start of each repetition (recordIncrement) and fold the output into a total at its end (recordAccumulate).`,
+        `Program "${label}" still has a correct result if one of these edges is missing, in ${seeds} orders: ${unnoticed.join('; ')}. Usually the test repeats the same work, so a repetition that runs too early still reads the right values. Change the input at the start of each repetition (recordIncrement) and fold the output into a total at its end (recordAccumulate).`,
       )
   } finally {
     backend.seed = seedBefore
