@@ -46,9 +46,10 @@ export class ExpressionGraph {
 
   /** A parameter's node. */
   parameter(parameter: Parameter): Node {
-    const { builtin, name, loc } = parameter
+    const { builtin, isRenderInput, name, loc } = parameter
     let node: Node = { uses: [] }
-    if (builtin !== undefined) {
+    if (isRenderInput) node = this.varying(`the input '${name}'`, loc)
+    else if (builtin !== undefined) {
       const isUniform =
         workgroupUniformValues.has(builtin) || (builtin === 'subgroup_id' && this.scope === 'subgroup')
       if (!isUniform)
