@@ -71,6 +71,7 @@ export function narrowedBuffer(argument: ValueOperand, type: Type): PointerOpera
   if (from.kind !== 'buffer' || to.kind !== 'buffer') return undefined
   if (argument.type.space !== type.space || argument.type.access !== type.access) return undefined
   if (to.length === undefined) return { ...argument, type }
+  if (isOverrideSized(from) || isOverrideSized(to)) return undefined
   if (from.length === undefined || from.length < to.length) return undefined
   return { ...argument, type, place: { ...argument.place, type: to } as Place }
 }
