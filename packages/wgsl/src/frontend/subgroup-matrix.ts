@@ -189,9 +189,15 @@ function lowerAccess(
     throw scope.error(at, `${name} takes at most ${isLoad ? 2 : 1} template arguments`)
   const operands = values(scope, node, (isLoad ? 3 : 4) + (isOld ? 1 : 0))
   const pointer = arrayPointer(scope, name, operands[0]!, isLoad)
-  const offset = scope.integer(operands[1]!, `the offset of ${name}`)
   const type = isLoad ? loadedType(scope, name, typeNode!) : matrix(scope, name, operands[2]!)
-  const stride = scope.integer(operands.at(-1)!, `the stride of ${name}`)
+  const elements = (operand: ValueOperand, what: string) => {
+    const count = scope.integer(operand, `the ${what} of ${name}`)
+    if (!isOld || scalarByteLength[type.component] > 1) return count
+    // The older form counts components; an element of the array holds four bytes.
+    return scope.binary('/', count, scope.constantOperand(count.at, count.type, 4, false), count.at)
+  }
+  const offset = elements(operands[1]!, 'offset')
+  const stride = elements(operands.at(-1)!, 'stride')
   const isColumnMajor = isOld
     ? majornessArgument(scope, name, operands.at(-2)!)
     : majorness(scope, templates[0]!)
