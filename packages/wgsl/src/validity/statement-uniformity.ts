@@ -102,7 +102,8 @@ class StatementGraph extends ExpressionGraph {
         this.named.set(statement.variable, this.expression(statement.value, flow))
         return flow
       case 'var': {
-        const { variable, initial } = statement
+        const { variable, initial, loc } = statement
+        if (initial === undefined) this.made(variable.type, loc, flow)
         this.memory.set(variable, initial === undefined ? flow : this.expression(initial, flow))
         return flow
       }

@@ -30,10 +30,14 @@ export interface Node {
   readonly loc?: Location
 }
 
-/** A call whose point of control flow, or one of whose arguments (counted from 0), must be uniform. */
+/**
+ * A call whose point of control flow, or one of whose arguments (counted from 0), must be uniform; without a
+ * call, a point where a value with subgroup matrices is made.
+ */
 export interface Requirement {
-  readonly call: BuiltinCall
+  readonly call: BuiltinCall | undefined
   readonly argument: number | undefined
+  readonly loc: Location
   readonly node: Node
 }
 

@@ -1,5 +1,6 @@
 import { builtinFacts } from '../builtin-functions.ts'
 import type { BuiltinCall, For, IrFunction, IrModule, Location, Loop } from '../ir.ts'
+import { containsSubgroupMatrix } from '../type-property.ts'
 import { some } from '../walk.ts'
 import { buildGraph } from './statement-uniformity.ts'
 import type { CallSite, FunctionGraph, Node, UniformityScope } from './uniformity-graph.ts'
@@ -9,7 +10,8 @@ import type { CallSite, FunctionGraph, Node, UniformityScope } from './uniformit
  * that must be uniform.
  */
 export interface Divergence {
-  readonly call: BuiltinCall
+  /** Undefined where a value with subgroup matrices is made. */
+  readonly call: BuiltinCall | undefined
   /** The argument, counted from 0, that must be uniform; undefined if control flow must be. */
   readonly argument: number | undefined
   /** The location of the call or argument. */
@@ -34,9 +36,8 @@ function findDivergence(functions: readonly IrFunction[], scope: UniformityScope
   const { graphs, causes } = findCauses(functions, scope)
   const found: Divergence[] = []
   for (const { requirements } of graphs.values()) {
-    for (const { call, argument, node } of requirements) {
+    for (const { call, argument, loc, node } of requirements) {
       if (!causes.has(node)) continue
-      const loc = argument === undefined ? call.loc : call.args[argument]!.loc
       found.push({ call, argument, loc, reason: reasonOf(node, causes) })
     }
   }
@@ -83,10 +84,10 @@ export function checkUniformity(
 ): void {
   for (const scope of ['workgroup', 'subgroup'] as const) {
     const found = findDivergence(functions, scope)
-    const wrong = found.find(({ call }) => call.filtered === undefined)
+    const wrong = found.find(({ call }) => call?.filtered === undefined)
     if (wrong !== undefined) throw error(wrong.loc, textOf(wrong, scope))
     for (const divergence of found) {
-      const { filtered } = divergence.call
+      const filtered = divergence.call?.filtered
       if (filtered === 'warning' || filtered === 'info')
         warn(filtered, divergence.loc, textOf(divergence, scope))
     }
@@ -96,9 +97,11 @@ export function checkUniformity(
 function textOf({ call, argument, reason }: Divergence, scope: UniformityScope): string {
   const where = scope === 'workgroup' ? 'the workgroup' : 'the subgroup'
   const rule =
-    argument === undefined
-      ? `${call.name} must be called in uniform control flow of ${where}`
-      : `argument ${argument + 1} of ${call.name} must be uniform in ${where}`
+    call === undefined
+      ? `subgroup matrices must be made in uniform control flow of ${where}`
+      : argument === undefined
+        ? `${call.name} must be called in uniform control flow of ${where}`
+        : `argument ${argument + 1} of ${call.name} must be uniform in ${where}`
   return `${rule}, but ${reason}`
 }
 
@@ -109,11 +112,15 @@ function textOf({ call, argument, reason }: Divergence, scope: UniformityScope):
 export function findDivergentCalls(module: IrModule): ReadonlySet<BuiltinCall> {
   if (!some(module, (e) => e.kind === 'builtin-call' && e.filtered !== undefined)) return new Set()
   const found = findDivergence(module.functions, 'subgroup').filter((d) => d.argument === undefined)
-  return new Set(found.map((d) => d.call))
+  return new Set(found.flatMap((d) => d.call ?? []))
 }
 
 function requires(fn: IrFunction, scope: UniformityScope): boolean {
-  return some(fn, (e) => e.kind === 'builtin-call' && builtinFacts[e.name].together === scope)
+  return some(fn, (part) => {
+    if (part.kind === 'builtin-call') return builtinFacts[part.name].together === scope
+    const type = part.kind === 'var' ? part.variable.type : 'type' in part ? part.type : undefined
+    return scope === 'subgroup' && type !== undefined && containsSubgroupMatrix(type)
+  })
 }
 
 /**
