@@ -128,6 +128,10 @@ export const sourceFamilies: Readonly<Record<string, (n: number) => string>> = {
   'greater-than signs': (n) => main(`out[0] = u32(id.x ${'>'.repeat(n)} id.x);`),
   assertions: (n) =>
     `${repeat(n, (i) => `const_assert ${i} < ${i + 1};`)} ${main(repeat(n, (i) => `const_assert ${i} < ${i + 1};`))}`,
+  'warnings with long causes': (n) =>
+    `enable subgroups; diagnostic(warning, subgroup_uniformity); ${main(
+      `var x = id.x; ${repeat(16 * n, () => 'x += 1u;')} ${repeat(n, () => 'if x == 9u { _ = subgroupAdd(1u); }')}`,
+    )}`,
   diagnostics: (n) => `${repeat(n, () => 'diagnostic(off, subgroup_uniformity);')} ${main('out[0] = id.x;')}`,
   extensions: (n) => `${repeat(n, () => 'enable f16;')} ${main('out[0] = id.x;')}`,
   'entry points': (n) =>

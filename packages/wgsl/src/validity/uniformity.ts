@@ -20,10 +20,13 @@ export interface Divergence {
   readonly reason: string
 }
 
-/** Why a node is not uniform: a node that it uses, or a call of its function. */
+/** Why a node is not uniform: the value that varies, and what is between the two. */
 interface Cause {
-  readonly node: Node | undefined
-  readonly call?: CallSite
+  readonly source: Node
+  /** The branch closest to the source. */
+  readonly branch: Node | undefined
+  /** The call closest to the node that passes the difference to its function. */
+  readonly call: CallSite | undefined
 }
 
 /**
@@ -37,8 +40,8 @@ function findDivergence(functions: readonly IrFunction[], scope: UniformityScope
   const found: Divergence[] = []
   for (const { requirements } of graphs.values()) {
     for (const { call, argument, loc, node } of requirements) {
-      if (!causes.has(node)) continue
-      found.push({ call, argument, loc, reason: reasonOf(node, causes) })
+      const cause = causes.get(node)
+      if (cause !== undefined) found.push({ call, argument, loc, reason: reasonOf(cause) })
     }
   }
   return found
@@ -132,13 +135,15 @@ function spread(graph: FunctionGraph, causes: Map<Node, Cause>): void {
   const inputs = [graph.start, ...graph.values, ...graph.contents]
   const marked = inputs.filter((node) => node !== undefined && causes.has(node)) as Node[]
   for (const node of graph.sources) {
-    causes.set(node, { node: undefined })
+    causes.set(node, { source: node, branch: undefined, call: undefined })
     marked.push(node)
   }
   for (const node of marked) {
+    const cause = causes.get(node)!
     for (const user of users.get(node) ?? []) {
       if (causes.has(user)) continue
-      causes.set(user, { node })
+      const branch = cause.branch ?? (user.branch === undefined ? undefined : user)
+      causes.set(user, { ...cause, branch })
       marked.push(user)
     }
   }
@@ -165,26 +170,16 @@ function usersIn({ requirements, callSites, loops }: FunctionGraph): Map<Node, N
 /** Marks parameters of the callee whose arguments are not uniform at a call. */
 function passOn(call: CallSite, callee: FunctionGraph, causes: Map<Node, Cause>): void {
   const pass = (from: Node | undefined, to: Node | undefined) => {
-    if (from !== undefined && to !== undefined && causes.has(from) && !causes.has(to))
-      causes.set(to, { node: from, call })
+    const cause = from && causes.get(from)
+    if (cause !== undefined && to !== undefined && !causes.has(to)) causes.set(to, { ...cause, call })
   }
   pass(call.flow, callee.start)
   for (const [i, value] of call.values.entries()) pass(value, callee.values[i])
   for (const [i, contents] of call.contents.entries()) pass(contents, callee.contents[i])
 }
 
-/** Follows the causes of a node to the value that varies. */
-function reasonOf(start: Node, causes: ReadonlyMap<Node, Cause>): string {
-  let branch: Node | undefined
-  let source: Node = start
-  let call: CallSite | undefined
-  for (let node: Node | undefined = start; node !== undefined; ) {
-    const cause: Cause = causes.get(node)!
-    if (node.branch !== undefined) branch = node
-    call ??= cause.call
-    source = node
-    node = cause.node
-  }
+/** The clause that names the cause of a node. */
+function reasonOf({ source, branch, call }: Cause): string {
   const called =
     call === undefined ? '' : `in the call of ${call.call.function.name} in line ${call.call.loc.line}, `
   const around = branch === undefined ? 'it' : `the ${branch.branch} in line ${branch.loc!.line}`
