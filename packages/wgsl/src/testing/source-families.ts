@@ -99,6 +99,10 @@ export const sourceFamilies: Readonly<Record<string, (n: number) => string>> = {
     main(
       `if id.x < 9u { let x0 = id.x; ${repeat(n, (i) => `let e${i} = out[${i}]; let x${i + 1} = x${i} + e${i};`)} out[0] = x${n}; }`,
     ),
+  'exits of a loop that changes variables': (n) =>
+    main(
+      `${repeat(4 * n, (i) => `var v${i} = 0u;`)} loop { ${repeat(4 * n, (i) => `v${i}++;`)} ${repeat(2 * n, () => 'if out[0] == 1u { break; } if out[0] == 2u { continue; }')} } out[0] = v0; workgroupBarrier();`,
+    ),
   'continues in a loop': (n) =>
     main(`for (var k = 0u; k < id.x; k++) { ${repeat(n, (i) => `if out[k] == ${i}u { continue; }`)} }`),
   'copies to workgroup memory in a loop': (n) =>

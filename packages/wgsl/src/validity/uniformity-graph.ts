@@ -86,9 +86,12 @@ export type Memory = LocalVariable | Parameter
 export class Values {
   readonly #outer: Values | undefined
   readonly #own = new Map<Memory, Node>()
+  /** The memory whose value changed, in order; all layers share the list. */
+  readonly log: Memory[]
 
   constructor(outer?: Values) {
     this.#outer = outer
+    this.log = outer?.log ?? []
   }
 
   get(memory: Memory): Node | undefined {
@@ -101,6 +104,7 @@ export class Values {
 
   set(memory: Memory, node: Node): void {
     this.#own.set(memory, node)
+    this.log.push(memory)
   }
 
   /** The memory that is set here, not in the surrounding construct. */
