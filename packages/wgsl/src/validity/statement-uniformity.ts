@@ -256,7 +256,7 @@ class StatementGraph extends ExpressionGraph {
     const { continued, changing, skipped } = construct
     for (const memory of this.#changedSince(skipped, changing)) {
       const now = this.memory.get(memory)
-      if (now === undefined || !changing.has(memory)) continue
+      if (now === undefined) continue
       const known = continued.get(memory)
       if (known === undefined) continued.set(memory, { uses: [now] })
       else known.uses.push(now)
