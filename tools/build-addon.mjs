@@ -56,7 +56,10 @@ export function buildAddon(packageFolder, what) {
   const output = join(packageFolder, cross ? 'build-arm64' : 'build')
   forgetBuildOfAnotherFolder(packageFolder, output)
   const crossArguments = [
-    ...['--arch', 'arm64', '--CDCMAKE_SYSTEM_NAME=Linux', '--CDCMAKE_SYSTEM_PROCESSOR=aarch64'],
+    '--arch',
+    'arm64',
+    '--CDCMAKE_SYSTEM_NAME=Linux',
+    '--CDCMAKE_SYSTEM_PROCESSOR=aarch64',
     `--CDCMAKE_CXX_COMPILER=${compiler}`,
   ]
   const compiled = spawnSync(

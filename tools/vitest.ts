@@ -49,7 +49,7 @@ export function tandemVitest(
   })
 }
 
-/** Why this clone was built without addons, as tools/build-addon.mjs noted; undefined where it has them. */
+/** Why this clone was built without addons, as tools/build-addon.mjs noted; undefined if it has them. */
 function whyWithoutAddons(): string | undefined {
   const platform = `${process.platform}-${process.arch}`
   const note = new URL(`../packages/backend-cuda/prebuilds/${platform}/not-built.txt`, import.meta.url)

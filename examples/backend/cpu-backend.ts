@@ -182,7 +182,7 @@ class CpuRuntime implements Runtime<CpuHandles> {
     return []
   }
 
-  /** Work takes effect in the order of the calls, also after work that fails. */
+  /** Work takes effect in the order of the calls, even after work that fails. */
   #inOrder<Result>(work: () => Promise<Result>): Promise<Result> {
     const done = this.#last.then(work)
     this.#last = done.catch(() => {})

@@ -58,7 +58,6 @@ describe('the figures in the documents', () => {
     const results = [
       { ...figure, by: 'Tandem', seconds: 800e-6 },
       { ...figure, by: 'CUB', seconds: 720e-6 },
-      { ...figure, by: 'Tandem', devices: 4, seconds: 210e-6 },
     ]
     const measured = {
       kind: 'primitives',
@@ -72,7 +71,50 @@ describe('the figures in the documents', () => {
 | work | elements | GPUs | Tandem | 10⁹ elements/s | peer: its time, and over Tandem’s |
 |---|---|---|---|---|---|
 | scan f32 | 2²⁸ | 1 | 800 µs | 335.5 | CUB 720 µs: 0.90 |`)
-    expect(figures('several', measured, 'x.json')).toContain('| scan f32 | 2²⁸ | 4 | 210 µs | 1278.3 |')
+  })
+  it('of primitives on several GPUs have the time of one and the ratio', () => {
+    const figure = (work: string, elements: number, devices: number, seconds: number) => ({
+      work,
+      by: 'Tandem',
+      elements,
+      devices,
+      seconds,
+    })
+    const results = [
+      figure('scan f32', 2 ** 30, 1, 3e-3),
+      { work: 'scan f32', by: 'CUB', elements: 2 ** 30, devices: 1, seconds: 2.8e-3 },
+      figure('histogram f32 even', 2 ** 28, 1, 281e-6),
+      { work: 'fft 1024³', by: 'Tandem', elements: 2 ** 30, devices: 1, impossible: 'out-of-memory' },
+      figure('scan f32', 2 ** 30, 4, 800e-6),
+      figure('histogram f32 even', 2 ** 28, 4, 75.2e-6),
+      figure('fft 1024³', 2 ** 30, 4, 9e-3),
+      { ...figure('scan f32', 2 ** 30, 4, 850e-6), transport: 'ipc' },
+      { work: 'sort u32', by: 'Tandem', elements: 2 ** 30, devices: 4, impossible: 'unsupported' },
+    ]
+    const measured = {
+      kind: 'primitives',
+      date: '2026-11-23',
+      commit: 'abc',
+      machine: 'Four GPUs',
+      results,
+    } as const
+    const text =
+      '<!-- primitives:vectors -->\none\n<!-- /primitives -->\n<!-- several-primitives:several -->\nfour\n<!-- /several-primitives -->\n'
+    expect(withFigures(text, measured, 'x.json')).toBe(`<!-- primitives:vectors -->
+one
+<!-- /primitives -->
+<!-- several-primitives:several -->
+Four GPUs, 2026-11-23, commit abc; from \`x.json\`.
+
+| work | elements | GPUs | one GPU | these GPUs | ratio |
+|---|---|---|---|---|---|
+| scan f32 | 2³⁰ | 4 | 3,000 µs | 800 µs | 3.75 |
+| histogram f32 even | 2²⁸ | 4 | 281 µs | 75.2 µs | 3.74 |
+| fft 1024³ | 2³⁰ | 4 | out-of-memory | 9,000 µs |  |
+| scan f32 | 2³⁰ | 4, \`ipc\` | 3,000 µs | 850 µs | 3.53 |
+| sort u32 | 2³⁰ | 4 |  | unsupported |  |
+<!-- /several-primitives -->
+`)
   })
   it('change with the table', () => {
     const other = { ...table, ours: table.ours.map((r: { rate: number }) => ({ ...r, rate: r.rate * 2 })) }

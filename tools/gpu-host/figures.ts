@@ -1,10 +1,11 @@
 /*
  * Puts the figures of a measured table into the documents that quote them:
  *   node tools/gpu-host/figures.ts docs/measurements/TABLE.json [--from FIGURES.jsonl --machine NAME --commit ID]
- * With `--from`, the table is first written from the lines of primitives.ts and its peers. Replaces what stands between `<!-- KIND:NAME -->` and `<!-- /KIND -->` in README.md, docs/performance.md
- * and docs/performance/*.md. KIND is `figures` or `tensor` for table.ts, `ranks` for its --ways (`2-ranks`
- * where two ranks were measured), `primitives` for primitives.ts and `webgpu-api` for calls.bench.ts;
- * `blocks` has the names.
+ * With `--from`, the table is first written from the lines of primitives.ts and its peers. Replaces what
+ * stands between `<!-- KIND:NAME -->` and `<!-- /KIND -->` in README.md, docs/performance.md and
+ * docs/performance/*.md. KIND is `figures` or `tensor` for table.ts, `ranks` for its --ways (`2-ranks` where
+ * two ranks were measured), `primitives` for primitives.ts (`several-primitives` where several GPUs were
+ * measured) and `webgpu-api` for calls.bench.ts; `blocks` has the names.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -26,7 +27,8 @@ import {
 
 const topics = readdirSync(new URL('../../docs/performance', import.meta.url))
 export const documents = [
-  ...['README.md', 'docs/performance.md'],
+  'README.md',
+  'docs/performance.md',
   ...topics.map((name) => `docs/performance/${name}`),
 ]
 
@@ -38,13 +40,16 @@ type Blocks<Table> = Readonly<Record<string, (table: Table) => Rows>>
 
 /** A document with its blocks replaced. */
 export function withFigures(text: string, table: QuotedTable, path: string): string {
-  const kind =
-    table.kind === 'bench'
-      ? 'figures'
-      : table.kind === 'ranks' && table.ranks !== 4
-        ? `${table.ranks}-ranks`
-        : table.kind
+  const kind = kindOf(table)
   return withNamedBlocks(text, kind, (name) => figures(name, table, path))
+}
+
+function kindOf(table: QuotedTable): string {
+  if (table.kind === 'bench') return 'figures'
+  if (table.kind === 'ranks' && table.ranks !== 4) return `${table.ranks}-ranks`
+  if (table.kind === 'primitives' && table.results.some(({ devices }) => devices > 1))
+    return 'several-primitives'
+  return table.kind
 }
 
 /** The text of one named block. */
@@ -89,7 +94,9 @@ const blocks: {
         .filter(({ work, shape }) => work === 'sum' && shape.elements === 2 ** 22)
         .filter(({ variant }) => /tandem cuda \S+ \S+/.test(variant))
         .map(({ variant, seconds, rate }) => [
-          ...[`\`${variant.split(' ').at(-1)}\``, time(seconds), `${(rate / 1e9).toFixed(1)} GB/s`],
+          `\`${variant.split(' ').at(-1)}\``,
+          time(seconds),
+          `${(rate / 1e9).toFixed(1)} GB/s`,
         ]),
     ],
   },
@@ -138,7 +145,9 @@ const blocks: {
     errors: ({ errors = [] }) => [
       ['input', 'k', 'W', '`split`', '`ieee`', 'cuBLAS f32', 'cuBLAS TF32', 'largest'],
       ...errors.map(({ input, k, window, rms, largest }) => [
-        ...[input, `${k}`, `${window}`],
+        input,
+        `${k}`,
+        `${window}`,
         ...['split', 'ieee', 'cuBLAS f32', 'cuBLAS TF32'].map((of) => rms[of]!.toFixed(2)),
         largest.split!.toFixed(2),
       ]),
@@ -148,7 +157,7 @@ const blocks: {
   primitives: {
     vectors: (table) => primitiveRows(table, ({ work, devices }) => devices === 1 && !work.startsWith('fft')),
     fft: (table) => primitiveRows(table, ({ work, devices }) => devices === 1 && work.startsWith('fft')),
-    several: (table) => primitiveRows(table, ({ devices }) => devices > 1),
+    several: severalRows,
   },
   'webgpu-api': {
     calls: ({ rows }) => [
@@ -156,7 +165,10 @@ const blocks: {
       ...rows
         .filter(({ name }) => name !== 'submits a training step')
         .map(({ name, tandem, dawn }) => [
-          ...[name, time(tandem * 1e-6), time(dawn * 1e-6), (tandem / dawn).toFixed(2)],
+          name,
+          time(tandem * 1e-6),
+          time(dawn * 1e-6),
+          (tandem / dawn).toFixed(2),
         ]),
     ],
   },
@@ -221,7 +233,9 @@ function comparisons({ ours, peers }: BenchTable): Comparison[] {
   const mine = (work: string, devices: number, shape: Shape, variant = 'tandem cuda overlapped') =>
     findResult(ours, work, variant, shape, devices)
   const beside = (title: string, instead: string, devices: number, work: string, shape: Shape) => ({
-    ...{ title, instead, ours: mine(work, devices, shape) },
+    title,
+    instead,
+    ours: mine(work, devices, shape),
     theirs: findResult(peers, work, instead, shape, devices),
   })
   const named = (side: number, devices: number) => `${side}², ${devices} ${devices === 1 ? 'GPU' : 'GPUs'}`
@@ -231,7 +245,8 @@ function comparisons({ ours, peers }: BenchTable): Comparison[] {
         ['copy', 'tiles copied'],
         ['scatter', 'direct writes'],
       ].map(([transport, name]) => ({
-        ...{ title: `transpose ${named(side, devices)}, ${name}`, instead: 'serial' },
+        title: `transpose ${named(side, devices)}, ${name}`,
+        instead: 'serial',
         ours: mine('transpose', devices, square(side), ` overlapped ${transport}`),
         theirs: mine('transpose', devices, square(side), ` serial ${transport}`),
       })),
@@ -262,7 +277,8 @@ function comparisons({ ours, peers }: BenchTable): Comparison[] {
         beside(`SGEMM ${sizeText(shape as Shape)}, 1 GPU`, 'cuBLAS', 1, 'gemm', shape as Shape),
       ),
     {
-      ...{ title: 'SGEMM 32768³, 4 GPUs', instead: '1 GPU' },
+      title: 'SGEMM 32768³, 4 GPUs',
+      instead: '1 GPU',
       ours: mine('gemm', 4, cube(32768), ' resident'),
       theirs: mine('gemm', 1, cube(32768), ' resident'),
     },
@@ -270,11 +286,14 @@ function comparisons({ ours, peers }: BenchTable): Comparison[] {
       beside(`SGEMM ${side}³ from host memory, 4 GPUs`, 'cuBLASXt', 4, 'gemm-streamed', cube(side)),
     ),
     ...nvidiaJacobi.map(([devices, side, seconds]) => ({
-      ...{ title: `Jacobi ${named(side, devices)}, per iteration`, instead: 'NVIDIA’s sample (quoted)' },
-      ...{ ours: mine('jacobi', devices, square(side)), theirs: seconds },
+      title: `Jacobi ${named(side, devices)}, per iteration`,
+      instead: 'NVIDIA’s sample (quoted)',
+      ours: mine('jacobi', devices, square(side)),
+      theirs: seconds,
     })),
     {
-      ...{ title: 'Jacobi 16384², 1 GPU, per iteration', instead: 'one sweep per pass' },
+      title: 'Jacobi 16384², 1 GPU, per iteration',
+      instead: 'one sweep per pass',
       ours: mine('jacobi', 1, square(16384)),
       theirs: mine('jacobi', 1, square(16384), ' one sweep a pass')?.seconds,
     },
@@ -366,21 +385,51 @@ function costRows({ rings, runs }: RankTable): Rows {
 }
 
 function primitiveRows({ results }: PrimitivesTable, chosen: (figure: PrimitivesFigure) => boolean): Rows {
-  const microseconds = (seconds: number) =>
-    `${(1e6 * seconds).toLocaleString('en', { maximumFractionDigits: seconds < 1e-4 ? 1 : 0 })} µs`
+  const measured = results.flatMap((r) => (r.seconds === undefined ? [] : [{ ...r, seconds: r.seconds }]))
   return [
     ['work', 'elements', 'GPUs', 'Tandem', '10⁹ elements/s', 'peer: its time, and over Tandem’s'],
-    ...results
+    ...measured
       .filter((figure) => figure.by === 'Tandem' && chosen(figure))
       .map(({ work, elements, devices, seconds }) => [
-        ...[work, elementsText(elements), `${devices}`],
-        ...[microseconds(seconds), (elements / seconds / 1e9).toFixed(1)],
-        results
+        work,
+        elementsText(elements),
+        `${devices}`,
+        microseconds(seconds),
+        (elements / seconds / 1e9).toFixed(1),
+        measured
           .filter((r) => r.by !== 'Tandem' && r.work === work && r.elements === elements)
           .map((r) => `${r.by} ${microseconds(r.seconds)}: ${(r.seconds / seconds).toFixed(2)}`)
           .join('; '),
       ]),
   ]
+}
+
+/** Several GPUs compared with one in the same job. */
+function severalRows({ results }: PrimitivesTable): Rows {
+  const ours = results.filter(({ by }) => by === 'Tandem')
+  const cell = ({ seconds, impossible = '' }: Partial<PrimitivesFigure> = {}) =>
+    seconds === undefined ? impossible : microseconds(seconds)
+  return [
+    ['work', 'elements', 'GPUs', 'one GPU', 'these GPUs', 'ratio'],
+    ...ours
+      .filter(({ devices }) => devices > 1)
+      .map((figure) => {
+        const { work, elements, devices, transport, seconds } = figure
+        const one = ours.find((r) => r.devices === 1 && r.work === work && r.elements === elements)
+        return [
+          work,
+          elementsText(elements),
+          `${devices}${transport ? `, \`${transport}\`` : ''}`,
+          cell(one),
+          cell(figure),
+          one?.seconds && seconds ? (one.seconds / seconds).toFixed(2) : '',
+        ]
+      }),
+  ]
+}
+
+function microseconds(seconds: number): string {
+  return `${(1e6 * seconds).toLocaleString('en', { maximumFractionDigits: seconds < 1e-4 ? 1 : 0 })} µs`
 }
 
 function elementsText(elements: number): string {
@@ -437,7 +486,11 @@ if (process.argv[1] !== undefined && import.meta.url.endsWith(process.argv[1].sp
     const lines = readFileSync(from, 'utf8').split('\n')
     const results = lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
     const table: PrimitivesTable = {
-      ...{ kind: 'primitives', date: new Date().toISOString(), commit, machine, results },
+      kind: 'primitives',
+      date: new Date().toISOString(),
+      commit,
+      machine,
+      results,
     }
     writeFileSync(path, `${JSON.stringify(table, null, 1)}\n`)
   }

@@ -2,8 +2,8 @@
 # Proves on a machine with NVIDIA GPUs what CI cannot:
 #   bash tools/gpu-host/proofs.sh [one] [SOAK]      one process: conformance and the algorithms' tests on all, two and one GPU and on WebGPU through Vulkan, canaries
 #        around clamped kernels, kernels that never end, the command line, the kernel corpus, compute-sanitizer, what a user without a library sees
-#   bash tools/gpu-host/proofs.sh ranks [SOAK]      groups over processes: conformance, the algorithms' bits and time limits over every transport with a process for each GPU and
-#        with two, 1,000 random programs over 2 to 4 processes, memory, failures of ranks
+#   bash tools/gpu-host/proofs.sh ranks             groups over processes, one for each GPU: conformance, the algorithms' bits, time limits and 1,000 random programs over every transport
+#   bash tools/gpu-host/proofs.sh pairs [SOAK]      the same with two processes, memory, failures of ranks, and the soak test beside them where there are four GPUs or more
 # With SOAK seconds also a soak of that length. Needs `tools/gpu-bundle --webgpu` in .gpu-bundle, Open MPI's mpirun for `ranks` (first in PATH one that takes GPU memory, from
 # gpu-aware-openmpi.sh, for that transport too), and for Vulkan where no loader is installed, Debian's packages in .gl. Logs come to $OUT/logs.tgz, renewed every 10 s, so
 # that a call cut short leaves what it had. Figures are table.ts's.
@@ -98,39 +98,57 @@ others() {
   done
 }
 
-# job SECONDS NAME PROCESSES PROGRAM ARGUMENTS...: a program of backend-mpi's tests, with one GPU for each process
+# job GPUS SECONDS NAME PROGRAM ARGUMENTS...: a program of backend-mpi's tests, with one process for each of the GPUs
 job() {
-  local ranks=packages/backend-mpi/src/testing
-  proof "$(first "$3")" "$1" "$2" mpirun --bind-to none -n "$3" \
+  local ranks=packages/backend-mpi/src/testing commas=${1//[^,]/}
+  proof "$1" "$2" "$3" mpirun --bind-to none -n $((${#commas} + 1)) \
     $run --disable-warning=ExperimentalWarning --import "./$ranks/source-hooks.ts" "$ranks/ranks/$4" "${@:5}"
 }
 
-several_processes() {
-  local transports="ipc nccl staged" transport processes
-  if ompi_info --parsable --all 2>/dev/null | grep -q 'mpi_built_with_cuda_support:value.*true'; then
-    transports="$transports gpu-aware"
-  else echo "gpu-aware: not run, since this Open MPI does not take GPU memory" >>"$logs/summary.txt"; fi
-  # One proof after another, since ranks of two jobs would take turns on each GPU.
-  for processes in $(printf '%s\n' "$count" 2 | sort -rnu); do
-    job 60 "chosen-$processes" "$processes" transport.ts cuda
-    for transport in $transports; do
-      job 90 "conformance-$transport-$processes" "$processes" conformance.ts cuda "$transport"
-      job 180 "algorithms-$transport-$processes" "$processes" algorithms.ts cuda "$transport"
-      job 60 "time-limit-$transport-$processes" "$processes" time-limit.ts cuda "$transport"
-    done
-  done
+# The transports that work here. Jobs on the same GPUs run one after another, since their ranks would take turns on each GPU.
+transports="ipc nccl staged"
+if [ "$part" = one ]; then :
+elif ompi_info --parsable --all 2>/dev/null | grep -q 'mpi_built_with_cuda_support:value.*true'; then transports="$transports gpu-aware"
+else echo "gpu-aware: not run, since this Open MPI does not take GPU memory" >>"$logs/summary.txt"; fi
+
+# on_gpus GPUS: what is tested for any number of processes
+on_gpus() {
+  local commas=${1//[^,]/} transport
+  local processes=$((${#commas} + 1))
+  job "$1" 60 "chosen-$processes" transport.ts cuda
   for transport in $transports; do
-    for processes in 2 3 4; do
-      [ "$processes" -gt "$count" ] || job 240 "random-$transport-$processes" "$processes" random-programs.ts cuda "$transport" 1000 "$processes"
-    done
-    # Memory that a late rank still maps comes back: two thirds of a GPU's, allocated over and over.
-    FAKE_CUDA_MEMORY=$(($(nvidia-smi --query-gpu=memory.free --format=csv,noheader,nounits | sort -n | head -1) * 1048576)) job 120 "memory-$transport" 2 memory.ts "$transport" cuda
+    job "$1" 90 "conformance-$transport-$processes" conformance.ts cuda "$transport"
+    job "$1" 180 "algorithms-$transport-$processes" algorithms.ts cuda "$transport"
+    job "$1" 60 "time-limit-$transport-$processes" time-limit.ts cuda "$transport"
+    job "$1" 240 "random-$transport-$processes" random-programs.ts cuda "$transport" 1000 "$processes"
   done
-  proof "$all" 300 failures $run vitest run --root packages/backend-mpi src/rank-failures.test.ts
-  [ "$soak" -eq 0 ] || proof "$all" $((soak + 150)) soak $run tools/gpu-host/soak.ts "$soak" cuda "$count"
 }
 
-case $part in ranks) several_processes ;; *) one_process ;; esac
+pairs() {
+  local transport soaked
+  if [ "$count" -ge 4 ]; then soak_ranks 2,3 & soaked=$!; fi
+  on_gpus 0,1
+  # Memory that a late rank still maps comes back: two thirds of a GPU's, allocated over and over. What Open MPI itself has mapped would not.
+  for transport in $transports; do
+    OMPI_MCA_btl_smcuda_use_cuda_ipc=0 FAKE_CUDA_MEMORY=$(($(nvidia-smi --id=0,1 --query-gpu=memory.free --format=csv,noheader,nounits | sort -n | head -1) * 1048576)) job 0,1 120 "memory-$transport" memory.ts "$transport" cuda
+  done
+  proof 0,1 300 failures $run vitest run --root packages/backend-mpi src/rank-failures.test.ts
+  if [ "$count" -ge 4 ]; then wait "$soaked"; else soak_ranks 0,1; fi
+}
+
+# soak_ranks GPUS
+soak_ranks() {
+  local commas=${1//[^,]/}
+  [ "$soak" -eq 0 ] || proof "$1" $((soak + 150)) soak $run tools/gpu-host/soak.ts "$soak" cuda $((${#commas} + 1))
+}
+
+ranks() {
+  local transport
+  on_gpus "$all"
+  [ "$count" -lt 4 ] || for transport in $transports; do job 0,1,2 240 "random-$transport-3" random-programs.ts cuda "$transport" 1000 3; done
+}
+
+case $part in ranks) ranks ;; pairs) pairs ;; *) one_process ;; esac
 keep
 cat "$logs/summary.txt"
 # What fails without a library is meant to.

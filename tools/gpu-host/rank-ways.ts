@@ -100,26 +100,22 @@ export function measureWays(values: RankValues): void {
     const script = import.meta.resolve('./table.ts').slice('file://'.length)
     const rows = values.rows ?? usualRows
     const options = [
-      ...[
-        '--disable-warning=ExperimentalWarning',
-        script,
-        '--no-peers',
-        '--no-verify',
-        '--no-tune',
-        '--brief',
-      ],
-      ...[
-        '--seed',
-        seed,
-        '--backend',
-        values.backend,
-        '--rows',
-        rows,
-        '--counts',
-        values.ranks,
-        '--out',
-        job,
-      ],
+      '--disable-warning=ExperimentalWarning',
+      script,
+      '--no-peers',
+      '--no-verify',
+      '--no-tune',
+      '--brief',
+      '--seed',
+      seed,
+      '--backend',
+      values.backend,
+      '--rows',
+      rows,
+      '--counts',
+      values.ranks,
+      '--out',
+      job,
     ]
     const { execPath } = process
     if (way === 'one') start(way, mostSeconds, execPath, [...options, '--devices', values.ranks])
@@ -172,7 +168,10 @@ export function measureWays(values: RankValues): void {
     const crowded = availableParallelism() < ranks
     return [
       ...(crowded ? ['--oversubscribe', '--mca', 'mpi_yield_when_idle', '1'] : []),
-      ...['--bind-to', 'none', '-n', values.ranks],
+      '--bind-to',
+      'none',
+      '-n',
+      values.ranks,
     ]
   }
 
@@ -230,7 +229,11 @@ export function measureWays(values: RankValues): void {
       date,
       commit: values.commit,
       machine,
-      ...{ ranks, results, rings, runs, failures },
+      ranks,
+      results,
+      rings,
+      runs,
+      failures,
     }
     writeFileSync(out, `${JSON.stringify(table, null, 1)}\n`)
     return table

@@ -11,6 +11,7 @@ import {
   type Report,
   readElements,
   reduce,
+  reductionKernelNames,
   transpose,
 } from '@tandem-gpu/algorithms'
 import { type DeviceGroup, foldWorkgroups } from '@tandem-gpu/core'
@@ -100,18 +101,10 @@ async function sums(job: Job): Promise<void> {
   })
 }
 
-const ladderKernels = [
-  'atomic',
-  'interleaved-divergent',
-  'interleaved-conflicts',
-  'sequential',
-  'best',
-] as const
-
 async function ladder(job: Job): Promise<void> {
   const options = { ...timingOf(job).timing, elements: 2 ** 22, type: 'i32', repetitions: 100 } as const
   await job.on([1], async (group) => {
-    for (const kernel of ladderKernels) job.add(await reduce(group, { ...options, kernel }), kernel)
+    for (const kernel of reductionKernelNames) job.add(await reduce(group, { ...options, kernel }), kernel)
   })
 }
 
@@ -265,8 +258,14 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgr
     const seconds = middle(times)
     const verified = Buffer.from(wanted.buffer).equals(Buffer.from((await group.queue.read(y)).buffer))
     job.push({
-      ...{ work: `copy of ${4 * width} bytes an invocation`, variant: group.backend, devices: 1 },
-      ...{ shape: { elements }, seconds, rate: (8 * elements) / seconds, unit: 'B/s', verified },
+      work: `copy of ${4 * width} bytes an invocation`,
+      variant: group.backend,
+      devices: 1,
+      shape: { elements },
+      seconds,
+      rate: (8 * elements) / seconds,
+      unit: 'B/s',
+      verified,
     })
   }
   x.destroy()
@@ -275,9 +274,17 @@ fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(num_workgroups) workgr
 
 /** Rows whose check takes minutes are last, so that a job that is cut short still has the others. */
 export const rows: Readonly<Record<string, (job: Job) => Promise<void>>> = {
-  ...{ transpose: transposes, schedules, sum: sums, ladder, gemm: products, jacobi: jacobis },
-  ...{ products: tensorProducts, several, 'same-gpu': sameGpu },
-  ...{ 'gemm-resident': residentProducts, 'gemm-streamed': streamedProducts },
+  transpose: transposes,
+  schedules,
+  sum: sums,
+  ladder,
+  gemm: products,
+  jacobi: jacobis,
+  products: tensorProducts,
+  several,
+  'same-gpu': sameGpu,
+  'gemm-resident': residentProducts,
+  'gemm-streamed': streamedProducts,
 }
 
 /** Rows that form a separate table. */

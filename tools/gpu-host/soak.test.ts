@@ -17,7 +17,7 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     expect(status).toBe(0)
   })
 
-  it('fails where a job does not do what it should', () => {
+  it('fails if a job does not do what it should', () => {
     const { status, summary } = soak('nonsense')
     expect(summary.problems).toHaveLength(1)
     expect(status).toBe(1)

@@ -117,7 +117,12 @@ async function oneJob(): Promise<void> {
   const rounds = victim === undefined ? 1 + pick(5) : 1_000_000
   let timer: NodeJS.Timeout | undefined
   const { exitCode, text, seconds, disturbed, ...result } = await runRankJob({
-    ...{ inner, ranks, transport, seed: itsSeed, role: 'work', rounds },
+    inner,
+    ranks,
+    transport,
+    seed: itsSeed,
+    role: 'work',
+    rounds,
     onLine(_, control) {
       if (victim === undefined || timer !== undefined || control.processes.size < ranks) return
       timer = setTimeout(() => control.kill(victim), killAfterMilliseconds)

@@ -120,7 +120,12 @@ export interface PrimitivesFigure {
   readonly by: string
   readonly elements: number
   readonly devices: number
-  readonly seconds: number
+  /** How the devices exchange data if each belongs to another process. */
+  readonly transport?: string
+  /** Absent if the devices cannot do this work. */
+  readonly seconds?: number
+  /** The code of the error in that case. */
+  readonly impossible?: string
 }
 
 /** The document of primitives.ts and its peers. */

@@ -101,7 +101,11 @@ const peers: readonly BenchResult[] = [
 /** The names of the works in tools/peers. */
 const workOf: Readonly<Record<string, string>> = { reduce: 'sum', matmul: 'gemm' }
 const job: Omit<Job, 'sizes'> = {
-  ...{ seed: Number(values.seed), verify: values.verify, brief: values.brief, tuning, devices: all },
+  seed: Number(values.seed),
+  verify: values.verify,
+  brief: values.brief,
+  tuning,
+  devices: all,
   on: async (usual, body) => {
     // Rows for one device always run on one, and rows for several never do.
     const [single, mixed] = [usual.includes(1), usual.length > 1]
@@ -185,7 +189,11 @@ function save(): BenchTable {
       adapters: adapters.map(({ name, driver, software }) => ({ name, driver, software })),
       node: process.version,
     },
-    ...{ ours, peers, bits, rings, runs },
+    ours,
+    peers,
+    bits,
+    rings,
+    runs,
     ...(host && { host }),
     ...(values.errors && { errors: read(values.errors) }),
   }

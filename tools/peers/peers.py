@@ -359,7 +359,9 @@ def transforms():
     del x, y
     torch.cuda.empty_cache()
     x = random_complex(1 << 30)
-    complex_array(x, torch.empty_like(x), (1024, 1024, 1024), (0, 1, 2))
+    y = torch.empty_like(x)
+    complex_array(x, y, (16384, 16384), (0, 1))
+    complex_array(x, y, (1024, 1024, 1024), (0, 1, 2))
 
 
 def main():

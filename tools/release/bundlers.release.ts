@@ -134,7 +134,7 @@ describe.each(bundlers)('%s', (name, bundle) => {
     expect(stdout.trim()).toBe('true 1 4 2 5 3 6')
   })
 
-  it('makes a bundle that says what to do, where it takes the packages in by mistake', async () => {
+  it('makes a bundle that says what to do if it includes the packages by mistake', async () => {
     const out = folder('mistaken')
     await bundle(out, true)
     // Simulates another machine: some bundlers write paths of this one into the code.

@@ -67,7 +67,7 @@ describe('a project that installs the packages by name', () => {
 })
 
 describe('the tandem command', () => {
-  it('names the backend to install where none is installed', async () => {
+  it('names the backend to install if none is installed', async () => {
     const cwd = newProject('alone', npmrc)
     await mustRun('npm', ['install', '--no-audit', '--no-fund', '@tandem-gpu/cli'], { cwd })
     expect(existsSync(join(cwd, 'node_modules/webgpu'))).toBe(false)

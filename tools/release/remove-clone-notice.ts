@@ -10,8 +10,10 @@ import { fileURLToPath } from 'node:url'
  */
 export const noticeDocuments = [
   'README.md',
+  'docs/guides/add-an-algorithm.md',
   'docs/guides/install.md',
   'docs/guides/vite.md',
+  'docs/guides/write-a-backend.md',
   'docs/guides/your-first-kernel.md',
   'site/home.md',
 ] as const

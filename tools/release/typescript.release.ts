@@ -69,8 +69,14 @@ async function errorsOfOurs(
   files: readonly string[],
 ) {
   const options = {
-    ...{ target: 'es2022', module: 'nodenext', strict: true, noEmit: true, lib, types: typeRoots },
-    ...{ skipLibCheck: false, exactOptionalPropertyTypes: true },
+    target: 'es2022',
+    module: 'nodenext',
+    strict: true,
+    noEmit: true,
+    lib,
+    types: typeRoots,
+    skipLibCheck: false,
+    exactOptionalPropertyTypes: true,
   }
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files }))
   const { status, output } = await tryRun(tools.node24, [tsc, '-p', project, '--pretty', 'false'], {

@@ -83,7 +83,12 @@ function rankChecks(source: string): Check[] {
 export const checks: readonly Check[] = [
   ...inOneProcess.map(
     ([title, gpus, program, measured, source]): Check => ({
-      ...{ title, way: 'one process', gpus, program, measured, source },
+      title,
+      way: 'one process',
+      gpus,
+      program,
+      measured,
+      source,
     }),
   ),
   ...rankTables.flatMap(rankChecks),

@@ -112,7 +112,9 @@ export function jacobiOf(rows: number, columns: number, decomposition: Decomposi
     const fuse = decomposition === '1d' && grid.blocks.every((block) => block.rows >= fusedSweeps)
     const kernels = await compileJacobi(group, { transport: 'copy', source: false, fuse })
     const field = await allocateField(group, rows, columns, decomposition, {
-      ...{ source: false, columnHalos: true, haloRows: fuse ? fusedSweeps : 1 },
+      source: false,
+      columnHalos: true,
+      haloRows: fuse ? fusedSweeps : 1,
     })
     const options = { iterations: 1000, residualEvery: 100, schedule: 'overlapped' } as const
     const body = new JacobiIteration(field, kernels, options).body()

@@ -38,7 +38,10 @@ export function shippedModules() {
       bounds = 'clamp',
       workgroupsPerMultiprocessor,
     }) => ({
-      ...{ label, wgsl, bounds, workgroupsPerMultiprocessor },
+      label,
+      wgsl,
+      bounds,
+      workgroupsPerMultiprocessor,
       module: lower(parseWgsl(wgsl, { label }), { entryPoint, constants }),
     }),
   )

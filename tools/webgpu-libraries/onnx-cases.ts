@@ -156,19 +156,29 @@ export function transformerBlock({ length, width, heads, inner }: BlockSize): On
   const scaled = (rowCount: number, columns: number, seed: number) =>
     values(rowCount * columns, seed).map((value) => value / Math.sqrt(rowCount))
   const weights = {
-    ...{ wq: scaled(width, width, 2), wk: scaled(width, width, 3), wv: scaled(width, width, 4) },
-    ...{ wo: scaled(width, width, 5), w1: scaled(width, inner, 6), w2: scaled(inner, width, 7) },
+    wq: scaled(width, width, 2),
+    wk: scaled(width, width, 3),
+    wv: scaled(width, width, 4),
+    wo: scaled(width, width, 5),
+    w1: scaled(width, inner, 6),
+    w2: scaled(inner, width, 7),
   }
   const x = values(length * width, 8)
   const norm = (input: string, output: string): Node => ({
-    ...{ op: 'LayerNormalization', inputs: [input, 'one', 'zero'], outputs: [output] },
+    op: 'LayerNormalization',
+    inputs: [input, 'one', 'zero'],
+    outputs: [output],
     attributes: { axis: -1, epsilon: { float: 1e-5 } },
   })
   const matmul = (left: string, right: string, output: string): Node => ({
-    ...{ op: 'MatMul', inputs: [left, right], outputs: [output] },
+    op: 'MatMul',
+    inputs: [left, right],
+    outputs: [output],
   })
   const add = (left: string, right: string, output: string): Node => ({
-    ...{ op: 'Add', inputs: [left, right], outputs: [output] },
+    op: 'Add',
+    inputs: [left, right],
+    outputs: [output],
   })
   const nodes: Node[] = [
     norm('x', 'n1'),
@@ -176,12 +186,10 @@ export function transformerBlock({ length, width, heads, inner }: BlockSize): On
     matmul('n1', 'wk', 'k'),
     matmul('n1', 'wv', 'v'),
     {
-      ...{
-        op: 'MultiHeadAttention',
-        domain: 'com.microsoft',
-        inputs: ['q', 'k', 'v'],
-        outputs: ['attended'],
-      },
+      op: 'MultiHeadAttention',
+      domain: 'com.microsoft',
+      inputs: ['q', 'k', 'v'],
+      outputs: ['attended'],
       attributes: { num_heads: heads },
     },
     matmul('attended', 'wo', 'projected'),

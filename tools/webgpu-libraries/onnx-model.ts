@@ -105,11 +105,17 @@ export function onnxModel(
       graph: {
         name: 'graph',
         node: nodes.map(({ op, domain, inputs, outputs, attributes = {} }, i) => ({
-          ...{ name: `${op} ${i}`, op_type: op, input: inputs, output: outputs, domain: domain ?? '' },
+          name: `${op} ${i}`,
+          op_type: op,
+          input: inputs,
+          output: outputs,
+          domain: domain ?? '',
           attribute: Object.entries(attributes).map(attribute),
         })),
         initializer: Object.entries(constants).map(([name, { type = 'float32', dims, data }]) => ({
-          ...{ name, dims, data_type: elementTypes[type] },
+          name,
+          dims,
+          data_type: elementTypes[type],
           raw_data: new Uint8Array(data.buffer, data.byteOffset, data.byteLength),
         })),
         input: Object.entries(inputs).map(valueInfo),

@@ -80,8 +80,11 @@ describe('TensorFlow.js', () => {
       row.map((value, column) => Math.max(0, value + column - 2)),
     )
     const result = tf.fused.matMul({
-      ...{ a: matrix(a, 6), b: matrix(b, 6), transposeB: true },
-      ...{ bias: tf.tensor1d([-2, -1, 0, 1]), activation: 'relu' },
+      a: matrix(a, 6),
+      b: matrix(b, 6),
+      transposeB: true,
+      bias: tf.tensor1d([-2, -1, 0, 1]),
+      activation: 'relu',
     })
     expectNear(await result.data(), expected.flat(), 1e-4)
   })

@@ -111,7 +111,9 @@ describe("TypeGPU, with functions that say 'use gpu'", () => {
 
   it('moves structures', async () => {
     const start = Array.from({ length: 5 }, (_, i) => ({
-      ...{ position: d.vec3f(i, 2 * i, 3 * i), mass: i + 1, velocity: d.vec3f(1, -1, 0.5) },
+      position: d.vec3f(i, 2 * i, 3 * i),
+      mass: i + 1,
+      velocity: d.vec3f(1, -1, 0.5),
     }))
     const particles = root.createMutable(d.arrayOf(Particle, 5), start)
     const step = root.createUniform(d.f32, 0.5)

@@ -20,7 +20,11 @@ const script = fileURLToPath(new URL('.cache/whole-operations-work.mjs', import.
 await build({
   entryPoints: [fileURLToPath(new URL('whole-operations-work.ts', import.meta.url))],
   outfile: script,
-  ...{ bundle: true, platform: 'node', format: 'esm', mainFields: ['module', 'main'], logLevel: 'error' },
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  mainFields: ['module', 'main'],
+  logLevel: 'error',
   // The bundle loads Node's modules with `require`.
   banner: {
     js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)",

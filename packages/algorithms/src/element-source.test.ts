@@ -12,7 +12,7 @@ describe('generatedElements', () => {
     expect(new Set(whole).size).toBeGreaterThan(990)
   })
 
-  it('depends on the seed, also beyond 2^32 elements', async () => {
+  it('depends on the seed, even beyond 2^32 elements', async () => {
     const at = (seed: number, offset: number) =>
       readElements(generatedElements('i32', seed), 'i32', offset, 4)
     expect(await at(1, 0)).not.toEqual(await at(2, 0))

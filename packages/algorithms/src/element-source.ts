@@ -84,6 +84,16 @@ export async function giveTurn(): Promise<void> {
   turnBegan = performance.now()
 }
 
+const pieceLength = 2 ** 15
+
+/** Calls `work` for consecutive ranges of 0 up to `count`. The event loop may turn after each. */
+export async function inPieces(count: number, work: (from: number, to: number) => void): Promise<void> {
+  for (let from = 0; from < count; from += pieceLength) {
+    work(from, Math.min(count, from + pieceLength))
+    await giveTurn()
+  }
+}
+
 /**
  * Reads `length` elements from flat index `offset`. For an array, returns a view of it, not a copy. Rejects
  * if the function does.

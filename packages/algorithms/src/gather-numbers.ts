@@ -1,5 +1,23 @@
 import { type Device, type DeviceGroup, OwnedResources } from '@tandem-gpu/core'
 import { GatherTree } from './gather-tree.ts'
+import type { MatrixSlice } from './sharded-matrix.ts'
+
+/**
+ * Returns `width` numbers for each slice of a matrix, in every process: each computes those of its devices'
+ * slices. Every process of the group must call this function.
+ */
+export async function gatherFromSlices<S extends Pick<MatrixSlice, 'device'>>(
+  group: DeviceGroup,
+  slices: readonly S[],
+  width: number,
+  compute: (slice: S, index: number) => Promise<ArrayLike<number>>,
+): Promise<Float64Array[]> {
+  const own = new Map<number, ArrayLike<number>>()
+  for (const [index, slice] of slices.entries())
+    if (slice.device.local) own.set(index, await compute(slice, index))
+  const all = await gatherNumbers(group, group.devices, width, (index) => own.get(index))
+  return slices.map((_, index) => all.subarray(index * width, (index + 1) * width))
+}
 
 /**
  * Returns `width` numbers for each of the `devices` (by ascending ordinal), in order, in every process.

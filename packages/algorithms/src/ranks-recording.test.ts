@@ -122,7 +122,10 @@ it('a rank of 256 sends and receives a few messages for the residuals of all blo
   const group = await openGroup({ backends: [imaginedRanks(5, count)] })
   const kernels = await compileJacobi(group, { transport: 'copy', source: false, fuse: false })
   const field = await allocateField(group, 4 * count, 64, '1d', {
-    ...{ source: false, columnHalos: true, haloRows: 1, devices: count },
+    source: false,
+    columnHalos: true,
+    haloRows: 1,
+    devices: count,
   })
   const options = { iterations: 2, residualEvery: 2, schedule: 'overlapped' } as const
   const iteration = new JacobiIteration(field, kernels, options)

@@ -187,7 +187,9 @@ it.each(['1d', '2d'] as const)(
       const results = await onRanks(async (group) => {
         const kernels = await compileJacobi(group, { transport: 'copy', source: false, fuse: false })
         const field = await allocateField(group, rows, columns, decomposition, {
-          ...{ source: false, columnHalos: true, haloRows: 1 },
+          source: false,
+          columnHalos: true,
+          haloRows: 1,
         })
         await writeState(field, input)
         const options = { iterations: 5, residualEvery: 5, schedule: 'overlapped' } as const

@@ -68,6 +68,11 @@ export interface Verification {
   readonly maxError: number
 }
 
+/** The outcome of a check that ran. */
+export function verdict(verified: boolean, verification: string, maxError: number): Verification {
+  return { checked: true, verified, verification, maxError }
+}
+
 /** For reports without a check. */
 export const notVerified: Verification = {
   checked: false,

@@ -9,3 +9,8 @@ export function requireResult(value: unknown, property: string, what: string, so
   if (typeof value === 'object' && value !== null && property in value) return
   throw new GpuError('validation', `${what} is ${describedValue(value)}; it must be ${source}.`)
 }
+
+/** The error for arguments that are wrong before anything runs. */
+export function invalid(message: string): GpuError {
+  return new GpuError('validation', message)
+}

@@ -1,11 +1,18 @@
 import { type Device, type DeviceGroup, GpuError } from '@tandem-gpu/core'
+import { characterOf } from './device-character.ts'
+
+/** How invocations that share values exchange them where that is fastest. */
+export function fastestVariant(group: DeviceGroup): 'subgroups' | 'workgroup' | 'serial' {
+  if (!characterOf(group).fastBarriers) return 'serial'
+  return hasSubgroupsOf32(group) ? 'subgroups' : 'workgroup'
+}
 
 /** Whether the subgroups of all devices have 32 lanes, whatever the kernel. */
 export function hasSubgroupsOf32({ devices }: DeviceGroup): boolean {
   return devices.every(isOf32)
 }
 
-/** Throws `unsupported` where the subgroups of a device may have another number of lanes than 32. */
+/** Throws `unsupported` if the subgroups of a device may have a number of lanes other than 32. */
 export function requireSubgroupsOf32({ devices }: DeviceGroup): void {
   const device = devices.find((candidate) => !isOf32(candidate))
   if (device === undefined) return

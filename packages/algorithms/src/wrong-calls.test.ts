@@ -216,7 +216,10 @@ it.each([
     'an output of another type before anything runs',
     () =>
       transpose(group, {
-        ...{ rows: 2, columns: 3, type: 'f32', output: new Int32Array(6) as never },
+        rows: 2,
+        columns: 3,
+        type: 'f32',
+        output: new Int32Array(6) as never,
         input: () => expect.unreachable('The input is read.'),
       }),
     'The output is Int32Array; elements of f32 need a Float32Array or a function.',

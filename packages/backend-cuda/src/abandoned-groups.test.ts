@@ -1,6 +1,7 @@
 // A run of a kernel that never checks the stop word exceeds its time limit, but ends. Only its group is lost.
 import { setTimeout } from 'node:timers/promises'
 import { type DeviceGroup, isGpuError, openGroup } from '@tandem-gpu/core'
+import { commandWords, openDeviceCommands } from '@tandem-gpu/core/backend'
 import { afterEach, expect, it } from 'vitest'
 import { cudaBackend } from './cuda.ts'
 import type { Translated } from './cuda-kernel.ts'
@@ -14,7 +15,10 @@ const settings = { FAKE_CUDA_DEVICES: 1, FAKE_CUDA_MEMORY: groupMemory }
 /** A kernel that takes FAKE_CUDA_BUSY_MS. */
 const untiring = (): Translated => ({
   source: 'extern "C" __global__ void untiring(unsigned char *x, unsigned long long bytes) { x[0] = 1; }',
-  ...{ entryName: 'untiring', workgroupSize: [1, 1, 1], dynamicSharedByteLength: 0, lineMap: [] },
+  entryName: 'untiring',
+  workgroupSize: [1, 1, 1],
+  dynamicSharedByteLength: 0,
+  lineMap: [],
   minimumComputeCapability: undefined,
   parameters: (['storage', 'byte-length'] as const).map((kind) => ({
     kind,
@@ -94,3 +98,32 @@ it('memory comes back once the run has ended, whether the group is destroyed bef
     await next.destroy()
   }
 })
+
+it('work of a lost command queue that does not end costs its group, which can be destroyed, and no other', async () => {
+  configureFake(settings)
+  const [lost, other] = [await open('lost'), await open('other')]
+  const x = await lost.devices[0]!.allocate('u32', 4)
+  const queue = openDeviceCommands(lost.devices[0]!, {
+    ...{ label: 'queue', timeoutSeconds: 0.2, flush: () => {}, onMessage: () => {} },
+  })
+  queue.createBuffer(1, 64, 'device')
+  queue.createBuffer(2, 64, 'host')
+  await queue.fence()
+  configureFake({ ...settings, FAKE_CUDA_COPY_MS: 15_000 })
+  queue.submit([], 1, Float64Array.from([commandWords.copy, 1, 0, 2, 0, 64]), new Uint8Array())
+  const fenced = queue.fence()
+  await expect(fenced).rejects.toMatchObject({ code: 'timeout' })
+  configureFake(settings)
+  const y = await other.devices[0]!.allocate('u32', 4)
+  expect(await other.queue.read(y)).toEqual(new Uint32Array(4))
+  const before = performance.now()
+  const reading = code(lost.queue.read(x))
+  await lost.destroy()
+  expect(performance.now() - before).toBeLessThan(13_000)
+  expect(await reading).toBe('device-lost')
+  expect(await other.queue.read(y)).toEqual(new Uint32Array(4))
+  y.destroy()
+  // The memory of the lost group comes back with the end of its work.
+  await setTimeout(6000)
+  expect(await other.destroy()).toEqual({ leaks: [] })
+}, 60_000)

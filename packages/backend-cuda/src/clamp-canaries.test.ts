@@ -60,7 +60,7 @@ const border = 64
 const outLength = 8
 const asFloat = new Float32Array(Uint32Array.of(canary).buffer)[0]!
 
-/** Shows the canaries of its own uniform block, and its trap record stands beside those of others. */
+/** Shows the canaries of its own uniform block; its trap record is next to those of others. */
 const witness = `
 struct P { index: u32, list: array<vec4<u32>, 4> }
 @group(0) @binding(0) var<uniform> p: P;

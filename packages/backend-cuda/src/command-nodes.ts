@@ -21,8 +21,10 @@ export interface PlanAddresses extends Links {
   internalKernel(entry: string, gpu: number): number
   /** Page-locked memory for a copy between GPUs that cannot access each other. */
   bounceAddress(command: number): number
-  /** The word that signals kernels to leave. */
+  /** The stop word of kernels that look at it in loops. */
   leaveAddress(gpu: number): number
+  /** The stop word of kernels that look at it where a workgroup begins; 0 if nothing stops them. */
+  startAddress(gpu: number): number
 }
 
 /**
@@ -215,6 +217,7 @@ function kernelParameters(
   return kernel.parameters.map((parameter) => {
     if (parameter.kind === 'trap-record') return memory.trapAddress(gpu) + commandIndex * trapRecordByteLength
     if (parameter.kind === 'stop-word') return memory.leaveAddress(gpu)
+    if (parameter.kind === 'stop-word-or-null') return memory.startAddress(gpu)
     const position = kernel.bindings[parameter.bindingIndex!]!
     const binding = byPosition.get(`${position.group}:${position.binding}`)!
     if (binding.kind === 'uniform') return memory.uniformAddress(gpu) + binding.byteOffset

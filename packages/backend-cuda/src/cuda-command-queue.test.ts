@@ -54,8 +54,13 @@ const increment = `
 function kernelSource(wgsl: string): KernelSource {
   const module = lower(parseWgsl(wgsl, { label: 'kernel' }))
   return {
-    ...{ label: 'kernel', wgsl, entryPoint: 'main', constants: {}, bounds: 'clamp' },
-    ...{ module, reflection: reflect(module) },
+    label: 'kernel',
+    wgsl,
+    entryPoint: 'main',
+    constants: {},
+    bounds: 'clamp',
+    module,
+    reflection: reflect(module),
   }
 }
 
@@ -206,6 +211,22 @@ it('mapped memory that the caller has transferred elsewhere stays readable after
   expect(new Uint8Array(moved).every((byte) => byte === 3)).toBe(true)
 })
 
+it('memory that could not be page-locked cannot be mapped', async () => {
+  const { queue, messages } = await opened()
+  configureFake({ FAKE_FAIL: 'cuMemHostRegister:2:1' })
+  queue.createBuffer(1, 65_536, 'host')
+  await expect(queue.map(1, 0, 65_536)).rejects.toMatchObject({ code: 'out-of-memory' })
+  expect(messages).toMatchObject([{ kind: 'out-of-memory', buffer: 1 }])
+  configureFake()
+  // Whoever does not wait gets an exception.
+  expect(() => queue.mappedRange(1, 0, 65_536)).toThrow('has no memory')
+  queue.destroyBuffer(1)
+  queue.createBuffer(1, 65_536, 'host')
+  await queue.map(1, 0, 65_536)
+  expect(queue.mappedRange(1, 0, 65_536).byteLength).toBe(65_536)
+  await queue.close()
+})
+
 it('a write to mapped memory that had to wait for room leaves the writes after it whole', async () => {
   const { queue } = await opened()
   const byteLength = 80 * 2 ** 20
@@ -222,7 +243,10 @@ it('a write to mapped memory that had to wait for room leaves the writes after i
 it('page-locked memory that was destroyed is nobody else’s while a lost queue still copies to it', async () => {
   const { group, queue: other } = await opened()
   const lost = openDeviceCommands(group.devices[0]!, {
-    ...{ label: 'lost', timeoutSeconds: 0.1, flush: () => {}, onMessage: () => {} },
+    label: 'lost',
+    timeoutSeconds: 0.1,
+    flush: () => {},
+    onMessage: () => {},
   })
   lost.createBuffer(1, 65_536, 'device')
   lost.createBuffer(2, 65_536, 'host')
@@ -262,6 +286,100 @@ it('more workgroups than any kernel could run, read from a buffer, end with the 
   await Promise.all([queue.close(), other.close()])
 })
 
+describe('a time limit counts the work that it limits, and nothing else', () => {
+  /** A program on the queue's device, and a queue with a time limit in seconds. */
+  async function limited(timeoutSeconds: number) {
+    const { group, queue: other } = await opened()
+    const kernel = await group.compile({ wgsl: increment })
+    const x = await group.devices[0]!.allocate('u32', 1)
+    const program = group.record((r) => r.dispatch(kernel, { workgroups: 1, args: { x } }))
+    await program.prepare()
+    const messages: QueueMessage[] = []
+    const onMessage = (message: QueueMessage) => messages.push(message)
+    const options = { label: 'limited', timeoutSeconds, flush: () => {}, onMessage }
+    const queue = openDeviceCommands(group.devices[0]!, options)
+    for (const each of [queue, other]) {
+      each.createBuffer(1, 65_536, 'device')
+      each.createBuffer(2, 65_536, 'host')
+    }
+    await Promise.all([queue.fence(), other.fence()])
+    const expectWhole = async () => {
+      await queue.fence()
+      expect(messages).toEqual([])
+      configureFake()
+      await Promise.all([queue.close(), other.close()])
+      for (const one of [program, kernel, x]) one.destroy()
+    }
+    return { group, queue, other, program, expectWhole }
+  }
+  const copyToHost = [copy, 1, 0, 2, 0, 65_536]
+
+  it('the limit of a submit, not the program that runs after it', async () => {
+    const { group, queue, program, expectWhole } = await limited(1)
+    configureFake({ FAKE_CUDA_COPY_MS: 50, FAKE_CUDA_BUSY_MS: 2000 })
+    submit(queue, copyToHost)
+    await group.queue.run(program)
+    await expectWhole()
+  })
+
+  it('the limit of a submit, not the transfer after it', async () => {
+    const { group, queue, expectWhole } = await limited(1)
+    const long = await group.devices[0]!.allocate('u8', 256 * 2 ** 20)
+    configureFake({ FAKE_CUDA_COPY_MS: 100 })
+    submit(queue, copyToHost)
+    await group.queue.read(long)
+    await group.queue.write(long, new Uint8Array(long.length))
+    await expectWhole()
+    long.destroy()
+  })
+
+  it('the limit of a submit, not what another queue waits for', async () => {
+    const { group, queue, other, program, expectWhole } = await limited(1)
+    // More than fits into staging memory, so that the call waits for the GPU.
+    const data = new Uint8Array(80 * 2 ** 20)
+    other.createBuffer(3, data.length, 'device')
+    configureFake({ FAKE_CUDA_COPY_MS: 300 })
+    submit(queue, copyToHost)
+    submit(other, [write, 3, 0, 0, data.length], data)
+    await group.queue.run(program)
+    await expectWhole()
+  })
+
+  it('the limit of a run, not the submits before it', async () => {
+    const { group, other, program, expectWhole } = await limited(1)
+    // The graph of runs with a limit: making it waits for the GPU.
+    await group.queue.run(program, 1, { timeoutSeconds: 60 })
+    configureFake({ FAKE_CUDA_COPY_MS: 2000 })
+    submit(other, copyToHost)
+    await group.queue.run(program, 1, { timeoutSeconds: 1 })
+    await expectWhole()
+  })
+})
+
+describe('a queue is lost, and whoever waits for it hears so, if the group’s thread', () => {
+  const cases: [string, string, number[]][] = [
+    ['cannot record how far the stream is', 'cuEventRecord:999:2', []],
+    ['has no memory while it looks', 'cuEventQuery:-1:1', []],
+    ['has no memory for a buffer', 'cuMemAllocFromPoolAsync:-1:1', [3]],
+  ]
+  it.each(cases)('%s', async (_, failure, buffers) => {
+    const { queue, messages } = await opened()
+    queue.createBuffer(1, 65_536, 'device')
+    queue.createBuffer(2, 65_536, 'host')
+    await queue.fence()
+    configureFake({ FAKE_FAIL: failure, FAKE_CUDA_COPY_MS: 50 })
+    // A size that no freed memory has.
+    for (const buffer of buffers) queue.createBuffer(buffer, 3 * 2 ** 20, 'device')
+    for (let round = 0; round < 2; round++) submit(queue, [copy, 1, 0, 2, 0, 65_536])
+    await expect(queue.fence()).rejects.toMatchObject({
+      code: expect.stringMatching(/^(driver|out-of-memory)$/),
+    })
+    expect(messages).toMatchObject([{ kind: 'lost' }])
+    configureFake()
+    await queue.close()
+  })
+})
+
 describe('a kernel that does not end only affects its own queue', () => {
   const endless = `
 @group(0) @binding(0) var<storage, read_write> x: array<atomic<u32>>;
@@ -273,7 +391,9 @@ describe('a kernel that does not end only affects its own queue', () => {
     const messages: QueueMessage[][] = [[], []]
     const [lost, kept] = messages.map((list, i) =>
       openDeviceCommands(group.devices[0]!, {
-        ...{ label: 'limited', timeoutSeconds: limits[i]!, flush: () => {} },
+        label: 'limited',
+        timeoutSeconds: limits[i]!,
+        flush: () => {},
         onMessage: (message) => list.push(message),
       }),
     ) as [DeviceCommands, DeviceCommands]

@@ -27,6 +27,8 @@ export interface QueueRuntime {
   image(translated: Translated, label: string): Promise<Uint8Array<ArrayBuffer>>
   /** Returns a native error as a GpuError; a fault loses the devices of all runtimes. */
   failed(error: unknown, doing: string): unknown
+  /** `left` resolves when the work of a queue that was lost to its time limit has ended. */
+  leaves(left: Promise<void>): void
   /** The runtime must not send the queue any more messages. */
   closed(queue: CudaCommandQueue): void
   share(buffer: { readonly address: number; readonly byteLength: number; release(): void }): CudaAllocation
@@ -38,6 +40,7 @@ export class CudaCommandQueue implements CommandQueue<CudaHandles> {
   readonly #native: NativeQueue
   readonly #options: CommandQueueOptions
   readonly #byteLengths = new Map<number, number>()
+  readonly #withoutMemory = new Set<number>()
   #lost: GpuError | undefined
   #closed = false
   #flushes = false
@@ -48,8 +51,10 @@ export class CudaCommandQueue implements CommandQueue<CudaHandles> {
     this.#native = runtime.open(
       options.timeoutSeconds ?? 0,
       (kind, first, second, text, nativeCode, result) => {
-        if (kind === 'out-of-memory') options.onMessage({ kind, buffer: first, message: text })
-        else if (kind === 'skipped') options.onMessage({ kind, serial: first, buffer: second })
+        if (kind === 'out-of-memory') {
+          this.#withoutMemory.add(first)
+          options.onMessage({ kind, buffer: first, message: text })
+        } else if (kind === 'skipped') options.onMessage({ kind, serial: first, buffer: second })
         else this.#failed(Object.assign(new Error(text), { nativeCode, result }))
       },
     )
@@ -67,7 +72,11 @@ export class CudaCommandQueue implements CommandQueue<CudaHandles> {
     const image = await this.#runtime.image(translated, source.label)
     await this.#guard(`Loading kernel '${source.label}'`, () =>
       this.#native.loadKernel(kernel, {
-        ...{ image, entry, block, dynamicSharedByteLength, bindings },
+        image,
+        entry,
+        block,
+        dynamicSharedByteLength,
+        bindings,
         parameters: parameters.map(
           ({ bindingIndex = bindings, kind }) => 2 * bindingIndex + (behind[kind] ?? 0),
         ),
@@ -95,6 +104,7 @@ export class CudaCommandQueue implements CommandQueue<CudaHandles> {
 
   destroyBuffer(buffer: number): void {
     this.#byteLengths.delete(buffer)
+    this.#withoutMemory.delete(buffer)
     if (this.#closed) return
     this.#native.destroyBuffer(buffer)
     this.#flushSoon()
@@ -104,8 +114,10 @@ export class CudaCommandQueue implements CommandQueue<CudaHandles> {
     if (!this.#ended) this.#native.submit(serial, words, data)
   }
 
-  map(): Promise<void> {
-    return this.fence()
+  async map(buffer: number): Promise<void> {
+    await this.fence()
+    if (this.#withoutMemory.has(buffer))
+      throw new GpuError('out-of-memory', `Buffer ${buffer} of queue "${this.#options.label}" has no memory.`)
   }
 
   mappedRange(buffer: number, byteOffset: number, byteLength: number): ArrayBuffer {
@@ -183,5 +195,6 @@ export class CudaCommandQueue implements CommandQueue<CudaHandles> {
     // Set before the message, so that the queue is already lost when the message arrives.
     this.#lost = translated
     this.#options.onMessage({ kind: 'lost', error: translated })
+    if (error.nativeCode === 'timeout') this.#runtime.leaves(this.#native.left())
   }
 }

@@ -1,4 +1,4 @@
-import type { Executable } from '@tandem-gpu/core/backend'
+import type { Executable, ExecutionOptions } from '@tandem-gpu/core/backend'
 import { Arena } from './arena.ts'
 import { bounceByteLength, type PlanAddresses } from './command-nodes.ts'
 import type { CudaCommand, CudaPlan, RecordedPlan } from './cuda-plan.ts'
@@ -8,7 +8,7 @@ import { flagsPerRepetition, lowerPerGpu, type SyncMemory } from './lower-per-gp
 import { type GraphSet, lowerToOneGraph, stampedNodes, stampNode } from './lower-plan.ts'
 import { choosePlanLowering, type LoweredPlan, type Lowering } from './lowering.ts'
 import type { PhysicalGpus } from './physical-gpus.ts'
-import { longestUnroll } from './unrolling.ts'
+import { launchSteps, longestUnroll } from './unrolling.ts'
 
 /** The parts from which an executable is constructed. */
 export interface ExecutableParts {
@@ -17,7 +17,35 @@ export interface ExecutableParts {
   readonly arena: Arena
 }
 
-export const lengthName = (repetitions: number) => `${repetitions} repetitions`
+/** What distinguishes the graphs of an executable, apart from those of its profile. */
+export interface GraphForm {
+  readonly repetitions: number
+  /** Whether kernels that look at the stop word where a workgroup begins are given it. */
+  readonly isLimited: boolean
+}
+
+export const formName = ({ repetitions, isLimited }: GraphForm) =>
+  `${repetitions} repetitions${isLimited ? ' with a limit' : ''}`
+
+/** The name of the graphs that profile one repetition; their kernels look at the stop word. */
+export const profileName = 'profile'
+
+/** The forms of the graphs of a run, apart from its profiled repetition, and how often each is launched. */
+export function graphForms(
+  commandCount: number,
+  { times, profile = false, timeoutSeconds, stopsKernels }: RunForm,
+): (GraphForm & { readonly launches: number })[] {
+  const plain = profile ? times - 1 : times
+  const isLimited = timeoutSeconds !== undefined || stopsKernels === true
+  const steps = plain === 0 ? [] : launchSteps(commandCount, plain)
+  return steps.map((step) => ({ ...step, isLimited }))
+}
+
+/** The options of a run on which its graphs depend. */
+export type RunForm = Pick<ExecutionOptions, 'times' | 'profile' | 'timeoutSeconds' | 'stopsKernels'>
+
+/** One repetition that nothing stops. */
+const unlimited: GraphForm = { repetitions: 1, isLimited: false }
 
 /** Allocates the arena of a plan, of which `sets` sets of graphs synchronize at the same time. */
 export function arenaOf(
@@ -88,6 +116,7 @@ export abstract class CudaExecutable implements Executable {
       internalKernel: (entry, gpu) => physical.internalKernel(entry, gpu),
       bounceAddress: (command) => arena.bounceAddress(command),
       leaveAddress: (gpu) => physical.native.leaveAddresses[gpu]!,
+      startAddress: (gpu) => physical.native.leaveAddresses[gpu]!,
     }
   }
 
@@ -101,20 +130,20 @@ export abstract class CudaExecutable implements Executable {
     return [command]
   }
 
-  /** Graphs that hold `repetitions` repetitions. */
-  graphs(repetitions: number): GraphHandles {
-    return this.cache.get(lengthName(repetitions), (slot) => this.lower(repetitions, slot))
+  graphs(form: GraphForm): GraphHandles {
+    const memory = form.isLimited ? this.memory : { ...this.memory, startAddress: () => 0 }
+    return this.cache.get(formName(form), (slot) => this.lower(form.repetitions, slot, memory))
   }
 
   /** One repetition with time stamps around every command. */
   profileGraphs(): GraphHandles {
     const nodesOf = (command: CudaCommand) =>
       stampedNodes(this.plan, command, this.memory, (gpu, slot) => this.arena.stampAddress(gpu, slot))
-    return this.cache.get('profile', () => this.lowerProfile(nodesOf))
+    return this.cache.get(profileName, () => this.lowerProfile(nodesOf))
   }
 
   /** `slot` selects one of the sets of graphs that synchronize at the same time. */
-  protected abstract lower(repetitions: number, slot: number): GraphSet
+  protected abstract lower(repetitions: number, slot: number, memory: PlanAddresses): GraphSet
 
   protected lowerProfile(nodesOf: (command: CudaCommand) => NodeBody[]): GraphSet {
     return lowerToOneGraph(this.plan, 1, this.memory, nodesOf)
@@ -186,10 +215,10 @@ export abstract class CudaExecutable implements Executable {
   }
 
   /** Lowers the plan within one process, to graphs in slots whose flags are cleared. */
-  protected lowerHere(repetitions: number, slot: number): GraphSet {
-    if (this.lowered.lowering === 'one-graph') return lowerToOneGraph(this.plan, repetitions, this.memory)
+  protected lowerHere(repetitions: number, slot: number, memory: PlanAddresses): GraphSet {
+    if (this.lowered.lowering === 'one-graph') return lowerToOneGraph(this.plan, repetitions, memory)
     this.arena.clearSync(slot)
-    return lowerPerGpu(this.plan, repetitions, this.memory, this.sync(slot))
+    return lowerPerGpu(this.plan, repetitions, memory, this.sync(slot))
   }
 
   /**
@@ -202,7 +231,7 @@ export abstract class CudaExecutable implements Executable {
         const byteLength = bounceByteLength(command, this.memory)
         if (byteLength > 0) await this.arena.addBounce(command.index, byteLength)
       }
-      await this.graphs(1).ready
+      await this.graphs(unlimited).ready
       return this
     } catch (error) {
       this.release()
@@ -225,15 +254,15 @@ export class LocalExecutable extends CudaExecutable {
     return new LocalExecutable({ physical, lowered, arena }).readyHere()
   }
 
-  protected override lower(repetitions: number, slot: number): GraphSet {
-    return this.lowerHere(repetitions, slot)
+  protected override lower(repetitions: number, slot: number, memory: PlanAddresses): GraphSet {
+    return this.lowerHere(repetitions, slot, memory)
   }
 
   /** A launcher that starts one repetition from native code; created at the first call. */
   launcher(): Promise<unknown> {
     if (this.#launcher === undefined) {
       const id = this.physical.nextId()
-      const { ids, ready } = this.graphs(1)
+      const { ids, ready } = this.graphs(unlimited)
       const made = ready.then(() => this.physical.native.createLauncher(id, ids))
       this.#launcher = { id, made }
       made.catch(() => {

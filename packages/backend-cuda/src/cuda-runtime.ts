@@ -16,7 +16,7 @@ import {
 import type { CudaAdapter } from './adapters.ts'
 import { type ClockOffsets, measureClocks, spansFrom, stampWords } from './clock-calibration.ts'
 import { CudaCommandQueue, type QueueRuntime } from './cuda-command-queue.ts'
-import type { CudaExecutable } from './cuda-executable.ts'
+import { type CudaExecutable, graphForms } from './cuda-executable.ts'
 import type { CudaKernel, Translate, Translated } from './cuda-kernel.ts'
 import type { CudaAllocation, CudaHandles, RecordedPlan } from './cuda-plan.ts'
 import { isNativeError, toGpuError } from './driver-error.ts'
@@ -29,7 +29,6 @@ import type { NativeGroup, NativeRegion, NativeRunRequest } from './native-addon
 import { PhysicalGpus } from './physical-gpus.ts'
 import type { SharedMemory } from './shared-memory.ts'
 import { trapError } from './trap-record.ts'
-import { launchSteps } from './unrolling.ts'
 
 export interface CudaRuntimeOptions {
   readonly native: NativeGroup
@@ -49,6 +48,9 @@ export interface CudaRuntimeOptions {
 
 /** Change this if the same translator would give `Translate` another result. */
 const translationFormat = '1'
+
+/** Kernels that were told to leave do so within milliseconds; what cannot be told, such as a copy, may take longer. */
+const longestLeavingMilliseconds = 10_000
 
 /** All open runtimes: a fault in one of them loses the devices of all. */
 const openRuntimes = new Set<{ lose(error: GpuError): void }>()
@@ -80,6 +82,8 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
   #clocks: ClockOffsets | undefined
   protected lostError: GpuError | undefined
   protected abandoned = false
+  /** The ends of work that was told to leave. */
+  readonly #leaving = new Set<Promise<void>>()
   #disposed: Promise<readonly string[]> | undefined
 
   /** `shared` is given if other processes have the GPUs from number 1 on. */
@@ -135,6 +139,7 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
       image: (translated, label) =>
         this.options.compiler.compile(translated, this.devices[device]!.architecture, label),
       failed: (error, doing) => this.translated(error, doing),
+      leaves: (left) => this.#expectToLeave(left),
       closed: (queue) => this.#queues.delete(queue),
       share: (memory) => {
         const allocation: CudaAllocation = { device, gpu, ...memory }
@@ -274,15 +279,12 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
       ready.push(graphs.ready)
       return { graphs: graphs.ids, count }
     }
-    const plain = profile ? times - 1 : times
     try {
       // Nothing is awaited before the run is queued: calls take effect in the order they are made.
       const outcome = this.guard(`Running program '${plan.label}'`, () => {
         const barrier = executable.barrier()
-        const lengths = plain === 0 ? [] : launchSteps(executable.commandCount, plain)
-        const sets = lengths.map(({ repetitions, launches }) =>
-          step(executable.graphs(repetitions), launches),
-        )
+        const forms = graphForms(executable.commandCount, options)
+        const sets = forms.map((form) => step(executable.graphs(form), form.launches))
         if (profile) sets.push(step(executable.profileGraphs(), 1))
         const steps = sets.flatMap((set, index) =>
           index === 0 || barrier === undefined ? [set] : [step(barrier, 1), set],
@@ -357,7 +359,24 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
     return this.#disposed
   }
 
+  /**
+   * Work that was told to leave and does not would block its GPU, and the closing of the group, forever, so the
+   * group is abandoned.
+   */
+  #expectToLeave(left: Promise<void>): void {
+    const timer = setTimeout(() => this.abandon?.(), longestLeavingMilliseconds)
+    timer.unref()
+    const ended = left.catch(() => {}).then(() => clearTimeout(timer))
+    const leaving = Promise.race([ended, this.lost.then(() => {})])
+    this.#leaving.add(leaving)
+    void leaving.then(() => this.#leaving.delete(leaving))
+  }
+
+  /** Stops waiting for work in flight; absent if the runtime cannot. */
+  abandon?(): void
+
   async #close(kept?: ReadonlySet<CudaHostAllocation>): Promise<readonly string[]> {
+    if (this.#leaving.size > 0) await Promise.all(this.#leaving)
     openRuntimes.delete(this)
     for (const allocation of this.#hostAllocations)
       if (kept?.has(allocation) !== true) freeHost(this.group, allocation)

@@ -244,7 +244,7 @@ function adapterOf(rank: number, adapters: readonly RankedGpu[]): RankedGpu {
   return own
 }
 
-/** Throws `unsupported`, in all processes alike, if two processes share a GPU or one process has several. */
+/** Throws `unsupported`, in all processes, if two processes share a GPU or one process has several. */
 function requireOneGpuEach(adapters: readonly RankedGpu[]): void {
   const rankOf = new Map<string, number>()
   const gpuOf = new Map<number, string>()
@@ -261,7 +261,7 @@ function requireOneGpuEach(adapters: readonly RankedGpu[]): void {
   }
 }
 
-/** Throws `unsupported`, in all processes alike, if they cannot share the memory of these GPUs. */
+/** Throws `unsupported`, in all processes, if they cannot share the memory of these GPUs. */
 function requireShareable(adapters: readonly RankedGpu[], { peerAccess, lowering }: CudaOptions): void {
   if (peerAccess === false) throw new GpuError('unsupported', 'The option peerAccess of cuda is false.')
   if (lowering === 'one-graph')

@@ -70,7 +70,7 @@ const unnoticed: Readonly<Record<string, string>> = {
   cuStreamSynchronize: 'the wait before something is freed; a fault shows at the next call',
   cuEventQuery: 'how often it is polled differs from run to run',
   cuMemAllocFromPoolAsync: 'tried again once freed memory is given back',
-  nvmlDeviceGetCount_v2: 'links that are unknown, where those of GPUs are asked for',
+  nvmlDeviceGetCount_v2: 'links that are unknown, if those of GPUs are requested',
   nvmlDeviceGetHandleByUUID: 'links that are unknown',
   nvrtcDestroyProgram: 'the kernel is compiled',
   nvrtcGetProgramLogSize: 'the log of a kernel that compiles is of no use',

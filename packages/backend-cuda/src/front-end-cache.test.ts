@@ -81,7 +81,12 @@ it('translates a kernel once for all processes, and others with it, until its en
     const { nvrtc } = fakeLibraries()
     const cache = new KernelCache({ directory })
     const compiler = new KernelCompiler({
-      ...{ addon, nvrtc, driverVersion: 13000, fmad: true, cache, shippedKernels: undefined },
+      addon,
+      nvrtc,
+      driverVersion: 13000,
+      fmad: true,
+      cache,
+      shippedKernels: undefined,
     })
     const translate = (source: KernelSource) => {
       count++

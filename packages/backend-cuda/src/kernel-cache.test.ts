@@ -29,7 +29,7 @@ it('names entries by everything that they depend on, whatever the parts contain'
   expect(KernelCache.key(['ab', 'c'])).toMatch(/^[0-9a-f]{64}$/)
 })
 
-it('returns what was stored, also to another process', async () => {
+it('returns what was stored, in other processes too', async () => {
   await new KernelCache({ directory }).set('k', bytes(100, 7))
   expect(await new KernelCache({ directory }).get('k')).toEqual(bytes(100, 7))
   expect(await new KernelCache({ directory }).get('other')).toBeUndefined()

@@ -1,6 +1,15 @@
-import type { ExecutionOptions, LinkedProcesses, PlanPart } from '@tandem-gpu/core/backend'
+import type { LinkedProcesses, PlanPart } from '@tandem-gpu/core/backend'
 import { isMessage } from '@tandem-gpu/core/backend'
-import { arenaOf, CudaExecutable, type ExecutableParts, lengthName } from './cuda-executable.ts'
+import type { PlanAddresses } from './command-nodes.ts'
+import {
+  arenaOf,
+  CudaExecutable,
+  type ExecutableParts,
+  formName,
+  graphForms,
+  profileName,
+  type RunForm,
+} from './cuda-executable.ts'
 import type { CudaCommand, RecordedPlan } from './cuda-plan.ts'
 import { type GraphHandles, keptGraphSets } from './graph-cache.ts'
 import type { GraphNode, NodeBody } from './graph-nodes.ts'
@@ -12,7 +21,7 @@ import type { NativeRunRequest } from './native-addon.ts'
 import type { PhysicalGpus } from './physical-gpus.ts'
 import { PlanConnection } from './plan-connection.ts'
 import { agree, type SharedMemory } from './shared-memory.ts'
-import { launchSteps, longestUnroll } from './unrolling.ts'
+import { longestUnroll } from './unrolling.ts'
 
 interface LastRun {
   readonly times: number
@@ -23,10 +32,10 @@ interface LastRun {
 }
 
 /**
- * A run needs at most three lengths. Together with the graphs that start and synchronize a run, these do not
- * fill a cache.
+ * A run needs at most three forms, and one in parts at most six. Together with the graphs that start and
+ * synchronize a run, these do not fill more than a cache.
  */
-const agreedLengths = keptGraphSets - 3
+const agreedForms = keptGraphSets - 3
 
 /** Two words, 256 bytes apart: one that is sent, and one that is received. */
 const meetingByteLength = 512
@@ -34,8 +43,8 @@ const meetingByteLength = 512
 /** The executable of a program over several processes, which agree on the graphs they create. */
 export abstract class LinkedExecutable extends CudaExecutable {
   protected readonly processes: LinkedProcesses
-  /** The lengths for which all processes have graphs, in order of creation. */
-  #agreed: readonly (number | 'profile')[] = []
+  /** The names of the forms of which all processes have graphs, in order of creation. */
+  #agreed: readonly string[] = []
   #last: LastRun | undefined
 
   protected constructor(parts: ExecutableParts, processes: LinkedProcesses) {
@@ -44,53 +53,48 @@ export abstract class LinkedExecutable extends CudaExecutable {
   }
 
   /**
-   * Exchanges what a run needs from the other processes, and creates the graphs of its lengths. All processes
+   * Exchanges what a run needs from the other processes, and creates its graphs. All processes
    * call it before each run; it rejects in all of them or in none.
    */
-  async connect(run: Pick<ExecutionOptions, 'times' | 'profile'>): Promise<void> {
-    if (await this.meet()) await this.#agreeOnGraphs(run)
+  async connect(run: RunForm, parts: readonly number[] = [run.times]): Promise<void> {
+    if (await this.meet()) await this.#agreeOnGraphs(run, parts)
   }
 
   /** Exchanges what the processes must know about each other; returns false if they need no graphs. */
   protected abstract meet(): Promise<boolean>
 
   /**
-   * The processes communicate only about new lengths. The list of common lengths changes only here, so all
+   * The processes communicate only about new forms. The list of common forms changes only here, so all
    * processes have the same list. (A run that native code repeats on some of the processes passes through
    * here on the others.)
    */
-  async #agreeOnGraphs({
-    times,
-    profile = false,
-  }: Pick<ExecutionOptions, 'times' | 'profile'>): Promise<void> {
-    const plain = profile ? times - 1 : times
-    const lengths: (number | 'profile')[] =
-      plain === 0 ? [] : launchSteps(this.commandCount, plain).map(({ repetitions }) => repetitions)
-    if (profile) lengths.push('profile')
-    const fresh = lengths.filter((length) => !this.#agreed.includes(length))
+  async #agreeOnGraphs(run: RunForm, parts: readonly number[]): Promise<void> {
+    const partForms = parts.flatMap((times, part) =>
+      graphForms(this.commandCount, { ...run, times, profile: run.profile && part === parts.length - 1 }),
+    )
+    const forms = new Map(partForms.map((form) => [formName(form), form]))
+    const names = [...forms.keys(), ...(run.profile ? [profileName] : [])]
+    const fresh = names.filter((name) => !this.#agreed.includes(name))
     if (fresh.length === 0) return
-    // Drops the oldest lengths before the cache of a process would have to evict one itself.
-    const others = this.#agreed.filter((length) => !lengths.includes(length))
-    const gone = others.slice(0, Math.max(0, others.length + lengths.length - agreedLengths))
-    for (const length of gone) this.#drop(length)
-    this.#agreed = [...this.#agreed.filter((length) => !gone.includes(length)), ...fresh]
+    // Drops the oldest forms before the cache of a process would have to evict one itself.
+    const others = this.#agreed.filter((name) => !names.includes(name))
+    const gone = others.slice(0, Math.max(0, others.length + names.length - agreedForms))
+    for (const name of gone) this.cache.drop(name)
+    this.#agreed = [...this.#agreed.filter((name) => !gone.includes(name)), ...fresh]
     try {
       await agree(this.processes, `Instantiating program '${this.label}'`, async () => {
         if (this.plan.commands.length === 0) return
-        const sets = fresh.flatMap((length) =>
-          length === 'profile' ? [this.profileGraphs(), this.startGraphs()] : [this.graphs(length)],
-        )
+        const sets = fresh.flatMap((name) => {
+          const form = forms.get(name)
+          return form === undefined ? [this.profileGraphs(), this.startGraphs()] : [this.graphs(form)]
+        })
         await Promise.all([...sets, this.barrier(), this.startLine()].map((set) => set?.ready))
       })
     } catch (error) {
-      for (const length of fresh) this.#drop(length)
-      this.#agreed = this.#agreed.filter((length) => !fresh.includes(length))
+      for (const name of fresh) this.cache.drop(name)
+      this.#agreed = this.#agreed.filter((name) => !fresh.includes(name))
       throw error
     }
-  }
-
-  #drop(length: number | 'profile'): void {
-    this.cache.drop(length === 'profile' ? length : lengthName(length))
   }
 
   /** Called after a successful run of `times` repetitions with the uniforms that the GPUs hold. */
@@ -185,9 +189,10 @@ export class SharedExecutable extends LinkedExecutable {
     })
   }
 
-  protected override lower(repetitions: number): GraphSet {
+  /** Graphs with and without a limit synchronize alike, so they have the same flags. */
+  protected override lower(repetitions: number, _: number, memory: PlanAddresses): GraphSet {
     const { largeCopies } = this.lowered
-    return lowerPerGpu(this.plan, repetitions, this.memory, this.sync(repetitions - 1), { largeCopies })
+    return lowerPerGpu(this.plan, repetitions, memory, this.sync(repetitions - 1), { largeCopies })
   }
 
   protected override lowerProfile(nodesOf: (command: CudaCommand) => NodeBody[]): GraphSet {
@@ -262,8 +267,8 @@ export class ConnectedExecutable extends LinkedExecutable {
     return true
   }
 
-  protected override lower(repetitions: number, slot: number): GraphSet {
-    return this.lowerHere(repetitions, slot)
+  protected override lower(repetitions: number, slot: number, memory: PlanAddresses): GraphSet {
+    return this.lowerHere(repetitions, slot, memory)
   }
 
   /**

@@ -1,6 +1,5 @@
 import { GpuError, isGpuError } from '@tandem-gpu/core'
 import type {
-  ExecutionOptions,
   LinkedProcesses,
   LinkedRuntime,
   PlanCommand,
@@ -9,6 +8,7 @@ import type {
   RepeatedRun,
   SharingRuntime,
 } from '@tandem-gpu/core/backend'
+import type { RunForm } from './cuda-executable.ts'
 import type { RecordedPlan } from './cuda-plan.ts'
 import { CudaRuntime, type CudaRuntimeOptions, type RuntimeHandles } from './cuda-runtime.ts'
 import { ConnectedExecutable, type LinkedExecutable, SharedExecutable } from './linked-executables.ts'
@@ -21,9 +21,9 @@ abstract class CudaLinkedRuntime<E extends LinkedExecutable, C extends PlanPart>
   extends CudaRuntime<E, C>
   implements LinkedRuntime<RuntimeHandles<E>, C>
 {
-  async connect(executable: E, options: Pick<ExecutionOptions, 'times' | 'profile'>): Promise<boolean> {
+  async connect(executable: E, options: RunForm, parts?: readonly number[]): Promise<boolean> {
     this.beginRun()
-    await this.guard(`Connecting program '${executable.label}'`, () => executable.connect(options))
+    await this.guard(`Connecting program '${executable.label}'`, () => executable.connect(options, parts))
     return executable.gpus.length > 0
   }
 

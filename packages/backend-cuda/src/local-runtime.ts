@@ -42,14 +42,18 @@ export class LocalRuntime extends CudaRuntime<LocalExecutable> {
       const uniformTargets = executable.uniformTargets(uniformBlock)
       if (uniformTargets.length > 0)
         await this.group.run({
-          ...{ before: [], steps: [], collect: [], abortWord: new Int32Array(1) },
-          ...{ uniformTargets, uniforms: uniformBlock },
+          before: [],
+          steps: [],
+          collect: [],
+          abortWord: new Int32Array(1),
+          uniformTargets,
+          uniforms: uniformBlock,
         })
       return executable.launcher()
     })
   }
 
-  abandon(): void {
+  override abandon(): void {
     this.abandoned = true
     this.group.abandon()
     this.lose(new GpuError('device-lost', 'Work that runs on the GPUs does not end.'))

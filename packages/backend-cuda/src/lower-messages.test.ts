@@ -32,7 +32,11 @@ function lower(parts: readonly Part[], schedule: RecordedPlan['schedule'] = 'ove
   const device = { kind: 'device' as const, label: 'd', device: 0, byteLength: 64, allocation }
   const host = { arrayBuffer: new ArrayBuffer(64), locked: Promise.resolve(), mapped: false, address: 0 }
   return lowerMessages({
-    ...{ label: 'plan', schedule, commands, kernels: [], uniformBlock: new Uint8Array(0) },
+    label: 'plan',
+    schedule,
+    commands,
+    kernels: [],
+    uniformBlock: new Uint8Array(0),
     buffers: [device, device, { kind: 'host', label: 'h', byteLength: 64, allocation: host }],
   })
 }
@@ -311,8 +315,15 @@ function uniteTwo({ plan, ...rest }: PlanOfExchanges): PlanOfExchanges {
         const { index, label, device, after, afterPrevious } = command
         if (command === first)
           return {
-            ...{ kind: 'fill', index, label, device, after: [], afterPrevious: [] },
-            ...{ target: nothing, pattern: 0, patternByteLength: 4 },
+            kind: 'fill',
+            index,
+            label,
+            device,
+            after: [],
+            afterPrevious: [],
+            target: nothing,
+            pattern: 0,
+            patternByteLength: 4,
           }
         if (command !== second)
           return { ...command, after: moved(after), afterPrevious: moved(afterPrevious) }

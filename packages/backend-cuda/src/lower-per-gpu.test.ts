@@ -34,6 +34,7 @@ function memoryOf(program: RecordedPlan, reachable = true): PlanAddresses {
     internalKernel: kernelId,
     bounceAddress: () => 77,
     leaveAddress: () => 5,
+    startAddress: () => 0,
   }
 }
 

@@ -112,9 +112,15 @@ export function barrierPlan(plan: CudaPlan, gpuOf: (device: number) => number): 
   const devices = [...new Map(plan.commands.map(({ device }) => [gpuOf(device), device])).values()]
   const all = devices.map((_, index) => index)
   const command = (device: number, index: number, after: readonly number[]): CudaCommand => ({
-    ...{ kind: 'fill', label: 'barrier', pattern: 0, patternByteLength: 4 },
-    ...{ target: { buffer: 0, byteOffset: 0, rows: 1, rowByteLength: 4, rowByteStride: 4 } },
-    ...{ device, index, after, afterPrevious: [] },
+    kind: 'fill',
+    label: 'barrier',
+    pattern: 0,
+    patternByteLength: 4,
+    target: { buffer: 0, byteOffset: 0, rows: 1, rowByteLength: 4, rowByteStride: 4 },
+    device,
+    index,
+    after,
+    afterPrevious: [],
   })
   const commands = [
     ...devices.map((device, index) => command(device, index, [])),

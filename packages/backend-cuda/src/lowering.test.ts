@@ -21,7 +21,7 @@ it('orders short copies between GPUs by kernels that signal and wait', () => {
 })
 
 it.each(['auto', 'graph-per-gpu'] as const)(
-  'leaves a program that copies from host memory to host memory to the driver, also where %s is asked for',
+  'leaves a program that copies from host memory to host memory to the driver, even if %s is requested',
   (wanted) => {
     const program = plan([onHost, onHost], [copy(0), copy(1)])
     expect(choosePlanLowering(program, wanted, links).lowering).toBe('one-graph')

@@ -70,13 +70,12 @@ async function ring(runtimes: readonly LinkedRuntime<Handles, PlanPart>[]) {
           afterPrevious: [2],
         },
         {
-          ...{
-            ...message,
-            kind: 'receive',
-            peer: (rank + count - 1) % count,
-            region: byHost ? hostBlock : block,
-          },
-          ...{ after: [], afterPrevious: [2] },
+          ...message,
+          kind: 'receive',
+          peer: (rank + count - 1) % count,
+          region: byHost ? hostBlock : block,
+          after: [],
+          afterPrevious: [2],
         },
         {
           device: 0,
@@ -87,14 +86,13 @@ async function ring(runtimes: readonly LinkedRuntime<Handles, PlanPart>[]) {
           afterPrevious: [],
         },
         ...Array.from({ length: rank }, () => ({
-          ...{
-            device: 0,
-            kind: 'fill',
-            target: region(0, rowByteLength, 4),
-            pattern: rank,
-            patternByteLength: 4,
-          },
-          ...{ after: [2], afterPrevious: [0] },
+          device: 0,
+          kind: 'fill',
+          target: region(0, rowByteLength, 4),
+          pattern: rank,
+          patternByteLength: 4,
+          after: [2],
+          afterPrevious: [0],
         })),
       ]
       const executable = await runtime.instantiate({

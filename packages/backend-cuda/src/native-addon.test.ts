@@ -84,13 +84,10 @@ describe('the addon', () => {
     expect(bytes).toContain('napi_register_module_v1')
   })
 
-  it.each(addons)(
-    'of $platform links no NVIDIA library: they are opened when first asked for',
-    ({ bytes }) => {
-      expect(bytes).toContain('libc.so.6')
-      expect(bytes).not.toMatch(/libcuda\.so|libnvrtc\.so|libnvidia-ml\.so/)
-    },
-  )
+  it.each(addons)('of $platform links no NVIDIA library: they are opened at first use', ({ bytes }) => {
+    expect(bytes).toContain('libc.so.6')
+    expect(bytes).not.toMatch(/libcuda\.so|libnvrtc\.so|libnvidia-ml\.so/)
+  })
 
   for (const [what, header, check] of [
     ['the driver API as cuda.h does', cudaHeader, 'abi_check.cpp'],
@@ -179,6 +176,31 @@ describe('the addon', () => {
       worker.once('message', async () => {
         await worker.terminate()
         await new Promise((resolve) => setTimeout(resolve, 3000))
+        console.log('goes on')
+      })`)
+    expect({ stdout, signal }, stderr).toEqual({ stdout: 'goes on\n', signal: null })
+  })
+
+  it('does not access the uniforms of a terminated thread, however long the copy before them takes', () => {
+    // They have pages of their own, so that a later access crashes.
+    const running = `
+      const addon = require(${JSON.stringify(prebuilt)})
+      addon.openGroup(${JSON.stringify(fakeLibraries().cuda)}, [0]).then(async (group) => {
+        const uniforms = new Uint8Array(2 ** 24)
+        const address = await group.allocate(0, uniforms.length, true)
+        group.run({
+          before: [], steps: [], collect: [], abortWord: new Int32Array(1),
+          uniforms, uniformTargets: [{ gpu: 0, address }, { gpu: 0, address }],
+        })
+        require('node:worker_threads').parentPort.postMessage('runs')
+      })`
+    const { stdout, stderr, signal } = runScript(`
+      const { Worker } = require('node:worker_threads')
+      process.env.FAKE_CUDA_COPY_MS = '2600'
+      const worker = new Worker(${JSON.stringify(running)}, { eval: true, execArgv: [] })
+      worker.once('message', async () => {
+        await worker.terminate()
+        await new Promise((resolve) => setTimeout(resolve, 4000))
         console.log('goes on')
       })`)
     expect({ stdout, signal }, stderr).toEqual({ stdout: 'goes on\n', signal: null })

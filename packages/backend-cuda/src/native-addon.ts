@@ -191,6 +191,8 @@ export interface NativeQueue {
   unmap(buffer: number, write: boolean): void
   fence(): Promise<void>
   settled(): Promise<void>
+  /** Resolves when the GPU has completed the commands before, even if the queue is lost. */
+  left(): Promise<void>
   close(): Promise<void>
 }
 
@@ -231,7 +233,7 @@ export interface NativeRunRequest {
   readonly before: readonly number[]
   /** The graphs of one step start together, `count` times in a row; steps follow one another. */
   readonly steps: readonly { readonly graphs: readonly number[]; readonly count: number }[]
-  /** The addresses to which `uniforms` is copied before the first launch; it must not change until then. */
+  /** The addresses to which `uniforms` is copied before the first launch. */
   readonly uniformTargets: readonly { readonly gpu: number; readonly address: number }[]
   readonly uniforms?: Uint8Array<ArrayBuffer>
   readonly collect: readonly CollectedRange[]

@@ -7,7 +7,7 @@ import { agree, type MemoryName, type SharedMemory } from './shared-memory.ts'
 
 /** The information that a process sends to the others about its part of a whole plan. */
 interface Offer {
-  /** A digest of everything that all processes must have recorded alike. */
+  /** A digest of everything that must be the same in the recordings of all processes. */
   readonly digest: string
   /** Memory names by the number of the plan's buffer. */
   readonly buffers: readonly (readonly [buffer: number, name: MemoryName])[]

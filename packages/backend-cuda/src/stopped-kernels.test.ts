@@ -143,7 +143,7 @@ it('in a run with several parts, one that takes too long ends those after it', a
   work.destroy()
 })
 
-it('a kernel that is said to terminate looks where it begins alone: a time limit waits for what is under way, and ends the run behind it', async () => {
+it('a kernel declared to terminate checks the stop word only when a workgroup begins: a time limit waits for the running launch and ends the run behind it', async () => {
   configureFake({ FAKE_CUDA_DEVICES: 1 })
   const texts: string[] = []
   const backends = [
@@ -168,12 +168,18 @@ it('a kernel that is said to terminate looks where it begins alone: a time limit
   const kernel = await group.compile({ wgsl, terminates: true })
   expect(texts.map((text) => /\n {2}look_first\(stop_word\);/.test(text))).toEqual([false, true])
   const x = await group.devices[0]!.allocate('u32', 2)
-  const program = group.record((r) => r.dispatch(kernel, { workgroups: 1, args: { n: 20_000_000, x } }))
+  const program = group.record((r) =>
+    r.dispatch(kernel, { workgroups: 1, args: { n: r.parameter('n', 'u32', 20_000_000), x } }),
+  )
+  // A run without a limit does not check the word, and leaves its graphs to no run with a limit.
+  await group.queue.run(program, 1000, { parameters: { n: 1 } })
   const running = group.queue.run(program, 1000, { timeoutSeconds: 0.01 })
   await expect(running).rejects.toMatchObject({ code: 'timeout' })
   const [runs] = await group.queue.read(x)
-  expect(runs).toBeGreaterThan(0)
-  expect(runs).toBeLessThan(1000)
+  expect(runs).toBeGreaterThan(1000)
+  expect(runs).toBeLessThan(2000)
+  await group.queue.run(program, 1000, { parameters: { n: 1 } })
+  expect((await group.queue.read(x))[0]).toBe(runs! + 1000)
   for (const one of [program, kernel, looking, x]) one.destroy()
 })
 

@@ -44,8 +44,8 @@ export class LinkedDevices implements RankDevices {
   readonly #processes: JobProcesses
 
   /**
-   * Opens this rank's devices so that they can access those of all ranks. Throws `unsupported` with the
-   * reason, alike on all ranks, if that is not possible.
+   * Opens this rank's devices so that they can access those of all ranks. If that is not possible, throws
+   * `unsupported` with the same reason on every rank.
    */
   static async open(
     session: MpiSession,

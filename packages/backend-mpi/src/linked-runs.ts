@@ -12,12 +12,23 @@ import { MpiRuns, type RunningRank, type Schedule } from './mpi-runs.ts'
 import { settled } from './native-addon.ts'
 
 /**
+ * The repetitions of the parts of a run that can end early, as native code requests them (`Schedule::batch`).
+ */
+function partsOf(times: number): number[] {
+  const parts: number[] = []
+  for (let begun = 0; begun < times; begun += parts.at(-1)!)
+    parts.push(Math.min(times - begun, Math.max(64, begun)))
+  return parts
+}
+
+/**
  * Runs on devices that need no messages from the host: a program is one segment, which the ranks connect
  * before each run.
  */
 export class LinkedRuns extends MpiRuns {
   protected readonly clock = 'device'
   protected readonly skipsWork = false
+  protected readonly followsTransfers = false
   readonly #runtime: Pick<LinkedRuntime, 'connect' | 'repeat' | 'run'>
   readonly #break: () => void
 
@@ -67,9 +78,9 @@ export class LinkedRuns extends MpiRuns {
     executable: MpiExecutable,
     options: ExecutionOptions,
   ): Promise<ExecutionResult> {
-    const { times, profile = false } = options
+    const { times, profile, timeoutSeconds } = options
     try {
-      if (!(await this.#runtime.connect(executable.made[0]!, { times, profile })))
+      if (!(await this.#runtime.connect(executable.made[0]!, { times, profile, timeoutSeconds })))
         return { seconds: 0, clock: 'device' }
       return await super.repeat(executable, options)
     } catch (error) {
@@ -83,9 +94,12 @@ export class LinkedRuns extends MpiRuns {
 
   protected override async begin(
     { made, nodes }: MpiExecutable,
-    { times, profile = false }: ExecutionOptions,
+    options: ExecutionOptions,
   ): Promise<Schedule> {
-    const takesPart = await this.#runtime.connect(made[0]!, { times, profile })
+    const { times, profile, timeoutSeconds } = options
+    // Ranks without a part come here too if the others run the program whole.
+    const parts = this.endsEarly(options) ? partsOf(times) : undefined
+    const takesPart = await this.#runtime.connect(made[0]!, { times, profile, timeoutSeconds }, parts)
     // A rank without a part in the plan gets no nodes: it would finish at once and run ahead of the others,
     // where an abort could no longer stop it.
     return { nodes: takesPart ? nodes : this.rank.session.addon.prepare([]), launchers: [] }

@@ -1,6 +1,7 @@
 import type { Plan } from '@tandem-gpu/core'
 import {
   type ByteRegion,
+  type Extent,
   type Handles,
   isContiguous,
   isMessage,
@@ -60,8 +61,14 @@ export async function lowerPlan(
   ): Step => ({
     kind: 'message',
     message: {
-      ...{ kind: part.kind, peer: part.peer, tag: part.ordinal % tagCount },
-      ...{ memory, byteOffset, rows, rowByteLength, rowByteStride },
+      kind: part.kind,
+      peer: part.peer,
+      tag: part.ordinal % tagCount,
+      memory,
+      byteOffset,
+      rows,
+      rowByteLength,
+      rowByteStride,
     },
     after: [],
     afterPrevious: [],
@@ -112,8 +119,11 @@ export async function lowerPlan(
         piece.regions.map(({ region: own, at }) => {
           const { rows, rowByteLength } = own
           const staging: ByteRegion = {
-            ...{ buffer: stagingBuffer, byteOffset: piece.byteOffset + at },
-            ...{ rows, rowByteLength, rowByteStride: rowByteLength },
+            buffer: stagingBuffer,
+            byteOffset: piece.byteOffset + at,
+            rows,
+            rowByteLength,
+            rowByteStride: rowByteLength,
           }
           return add(
             command(
@@ -175,7 +185,6 @@ export async function lowerPlan(
   }
 }
 
-type Extent = Pick<NativeMessage, 'byteOffset' | 'rows' | 'rowByteLength' | 'rowByteStride'>
 const noBytes: Extent = { byteOffset: 0, rows: 0, rowByteLength: 0, rowByteStride: 0 }
 
 /**

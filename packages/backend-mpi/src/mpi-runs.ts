@@ -60,8 +60,8 @@ export abstract class MpiRuns {
   #pending = 0
   /** Settles when the last run has settled: later calls must take effect after all its parts. */
   #lastRun: Promise<unknown> = Promise.resolve()
-  /** Settles when the transfers that runs must wait for have settled. */
-  protected transferred: Promise<unknown> = Promise.resolve()
+  /** Settles when all transfers so far have settled. */
+  #transferred: Promise<unknown> = Promise.resolve()
 
   constructor(rank: RunningRank, inner: InnerRuntime) {
     this.rank = rank
@@ -79,16 +79,24 @@ export abstract class MpiRuns {
 
   run(executable: MpiExecutable, options: ExecutionOptions): Promise<ExecutionResult> {
     const run = this.countRun()
-    // If a time limit or an abort can end the run on all ranks after the same repetition, this rank must
-    // count repetitions too.
-    const counts = options.abortable !== false || this.limitOf(options) !== undefined
-    const done = Promise.all([this.#lastRun, this.transferred]).then(() =>
-      executable.alone && !counts
+    // The time limit does not include the transfers before the run.
+    const waits = this.followsTransfers || this.limitOf(options) !== undefined
+    const transferred = waits ? this.#transferred : undefined
+    const done = Promise.all([this.#lastRun, transferred]).then(() =>
+      executable.alone && !this.endsEarly(options)
         ? this.repeat(executable, options)
         : this.#schedule(executable, options, run),
     )
     this.followedBy(done)
     return done
+  }
+
+  /**
+   * Whether a time limit or an abort may end the run on all ranks after the same repetition, for which each rank
+   * counts repetitions. Alike on all ranks.
+   */
+  protected endsEarly(options: ExecutionOptions): boolean {
+    return options.abortable !== false || this.limitOf(options) !== undefined
   }
 
   /** Numbers a run. */
@@ -108,7 +116,9 @@ export abstract class MpiRuns {
 
   /** A read or write, after all runs before it. */
   transfer(transfer: () => Promise<void>): Promise<void> {
-    return this.#lastRun.then(transfer)
+    const done = this.#lastRun.then(transfer)
+    this.#transferred = Promise.allSettled([this.#transferred, done])
+    return done
   }
 
   /**
@@ -168,6 +178,8 @@ export abstract class MpiRuns {
    * devices enforce it.
    */
   protected abstract limitOf(options: ExecutionOptions): number | undefined
+  /** Whether runs wait until earlier transfers are complete, because the devices do not order them. */
+  protected abstract readonly followsTransfers: boolean
   /** Whether device work may be skipped after the time limit, because no other rank waits for it. */
   protected abstract readonly skipsWork: boolean
   protected abstract begin(executable: MpiExecutable, options: ExecutionOptions): Promise<Schedule>
@@ -189,7 +201,7 @@ export abstract class MpiRuns {
     const { addon } = session
     const abort = () => addon.abortRun(group, run)
     const limitSeconds = this.limitOf(options)
-    const limit = limitSeconds === undefined ? undefined : new RunLimit(limitSeconds, this.skipsWork, abort)
+    let limit: RunLimit | undefined
     const start = performance.now()
     let failure: unknown
     let innerSeconds = 0
@@ -239,8 +251,9 @@ export abstract class MpiRuns {
     try {
       if (signal?.aborted) abort()
       const { nodes, launchers } = await this.begin(executable, options)
+      if (limitSeconds !== undefined) limit = new RunLimit(limitSeconds, this.skipsWork, abort)
       const { seconds, repetitions } = await addon
-        .run(...([group, run, nodes, times, issue, launchers] as const), (reason) =>
+        .run(group, run, nodes, times, issue, launchers, (reason) =>
           fail(new GpuError('driver', `Program "${executable.label}" failed: ${reason}`)),
         )
         .catch((error: unknown) => {

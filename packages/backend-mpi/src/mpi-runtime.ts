@@ -79,7 +79,10 @@ export class MpiRuntime implements RankedRuntime {
     this.#group = group
     const cores = availableParallelism() / session.ranksOnMachine
     this.#runs = opened.runsOf({
-      ...{ session, group, label, cores },
+      session,
+      group,
+      label,
+      cores,
       globalOrdinal: (local) => this.#globalOrdinal(local),
       leave: (reason) => this.ranks.leave(reason),
       keep: (executable) => {

@@ -1,11 +1,11 @@
 import { GpuError, type GpuErrorCode } from '@tandem-gpu/core'
-import type { RankMessage } from '@tandem-gpu/core/backend'
+import type { Extent, RankMessage } from '@tandem-gpu/core/backend'
 import { type AddonPackage, addonFailure, addonLoader } from '@tandem-gpu/core/native'
 import type { MpiFamily } from './launcher.ts'
 
 /**
  * The exports of native/src. A process has one MPI state, and so one addon state. A key is unique within its
- * `group`; all ranks number groups alike. Errors have a `nativeCode`, which is a GpuErrorCode.
+ * `group`; a group has the same number on all ranks. Errors have a `nativeCode`, which is a GpuErrorCode.
  */
 export interface NativeAddon {
   /** Opens the first library that loads, without starting MPI. Later calls return the same library. */
@@ -145,7 +145,7 @@ export interface NativeSegment extends NativeNodeBase {
  * A message from or to memory: `rows` runs of `rowByteLength` bytes, `rowByteStride` apart. With no rows, the
  * message is empty.
  */
-export interface NativeMessage extends NativeNodeBase {
+export interface NativeMessage extends NativeNodeBase, Extent {
   readonly kind: 'send' | 'receive'
   readonly peer: number
   readonly tag: number
@@ -154,10 +154,6 @@ export interface NativeMessage extends NativeNodeBase {
    * must be dense.
    */
   readonly memory: ArrayBuffer | DeviceMemory
-  readonly byteOffset: number
-  readonly rows: number
-  readonly rowByteLength: number
-  readonly rowByteStride: number
 }
 
 export type NativeNode = NativeSegment | NativeMessage

@@ -51,7 +51,7 @@ export async function openRuntime(
   }
 }
 
-/** Throws alike on every rank. */
+/** If it throws, it throws the same error on every rank. */
 async function openCommunicator(session: MpiSession, opening: GroupOpening): Promise<void> {
   const failure: unknown = await settled(session.addon.openGroup(opening.numberOf('group'))).catch(
     (error: unknown) => error,

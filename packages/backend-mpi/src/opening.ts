@@ -15,8 +15,8 @@ const numbersAGroup = 4
 
 /**
  * One call of `adapters()` and the groups opened from it. Each opening has its own group numbers, and so its
- * own keys, because openings may overlap in any order, which may differ between ranks. Calls are numbered
- * when they are made, alike on all ranks.
+ * own keys, because openings may overlap in any order, which may differ between ranks. A call gets its number
+ * when it is made, which is the same on every rank.
  */
 export class Opening {
   readonly #session: GatheringSession
@@ -30,7 +30,11 @@ export class Opening {
 
   /** Gathers the adapter reports of all ranks. */
   gatherAdapters(message: string): Promise<readonly RankMessage[]> {
-    return this.#session.gatherIn(this.#firstNumber(0), 0, message, 'looks for devices, to open a group')
+    const number = this.#firstNumber(0)
+    const said = this.#session.gatherIn(number, 0, message, 'looks for devices, to open a group')
+    const forget = () => this.#session.forget(number)
+    said.then(forget, forget)
+    return said
   }
 
   /** One group over these adapters. All ranks begin it in the same order. */

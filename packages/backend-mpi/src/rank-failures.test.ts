@@ -16,7 +16,10 @@ let seed = 1
 type Job = Partial<RankJob> & Pick<RankJob, 'transport' | 'role'>
 const run = ({ environment, ...more }: Job) =>
   runRankJob({
-    ...{ inner, ranks, seed: seed++, ...more },
+    inner,
+    ranks,
+    seed: seed++,
+    ...more,
     // The memory of the fake driver's devices, which is memory of the host.
     environment: { ...(!onGpus && { FAKE_CUDA_MEMORY: String(2 ** 26) }), ...environment },
   })
@@ -50,7 +53,8 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     async (transport) => {
       let running = 0
       const result = await run({
-        ...{ transport, role: 'endless' },
+        transport,
+        role: 'endless',
         onLine(line, control) {
           if (/ is in the middle of a run$/.test(line) && ++running === ranks) control.kill(1)
         },
@@ -106,7 +110,8 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
         async (transport, role, sentence) => {
           let said = false
           const result = await run({
-            ...{ transport, role },
+            transport,
+            role,
             onLine(line, control) {
               if (said || !sentence.test(line)) return
               said = true

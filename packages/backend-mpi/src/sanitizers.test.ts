@@ -25,7 +25,9 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     const reason = missing === undefined ? '' : ` (skipped: ${missing})`
     const run = (program: string, ...given: string[]) =>
       runBundledJob(openMpi, {
-        ...{ ranks: 3, program, arguments: given },
+        ranks: 3,
+        program,
+        arguments: given,
         ...sanitizedStart(sanitizer, sanitizedAddon(sanitizer, 'backend-mpi', folder)),
       })
 

@@ -48,8 +48,8 @@ export class ScheduledDevices implements RankDevices {
   }
 
   /**
-   * Opens this rank's devices so that MPI sends messages from their memory and receives into it. Throws
-   * `unsupported` with the reason, alike on all ranks, if that is not possible on one of them.
+   * Opens this rank's devices so that MPI sends messages from their memory and receives into it. If that is
+   * not possible on one rank, throws `unsupported` with the same reason on every rank.
    */
   static async openAddressed(
     session: MpiSession,

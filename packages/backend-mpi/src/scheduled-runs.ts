@@ -7,6 +7,7 @@ import { MpiRuns, type RunningRank, type Schedule } from './mpi-runs.ts'
 export class ScheduledRuns extends MpiRuns {
   protected readonly clock = 'host'
   protected readonly skipsWork = true
+  protected readonly followsTransfers: boolean = false
   readonly #native: NativeAccess | undefined
 
   constructor(rank: RunningRank, inner: InnerRuntime, native: NativeAccess | undefined) {
@@ -51,9 +52,5 @@ export class ScheduledRuns extends MpiRuns {
  * the inner backend, so runs must wait for these.
  */
 export class AddressedRuns extends ScheduledRuns {
-  override transfer(transfer: () => Promise<void>): Promise<void> {
-    const done = super.transfer(transfer)
-    this.transferred = Promise.allSettled([this.transferred, done])
-    return done
-  }
+  protected override readonly followsTransfers = true
 }

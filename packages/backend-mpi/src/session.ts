@@ -174,7 +174,8 @@ export class MpiSession {
 let started: Promise<MpiSession> | undefined
 
 /**
- * The session of this process. Rejects with `no-driver`, `unsupported` or `device-lost`, alike at each call.
+ * The session of this process. Rejects with `no-driver`, `unsupported` or `device-lost`; every call then
+ * rejects with the same error.
  */
 export function mpiSession(libraries?: readonly string[]): Promise<MpiSession> {
   started ??= startSession(libraries)

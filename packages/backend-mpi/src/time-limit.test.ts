@@ -13,7 +13,9 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     [3, 'nccl', 'does so where the third rank is the one'],
   ] as const)('a time limit over %i ranks by %s %s', async (ranks, transport, _) => {
     const { exitCode, stdout, stderr } = await runBundledJob(openMpi, {
-      ...{ ranks, program: 'time-limit.ts', arguments: ['fake-gpus', transport] },
+      ranks,
+      program: 'time-limit.ts',
+      arguments: ['fake-gpus', transport],
       ...(transport === 'gpu-aware' && { environment: { FAKE_GPU_AWARE_RANKS: `${ranks}` } }),
     })
     expect(exitCode, stdout + stderr).toBe(0)

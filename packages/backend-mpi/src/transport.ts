@@ -21,8 +21,8 @@ export type TransportName = 'auto' | keyof typeof knownLinks | 'staged'
 export const transportNames: readonly string[] = ['auto', ...Object.keys(knownLinks), 'staged']
 
 /**
- * Opens devices for the named transport, or with `auto` for the fastest one that works. All ranks choose
- * alike. Throws `unsupported` on all ranks if the requested transport does not work.
+ * Opens devices for the named transport, or with `auto` for the fastest one that works. All ranks make the
+ * same choice. Throws `unsupported` on all ranks if the requested transport does not work.
  */
 export async function openForTransport(
   session: MpiSession,
@@ -61,8 +61,8 @@ export async function openForTransport(
 }
 
 /**
- * Throws `unsupported`, alike on all ranks (which have the same backend), if the job or the backend does not
- * support the link.
+ * Throws `unsupported` if the job or the backend does not support the link. All ranks have the same backend,
+ * so it throws on all or on none.
  */
 function linkNamed(session: MpiSession, backend: Backend, name: string): Link {
   const { ranks } = session

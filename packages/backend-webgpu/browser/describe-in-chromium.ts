@@ -18,7 +18,7 @@ export interface Pages {
 }
 
 /**
- * Tests of pages that `listener` serves, skipped where there is no Chromium. They may use `pages` while they
+ * Tests of pages that `listener` serves, skipped if there is no Chromium. They may use `pages` while they
  * run, and in `beforeAll`.
  */
 export function describeInChromium(listener: RequestListener, tests: (pages: Pages) => void): void {

@@ -3,7 +3,7 @@ import { createStorageBuffer } from './padded-buffer.ts'
 import type { PhysicalDevice } from './physical-device.ts'
 import type { RegionKernels } from './region-kernels.ts'
 import {
-  type Extent,
+  type BufferExtent,
   type KernelStep,
   type LoweringOptions,
   lowerCopy,
@@ -136,7 +136,7 @@ export class GpuStepBuilder {
   }
 }
 
-function extent(region: DeviceRegion): Extent {
+function extent(region: DeviceRegion): BufferExtent {
   const { byteOffset, rowByteLength, rows, rowByteStride } = region
   return { byteOffset, rowByteLength, rows, rowByteStride, bufferByteLength: region.buffer.byteLength }
 }

@@ -1,4 +1,4 @@
-import type { Allocation } from '@tandem-gpu/core/backend'
+import type { Allocation, Extent } from '@tandem-gpu/core/backend'
 import { bufferUsage } from './constants.ts'
 import type { PhysicalDevice } from './physical-device.ts'
 
@@ -15,13 +15,9 @@ export interface PaddedBuffer {
 /** An allocation of core: a buffer that one virtual device owns. */
 export interface DeviceAllocation extends Allocation, PaddedBuffer {}
 
-/** Part of a buffer: `rows` runs of `rowByteLength` bytes, `rowByteStride` apart. */
-export interface DeviceRegion {
+/** A part of a buffer. */
+export interface DeviceRegion extends Extent {
   readonly buffer: PaddedBuffer
-  readonly byteOffset: number
-  readonly rowByteLength: number
-  readonly rows: number
-  readonly rowByteStride: number
 }
 
 export function padTo4(byteLength: number): number {

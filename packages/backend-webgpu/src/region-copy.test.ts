@@ -2,7 +2,7 @@ import type { ByteRegion, Runtime } from '@tandem-gpu/core/backend'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { webgpu } from './index.ts'
-import { type Extent, type LoweringOptions, lowerCopy, lowerFill } from './region-lowering.ts'
+import { type BufferExtent, type LoweringOptions, lowerCopy, lowerFill } from './region-lowering.ts'
 import { allocateWith, contents, PlanBuilder, patternBytes, region } from './testing/hand-built.ts'
 
 let runtime: Runtime
@@ -204,7 +204,7 @@ test('uploads, downloads, writes and reads of strided regions touch nothing else
   )
 })
 
-const whole = (byteLength: number, rows = 1): Extent => ({
+const whole = (byteLength: number, rows = 1): BufferExtent => ({
   byteOffset: 0,
   rowByteLength: byteLength,
   rows,
@@ -228,8 +228,11 @@ test('what WebGPU can copy or clear by itself uses no kernel', () => {
 })
 
 test('a GPU copies long rows by a kernel, including partial words at the ends', () => {
-  const extent = (byteOffset: number, rowByteLength: number): Extent => ({
-    ...{ byteOffset, rowByteLength, rows: 1, rowByteStride: rowByteLength },
+  const extent = (byteOffset: number, rowByteLength: number): BufferExtent => ({
+    byteOffset,
+    rowByteLength,
+    rows: 1,
+    rowByteStride: rowByteLength,
     bufferByteLength: 2 ** 22,
   })
   const long = (byteLength: number, options: LoweringOptions, shift = 0) =>

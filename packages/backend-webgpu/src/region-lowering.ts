@@ -1,4 +1,5 @@
-import { isContiguous } from '@tandem-gpu/core/backend'
+import { type Extent, isContiguous } from '@tandem-gpu/core/backend'
+
 /**
  * Lowers copies and fills of strided regions to WebGPU operations. `copyBufferToBuffer` and `clearBuffer`
  * handle only whole words and one row per call; everything else uses a kernel of region-kernels.ts. Pure
@@ -6,11 +7,7 @@ import { isContiguous } from '@tandem-gpu/core/backend'
  */
 
 /** A region without its buffer, but with the buffer's size: bytes after `bufferByteLength` are padding. */
-export interface Extent {
-  readonly byteOffset: number
-  readonly rowByteLength: number
-  readonly rows: number
-  readonly rowByteStride: number
+export interface BufferExtent extends Extent {
   readonly bufferByteLength: number
 }
 
@@ -76,7 +73,11 @@ function prefersKernel(byteLength: number, software: boolean): boolean {
 }
 
 /** Returns steps that copy `source` to `target`, which has the same rows and is in another buffer. */
-export function lowerCopy(source: Extent, target: Extent, options: LoweringOptions): RegionStep[] {
+export function lowerCopy(
+  source: BufferExtent,
+  target: BufferExtent,
+  options: LoweringOptions,
+): RegionStep[] {
   const { maxBindingByteLength, software } = options
   const [from, to] = collapse(source, target)
   const rows = from.rows
@@ -108,7 +109,7 @@ export function lowerCopy(source: Extent, target: Extent, options: LoweringOptio
 
 /** Returns steps that repeat `pattern` over `target`. */
 export function lowerFill(
-  target: Extent,
+  target: BufferExtent,
   pattern: number,
   patternByteLength: UnitByteLength,
   options: LoweringOptions,
@@ -154,7 +155,7 @@ function rowSteps(
 }
 
 /** Merges rows into one row if they have no gaps on either side. */
-function collapse(source: Extent, target: Extent): [Extent, Extent] {
+function collapse(source: BufferExtent, target: BufferExtent): [BufferExtent, BufferExtent] {
   if (!isContiguous(source) || !isContiguous(target)) return [source, target]
   const byteLength = source.rows * source.rowByteLength
   const row = { rows: 1, rowByteLength: byteLength, rowByteStride: byteLength }
@@ -170,7 +171,7 @@ function repeated(pattern: number, byteLength: UnitByteLength): number {
   return byteLength === 2 ? Math.imul(pattern & 0xffff, 0x00010001) >>> 0 : pattern >>> 0
 }
 
-function aligned(extent: Extent, unit: UnitByteLength): boolean {
+function aligned(extent: BufferExtent, unit: UnitByteLength): boolean {
   return (
     extent.byteOffset % unit === 0 &&
     extent.rowByteLength % unit === 0 &&
@@ -178,13 +179,13 @@ function aligned(extent: Extent, unit: UnitByteLength): boolean {
   )
 }
 
-const wordAligned = (extent: Extent) => aligned(extent, 4)
+const wordAligned = (extent: BufferExtent) => aligned(extent, 4)
 
 /**
  * Splits one row into at most 3 bytes before the first word, whole words, and at most 3 bytes after; padding
  * counts as part of the row.
  */
-function wordParts(row: Extent): { head: number; middle: number; tail: number } {
+function wordParts(row: BufferExtent): { head: number; middle: number; tail: number } {
   const head = Math.min(-row.byteOffset & 3, row.rowByteLength)
   const tail = (row.rowByteLength - head) % 4
   const middle = row.rowByteLength - head - tail
@@ -192,12 +193,12 @@ function wordParts(row: Extent): { head: number; middle: number; tail: number } 
   return tail > 0 && endsBuffer ? { head, middle: middle + 4, tail: 0 } : { head, middle, tail }
 }
 
-function spanByteLength(extent: Extent): number {
+function spanByteLength(extent: BufferExtent): number {
   return (extent.rows - 1) * extent.rowByteStride + extent.rowByteLength
 }
 
 /** The range that a kernel binds for `extent`: from a multiple of 256 to its end, in whole words. */
-function boundRange(extent: Extent): { byteOffset: number; byteLength: number } {
+function boundRange(extent: BufferExtent): { byteOffset: number; byteLength: number } {
   const byteOffset = extent.byteOffset - (extent.byteOffset % 256)
   const end = Math.ceil((extent.byteOffset + spanByteLength(extent)) / 4) * 4
   return { byteOffset, byteLength: end - byteOffset }
@@ -205,12 +206,15 @@ function boundRange(extent: Extent): { byteOffset: number; byteLength: number } 
 
 /** What one kernel does: it fills `target` if there is no `source`, which otherwise has the same rows. */
 interface KernelPart {
-  readonly source?: Extent
-  readonly target: Extent
+  readonly source?: BufferExtent
+  readonly target: BufferExtent
 }
 
 /** The part whose extents both have these fields instead. */
-function changed({ source, target }: KernelPart, fields: (extent: Extent) => Partial<Extent>): KernelPart {
+function changed(
+  { source, target }: KernelPart,
+  fields: (extent: BufferExtent) => Partial<BufferExtent>,
+): KernelPart {
   return {
     ...(source && { source: { ...source, ...fields(source) } }),
     target: { ...target, ...fields(target) },
@@ -220,9 +224,9 @@ function changed({ source, target }: KernelPart, fields: (extent: Extent) => Par
 /** Halves a part until the bound range of each kernel fits the limit. Rows that exceed it are split too. */
 function split(part: KernelPart, maxBindingByteLength: number): KernelPart[] {
   const { source, target } = part
-  const fits = (extent: Extent) => boundRange(extent).byteLength <= maxBindingByteLength
+  const fits = (extent: BufferExtent) => boundRange(extent).byteLength <= maxBindingByteLength
   if (fits(target) && (source === undefined || fits(source))) return [part]
-  const cut = (fields: (extent: Extent) => Partial<Extent>) =>
+  const cut = (fields: (extent: BufferExtent) => Partial<BufferExtent>) =>
     split(changed(part, fields), maxBindingByteLength)
   if (target.rows > 1) {
     const upper = Math.ceil(target.rows / 2)

@@ -1,17 +1,13 @@
 import { GpuError } from '@tandem-gpu/core'
-import { isContiguous } from '@tandem-gpu/core/backend'
+import { type Extent, isContiguous } from '@tandem-gpu/core/backend'
 import type { GpuStep, GpuStepBuilder } from './gpu-step.ts'
 import type { DeviceRegion, PaddedBuffer } from './padded-buffer.ts'
 import { denseRegion, padTo4 } from './padded-buffer.ts'
 import { prefersRowCommands } from './region-lowering.ts'
 
-/** Part of host memory, with the same rows as the device region that it is copied to or from. */
-export interface HostRegion {
+/** A part of host memory, with the same rows as the device region that it is copied to or from. */
+export interface HostRegion extends Extent {
   readonly arrayBuffer: ArrayBuffer
-  readonly byteOffset: number
-  readonly rowByteLength: number
-  readonly rows: number
-  readonly rowByteStride: number
 }
 
 /** One piece of an upload: `writeBuffer` of `host`'s bytes to `target`, then `steps`. */

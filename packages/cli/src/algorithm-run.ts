@@ -124,7 +124,12 @@ function settingsOf(
 ) {
   const { schedule, verify, warmup, samples, seed, compareSchedules, trace, plan } = options
   return {
-    ...{ schedule, verify, warmup, samples, seed, compareSchedules },
+    schedule,
+    verify,
+    warmup,
+    samples,
+    seed,
+    compareSchedules,
     signal: terminal.signal,
     onRun: showRuns(terminal, verify),
     trace: trace === undefined ? undefined : take.spans,

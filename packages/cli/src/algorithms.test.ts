@@ -112,7 +112,12 @@ describe('matmul', () => {
       const report = await tandemJson(`${shape} --result-type ${resultType} --devices 2`)
       expect(report).toMatchObject({
         ...common,
-        ...{ algorithm: 'matmul', type: 'f16', resultType, mode: 'resident', devices: 2, slices: [33, 32] },
+        algorithm: 'matmul',
+        type: 'f16',
+        resultType,
+        mode: 'resident',
+        devices: 2,
+        slices: [33, 32],
         prediction: { seconds: [expect.any(Number), expect.any(Number)], chosen: 2 },
       })
     }

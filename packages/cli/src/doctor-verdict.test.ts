@@ -25,7 +25,8 @@ it.each([
     [
       {
         ...noDriver,
-        ...{ code: 'unsupported', missing: 'compiler' },
+        code: 'unsupported',
+        missing: 'compiler' as const,
       },
       software,
     ],

@@ -25,7 +25,7 @@ describe.skipIf(pythonWithNumpy === undefined)(
       ).toBe('True')
     })
 
-    it('on sums, minima and maxima, also of 64-bit files', async () => {
+    it('on sums, minima and maxima, including those of 64-bit files', async () => {
       const folder = await temporaryFolder()
       numpy(
         folder,

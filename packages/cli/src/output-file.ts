@@ -88,7 +88,7 @@ export class OutputFile {
     })
   }
 
-  /** Removes the file unless it was committed. May be called at any time, also after `commit`. */
+  /** Removes the file unless it was committed. May be called at any time, even after `commit`. */
   async discard(): Promise<void> {
     if (this.#open) {
       this.#open = false

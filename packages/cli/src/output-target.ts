@@ -21,7 +21,7 @@ export interface FileTarget {
 /** The number of links that Linux follows. */
 const mostLinks = 40
 
-/** Follows symbolic links, also to a file that does not exist yet. */
+/** Follows symbolic links, even to a file that does not exist yet. */
 export async function findOutputTarget(path: string): Promise<OutputTarget> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined

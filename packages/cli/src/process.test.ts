@@ -296,7 +296,7 @@ console.log('ready')`,
 
   it.each([
     [
-      'ends a process that stands still, and says why',
+      'ends a process that makes no progress, and says why',
       'for (;;);',
       { exit: null, signal: 'SIGTERM' },
       /^tandem: A call into the driver or the operating system does not return/,

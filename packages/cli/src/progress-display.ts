@@ -36,9 +36,9 @@ function bars(stream: NodeJS.WriteStream): Display {
     bar = undefined
   }
   return {
-    show(current) {
+    show(first, current) {
       hide()
-      let work = current()!
+      let work = first
       bar = new cliProgress.SingleBar({
         stream,
         format: (options) => {
@@ -92,7 +92,7 @@ function lines(write: (text: string) => void, after: readonly number[]): Display
     timer.unref()
   }
   return {
-    show(current) {
+    show(_, current) {
       work = current
       if (timer === undefined) next()
     },

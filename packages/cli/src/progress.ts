@@ -4,7 +4,7 @@ export interface Work {
   readonly label: string
   /** Absent if the amount is not known. */
   readonly total?: number | undefined
-  /** The unit of the count, in the plural, such as `sweeps`; absent if the count means nothing to people. */
+  /** The unit of the count, in the plural, such as `sweeps`; absent if the count means nothing to users. */
   readonly unit?: string | undefined
   readonly done: number
   /** In milliseconds, by `performance.now`. */
@@ -40,9 +40,12 @@ export interface Part {
   end(): void
 }
 
-/** A display of progress. `show` is called when the work changes, not when it advances. */
+/**
+ * A display of progress. `show` is called when the work changes, not when it advances; `current` returns the
+ * work as it is then, or undefined once it has ended.
+ */
 export interface Display {
-  show(current: () => Work | undefined): void
+  show(work: Work, current: () => Work | undefined): void
   hide(): void
 }
 
@@ -67,7 +70,7 @@ export class TrackedProgress implements Progress {
     if (work === undefined) return ''
     const { label, total, unit, done } = work
     if (total !== undefined && unit !== undefined && done > 0)
-      return ` after ${counted(done)} of ${counted(total)} ${unit}`
+      return ` after ${grouped(done)} of ${grouped(total)} ${unit}`
     return ` while ${label[0]!.toLowerCase()}${label.slice(1)}`
   }
 
@@ -114,7 +117,7 @@ export class TrackedProgress implements Progress {
   }
 
   #show(): void {
-    if (this.#current && !this.finishing) this.#display?.show(() => this.#current)
+    if (this.#current && !this.finishing) this.#display?.show(this.#current, () => this.#current)
     else this.#display?.hide()
   }
 }
@@ -122,4 +125,4 @@ export class TrackedProgress implements Progress {
 /** Progress that is not displayed. */
 export const silentProgress = (): Progress => new TrackedProgress()
 
-const counted = (value: number) => value.toLocaleString('en')
+const grouped = (value: number) => value.toLocaleString('en')

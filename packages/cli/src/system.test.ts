@@ -78,7 +78,8 @@ it('doctor says on which backends the WebGPU API works, and why it does not on o
     open: async (...given) => Object.assign(await inner.open(...given), { openCommandQueue: undefined }),
   }
   expect(await examined(withoutQueues, 1)).toEqual({
-    ...{ works: false, code: 'unsupported' },
+    works: false,
+    code: 'unsupported',
     reason:
       'Group "doctor" can only run recorded programs: its backend does not support command queues. cuda() does, and so does, without a GPU, referenceBackend() of @tandem-gpu/core/testing.',
   })

@@ -22,7 +22,7 @@ public:
   const std::string &path() const { return path_; }
   const std::string &failures() const { return failures_; }
   void *find(const char *name) const;
-  /// The loader's handle, null where it is not open.
+  /// The loader's handle, null if it is not open.
   void *handle() const { return handle_; }
 
 private:
@@ -32,9 +32,9 @@ private:
   std::string failures_;
 };
 
-/// Fills the imports of `library`, which `what` names in messages. Throws NativeError `unsupported` where no
-/// candidate was opened, or where the one that was lacks a function that has no address yet; `tooOld` is what
-/// that means.
+/// Fills the imports of `library`, which `what` names in messages. Throws NativeError `unsupported` if no
+/// candidate was opened, or if the opened library lacks a function that has no address yet; the message then
+/// ends with `tooOld`.
 void resolve(ImportTable &library, const DynamicLibrary &opened, const std::string &what, const std::string &tooOld = "");
 
 } // namespace tandem

@@ -24,7 +24,7 @@ struct ImportEntry {
   }
   /// The symbol, which messages name too.
   const char *name;
-  /// The version of the interface that declares the parameters, where the library has several of one symbol.
+  /// The version of the interface that declares the parameters, if the library has several versions of the symbol.
   int version;
   void *address = nullptr;
 };

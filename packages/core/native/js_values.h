@@ -21,7 +21,7 @@ template <typename Element> constexpr bool isVector<std::vector<Element>> = true
 template <typename> constexpr bool isOptional = false;
 template <typename Value> constexpr bool isOptional<std::optional<Value>> = true;
 
-/// Throws a JavaScript exception where the value has another type. Addresses and sizes are exact as numbers.
+/// Throws a JavaScript exception if the value has another type. Addresses and sizes are exact as numbers.
 template <typename Type> Type fromJs(const Napi::Value &value) {
   if constexpr (std::is_same_v<Type, bool>) {
     return value.As<Napi::Boolean>();

@@ -9,8 +9,8 @@
 namespace tandem {
 
 /// The error that a call or a job rejects with. `code` is one of core's GpuErrorCode, or one that the
-/// package's TypeScript classifies: backend-cuda has "cuda" for a driver result, "peer-lost" where another
-/// process cannot go on, and "group-lost" where this group alone cannot.
+/// package's TypeScript classifies: backend-cuda has "cuda" for a driver result, "peer-lost" if another
+/// process cannot continue, and "group-lost" if only this group cannot.
 struct NativeError : std::runtime_error {
   NativeError(std::string code, const std::string &message, int result = 0)
       : std::runtime_error(message), code(std::move(code)), result(result) {}

@@ -14,8 +14,8 @@ struct TandemDeviceMemory {
   /// In the device's address space: the host may not follow it.
   void *data;
   std::size_t byteLength;
-  /// Makes the device the current one of the calling thread, which libraries that are handed `data` ask for.
-  /// False where the device is lost.
+  /// Makes the device current for the calling thread, as libraries that access `data` require. Returns false
+  /// if the device is lost.
   bool (*use)(void *self);
 };
 }

@@ -12,7 +12,7 @@ struct TandemLaunchEnd {
   const char *error;
   const char *code;
   int result;
-  /// By the devices' clock, where the launcher measures it.
+  /// By the devices' clock, if the launcher measures it.
   double seconds;
 };
 

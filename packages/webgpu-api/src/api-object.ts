@@ -1,5 +1,5 @@
 import type { DeviceState } from './device-state.ts'
-import { enumerateMembers, requireCreation } from './interfaces.ts'
+import { requireCreation } from './interfaces.ts'
 import { toText } from './webidl.ts'
 
 /** The internal state of an API object. */
@@ -47,8 +47,6 @@ export abstract class ApiObject<S extends ObjectState = ObjectState> {
     this.#label = toText(label)
   }
 }
-
-enumerateMembers(ApiObject)
 
 /** The interface of an API object; undefined for other values. */
 export function interfaceOf(value: unknown): unknown {

@@ -1,3 +1,4 @@
+import { isGpuError } from '@tandem-gpu/core'
 import type { AdoptedRange } from '@tandem-gpu/core/backend'
 import { ApiObject, named, type ObjectState, stateOf } from './api-object.ts'
 import type { Channel } from './channel.ts'
@@ -102,7 +103,7 @@ export class GPUBuffer extends ApiObject<BufferState> {
       channel.flush()
       const { commands } = channel
       const mapped = byteLength === 0 ? commands.fence() : commands.map(state.number, start, byteLength)
-      await Promise.race([aborted, mapped.catch(rethrowAborted)])
+      await Promise.race([aborted, mapped.catch((error: unknown) => this.#rethrow(error))])
       if (this.#pending !== pending) await aborted
     } catch (error) {
       if (this.#pending === pending) {
@@ -205,6 +206,13 @@ export class GPUBuffer extends ApiObject<BufferState> {
     return undefined
   }
 
+  /** Throws the error of `mapAsync` for one of the command queue's. */
+  #rethrow(error: unknown): never {
+    if (isGpuError(error, 'out-of-memory'))
+      throw new DOMException(`${named(this)} is invalid: it has no memory.`, 'OperationError')
+    throw new DOMException(error instanceof Error ? error.message : String(error), 'AbortError')
+  }
+
   /** Begins a pending mapping. The returned promise rejects when it is aborted. */
   #begin(isValid: boolean): Promise<never> {
     const aborted = new Promise<never>((_, reject) => {
@@ -235,10 +243,6 @@ nameInterface(GPUBuffer)
 
 /** Callbacks that run when a buffer is destroyed, for other holders of its memory. */
 export const onDestroy = new WeakMap<GPUBuffer, () => void>()
-
-function rethrowAborted(error: unknown): never {
-  throw new DOMException(error instanceof Error ? error.message : String(error), 'AbortError')
-}
 
 export function createBuffer(device: DeviceState, given: unknown): GPUBuffer {
   const descriptor = toDictionary(given, 'The descriptor of createBuffer')

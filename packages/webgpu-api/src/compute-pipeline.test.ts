@@ -195,6 +195,16 @@ describe('10.2 createComputePipeline', () => {
     device.destroy()
   })
 
+  it('allows a kernel to use all workgroup memory of the device', async () => {
+    const { maxComputeWorkgroupStorageSize: most } = (await opened.gpu.requestAdapter())!.limits
+    const device = await opened.device({ requiredLimits: { maxComputeWorkgroupStorageSize: most } })
+    const code = (byteLength: number) =>
+      `var<workgroup> x: array<vec4u, ${byteLength / 16}>; @compute @workgroup_size(1) fn main() { _ = x; }`
+    expect(await pipelineProblem(device, { code: code(most) })).toBeUndefined()
+    expect(await pipelineProblem(device, { code: code(most + 16) })).toMatch(/maxComputeWorkgroupStorageSize/)
+    device.destroy()
+  })
+
   it('throws for arguments of wrong types', async () => {
     const device = await opened.device()
     const module = device.createShaderModule({ code: empty })

@@ -110,18 +110,28 @@ export function createComputePipeline(device: DeviceState, given: unknown): GPUC
   return new GPUComputePipeline(creation, state, pipeline.label)
 }
 
-export async function createComputePipelineAsync(
+/**
+ * Throws if the pipeline is not valid: the promise of an async caller then rejects at once, before `lost`
+ * resolves if the device is destroyed next.
+ */
+export function createComputePipelineAsync(
   device: DeviceState,
   given: unknown,
-): Promise<GPUComputePipeline> {
+): GPUComputePipeline | Promise<GPUComputePipeline> {
   const pipeline = toPipeline(given, 'createComputePipelineAsync')
+  const { label } = pipeline
   const prepared = prepare(device, pipeline)
-  if (typeof prepared === 'string') {
-    // Errors of a lost device are not reported.
-    if (device.isLost) return invalidPipeline(device, pipeline.label)
-    throw new GPUPipelineError(`createComputePipelineAsync: ${prepared}`, { reason: 'validation' })
-  }
-  const state = compiled(device, prepared)
+  if (typeof prepared !== 'string') return whenCompiled(device, compiled(device, prepared), label)
+  // Errors of a lost device are not reported.
+  if (device.isLost) return invalidPipeline(device, label)
+  throw new GPUPipelineError(`createComputePipelineAsync: ${prepared}`, { reason: 'validation' })
+}
+
+async function whenCompiled(
+  device: DeviceState,
+  state: ComputePipelineState,
+  label: string,
+): Promise<GPUComputePipeline> {
   try {
     await state.kernel?.ready
   } catch (error) {
@@ -129,7 +139,7 @@ export async function createComputePipelineAsync(
     if (!device.isLost)
       throw new GPUPipelineError(`createComputePipelineAsync: ${messageOf(error)}`, { reason: 'internal' })
   }
-  return new GPUComputePipeline(creation, state, pipeline.label)
+  return new GPUComputePipeline(creation, state, label)
 }
 
 function compiled(device: DeviceState, program: PipelineProgram): ComputePipelineState {

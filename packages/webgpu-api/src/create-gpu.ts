@@ -12,7 +12,7 @@ import { creation } from './interfaces.ts'
 
 /** Options of `createGPU` for a device of a group. */
 export interface GpuOptions {
-  /** A submit that takes longer loses its own GPUDevice, and no other. Default 10. */
+  /** A submit that takes longer loses its own GPUDevice, and no other. Above 0 and at most 2147483; default 10. */
   readonly timeoutSeconds?: number | undefined
 }
 
@@ -54,9 +54,10 @@ export async function destroyGPU(gpu: GPU): Promise<LeakReport | undefined> {
 function makeGpu(device: Device, options: GpuOptions): GPU {
   requireOptions(options, 'createGPU', { timeoutSeconds: 'number' })
   const { timeoutSeconds = defaultTimeoutSeconds } = options
-  // Fail now, rather than at the first requestDevice, if the backend has no command queues.
+  // Fail now, rather than at the first requestDevice, if the backend has no command queues or the limit is none.
   const probe = openDeviceCommands(device, {
-    label: 'probe',
+    label: 'WebGPU',
+    timeoutSeconds,
     onMessage: () => {},
     flush: () => {},
   })

@@ -2,7 +2,15 @@ import { referenceBackend } from '@tandem-gpu/core/testing'
 import { describe, expect, it } from 'vitest'
 import { globals } from './globals.ts'
 import { install } from './install.ts'
-import { expectValidation, openedGpu, rejection, usage, validated } from './testing-gpu.ts'
+import {
+  expectValidation,
+  mapMode,
+  onReference,
+  openedGpu,
+  rejection,
+  usage,
+  validated,
+} from './testing-gpu.ts'
 
 const opened = openedGpu()
 const wrongBuffer = { size: 4, usage: 0 }
@@ -67,6 +75,20 @@ describe('22 errors: scopes', () => {
     await expectValidation(device, /is invalid/, () =>
       device.queue.writeBuffer(buffers.at(-1)!, 0, new Uint32Array(1)),
     )
+    device.destroy()
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  })
+
+  const reason = onReference ? '' : ' (skipped: nothing limits the page-locked memory of this device)'
+  it.skipIf(!onReference)(`catch the error of a buffer that has no memory to map${reason}`, async () => {
+    const { device, count } = await tooManyBuffers()
+    const size = device.limits.maxBufferSize
+    device.pushErrorScope('out-of-memory')
+    const buffers = Array.from({ length: count }, () =>
+      device.createBuffer({ size, usage: usage.COPY_DST | usage.MAP_READ }),
+    )
+    expect(await rejection(buffers.at(-1)!.mapAsync(mapMode.READ, 0, 8))).toBe('OperationError')
+    expect(await device.popErrorScope()).toBeInstanceOf(globals.GPUOutOfMemoryError)
     device.destroy()
     await new Promise((resolve) => setTimeout(resolve, 20))
   })
@@ -226,6 +248,20 @@ describe('22 device loss', () => {
     expect(await rejection(mapping)).toBe('AbortError')
     await done
   })
+
+  it('comes after the errors of earlier calls', async () => {
+    const device = await opened.device()
+    const module = device.createShaderModule({ code: '@compute @workgroup_size(1) fn main() {}' })
+    const events: string[] = []
+    const wrong = device.createComputePipelineAsync({
+      layout: 'auto',
+      compute: { module, entryPoint: 'other' },
+    })
+    wrong.catch((error: Error) => events.push(error.name))
+    device.destroy()
+    await device.lost.then(({ reason }) => events.push(reason))
+    expect(events).toEqual(['GPUPipelineError', 'destroyed'])
+  })
 })
 
 it('the outcomes of buffers created in a row, and of submits after them, are rarely queried', async () => {
@@ -271,6 +307,32 @@ it('the outcomes of buffers created in a row, and of submits after them, are rar
   await destroyGPU(gpu)
 })
 
+it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 1e12])(
+  'a time limit of %f s is refused',
+  async (timeoutSeconds) => {
+    const { createGPU } = await import('./create-gpu.ts')
+    await expect(createGPU(opened.group.devices[0]!, { timeoutSeconds })).rejects.toMatchObject({
+      code: 'validation',
+      message: `The time limit of command queue "WebGPU" is ${timeoutSeconds} seconds; it must be a number above 0 and at most 2147483.`,
+    })
+  },
+)
+
+it('the longest time limit does not end a submit', async () => {
+  const { createGPU } = await import('./create-gpu.ts')
+  const gpu = await createGPU(opened.group.devices[0]!, { timeoutSeconds: 2_147_483 })
+  const device = await (await gpu.requestAdapter())!.requestDevice()
+  const buffer = device.createBuffer({ size: 4, usage: usage.COPY_DST })
+  device.queue.writeBuffer(buffer, 0, new Uint32Array(1))
+  await device.queue.onSubmittedWorkDone()
+  const lost = await Promise.race([
+    device.lost.then(() => true),
+    new Promise((resolve) => setTimeout(resolve, 300)),
+  ])
+  expect(lost).toBe(undefined)
+  device.destroy()
+})
+
 it('a kernel that does not end loses only its own GPUDevice', async () => {
   const group = opened.group
   const { createGPU } = await import('./create-gpu.ts')
@@ -313,6 +375,13 @@ it('using what is not supported is a validation error, and returns an invalid ob
   const texture = { size: [1], format: 'rgba8unorm', usage: 4 } as const
   const missing = /does not support textures, samplers or rendering/
   const made = await expectValidation(device, missing, () => device.createTexture(texture))
+  // As large as the device's limits for textures allow, as a list and as a dictionary.
+  const { maxTextureDimension2D: side, maxTextureArrayLayers: layers } = device.limits
+  for (const size of [[side, side, layers], { width: side, height: side, depthOrArrayLayers: layers }]) {
+    device.pushErrorScope('out-of-memory')
+    device.createTexture({ size, format: 'rgba32float', usage: 2 })
+    expect((await device.popErrorScope())?.message).toMatch(/needs \d{12} bytes/)
+  }
   const sampler = await expectValidation(device, missing, () => device.createSampler())
   const layout = device.createBindGroupLayout({ entries: [{ binding: 0, visibility: 4, sampler: {} }] })
   await expectValidation(device, /GPUSampler .* is invalid/, () =>
@@ -338,7 +407,10 @@ it('interfaces and namespaces follow Web IDL', async () => {
   )
   expect(members(device)).toEqual(expect.arrayContaining(['label', 'limits', 'lost', 'createBuffer']))
   expect(members(device.features)).toEqual(expect.arrayContaining(['size', 'has', 'forEach', 'values']))
-  const { GPUDeviceLostInfo, GPUValidationError } = globals as unknown as typeof globalThis
+  const { GPUDeviceLostInfo, GPUError, GPUValidationError } = globals as unknown as typeof globalThis
+  const own = (object: object) => Object.keys(Object.getPrototypeOf(object) as object)
+  expect(own(buffer)).toContain('label')
+  expect(own(device.features)).toContain('has')
   expect(members(new GPUValidationError('x'))).toEqual(['message'])
   for (const [name, value] of Object.entries(globals)) {
     if (typeof value === 'object') {
@@ -346,6 +418,10 @@ it('interfaces and namespaces follow Web IDL', async () => {
       continue
     }
     const { prototype } = value as { prototype: object }
+    // The members of mixins, such as `label`, are the interface's own.
+    const parent = Object.getPrototypeOf(prototype) as object
+    const parents: object[] = [Object, EventTarget, Event, DOMException, GPUError].map((p) => p.prototype)
+    expect(parents.includes(parent), name).toBe(true)
     expect(Object.prototype.toString.call(prototype)).toBe(`[object ${name}]`)
     expect(Object.getOwnPropertyDescriptor(prototype, 'constructor')!.enumerable).toBe(false)
     // Getters of objects of other interfaces throw.

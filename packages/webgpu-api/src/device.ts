@@ -18,12 +18,13 @@ import { createQuerySet, type GPUQuerySet } from './query-set.ts'
 import { GPUQueue } from './queue.ts'
 import { createShaderModule, type GPUShaderModule } from './shader-module.ts'
 import {
+  createTexture,
   createUnavailable,
   GPUExternalTexture,
   GPURenderBundleEncoder,
   GPURenderPipeline,
   GPUSampler,
-  GPUTexture,
+  type GPUTexture,
   unavailable,
 } from './unavailable.ts'
 import { toDictionary, toEnum, toText } from './webidl.ts'
@@ -149,7 +150,7 @@ export class GPUDevice extends EventTarget {
   }
 
   createTexture(descriptor: unknown): GPUTexture {
-    return createUnavailable(this.#state, GPUTexture, 'createTexture', descriptor)
+    return createTexture(this.#state, descriptor)
   }
 
   createSampler(descriptor?: unknown): GPUSampler {

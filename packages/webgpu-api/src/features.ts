@@ -1,5 +1,5 @@
 import type { DeviceFeature } from '@tandem-gpu/core'
-import { enumerateMembers, nameInterface, requireCreation } from './interfaces.ts'
+import { nameInterface, requireCreation } from './interfaces.ts'
 import { requireArguments } from './webidl.ts'
 
 /** The feature names of the specification. */
@@ -105,7 +105,6 @@ abstract class ReadonlySetlike {
 const { values } = Object.getOwnPropertyDescriptors(ReadonlySetlike.prototype)
 Object.defineProperty(ReadonlySetlike.prototype, 'keys', values)
 Object.defineProperty(ReadonlySetlike.prototype, Symbol.iterator, values)
-enumerateMembers(ReadonlySetlike)
 
 export class GPUSupportedFeatures extends ReadonlySetlike {}
 export class WGSLLanguageFeatures extends ReadonlySetlike {}

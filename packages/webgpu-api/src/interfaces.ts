@@ -8,14 +8,22 @@ export function requireCreation(token: unknown): void {
 /** A class of the API, or a base of such classes. */
 type ApiClass = { readonly prototype: object; readonly name: string }
 
-/** Sets the name that `Object.prototype.toString` shows for an interface, and makes its members enumerable. */
-export function nameInterface(type: ApiClass): void {
-  enumerateMembers(type)
-  Object.defineProperty(type.prototype, Symbol.toStringTag, { value: type.name, configurable: true })
+/**
+ * Makes a class an interface of Web IDL: sets the name that `Object.prototype.toString` shows, and makes the
+ * attributes and methods enumerable. Base classes that are not interfaces are mixins: their members become
+ * members of the interface itself.
+ */
+export function nameInterface({ prototype, name }: ApiClass): void {
+  let base = Object.getPrototypeOf(prototype) as object
+  for (; base !== Object.prototype && !isInterface(base); base = Object.getPrototypeOf(base) as object)
+    Object.defineProperties(prototype, {
+      ...Object.getOwnPropertyDescriptors(base),
+      ...Object.getOwnPropertyDescriptors(prototype),
+    })
+  Object.setPrototypeOf(prototype, base)
+  for (const member of Object.getOwnPropertyNames(prototype))
+    if (member !== 'constructor') Object.defineProperty(prototype, member, { enumerable: true })
+  Object.defineProperty(prototype, Symbol.toStringTag, { value: name, configurable: true })
 }
 
-/** Makes the attributes and methods of a class enumerable, as Web IDL demands. */
-export function enumerateMembers({ prototype }: ApiClass): void {
-  for (const name of Object.getOwnPropertyNames(prototype))
-    if (name !== 'constructor') Object.defineProperty(prototype, name, { enumerable: true })
-}
+const isInterface = (prototype: object) => Object.hasOwn(prototype, Symbol.toStringTag)

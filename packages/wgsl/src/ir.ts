@@ -490,15 +490,14 @@ export interface Logical {
 }
 
 /**
- * A call of a built-in function. The types of `args` determine the overload; `type` is its result type,
- * undefined for none. Arguments that the specification allows only as constants (`quadBroadcast`'s and
- * `subgroupBroadcast`'s lane) are literals.
+ * A call of a built-in function. The types of `args` determine the overload. Arguments that the specification
+ * allows only as constants (`quadBroadcast`'s and `subgroupBroadcast`'s lane) are literals.
  */
-export interface BuiltinCall {
+export interface BuiltinCall<Result extends Type | undefined = Type | undefined> {
   readonly kind: 'builtin-call'
   readonly name: BuiltinFunction
   readonly args: readonly Expression[]
-  readonly type: Type | undefined
+  readonly type: Result
   /**
    * Set for a subgroup operation that a `diagnostic` filter allows in divergent control flow: the severity of
    * the message.
@@ -516,8 +515,8 @@ export interface PointerArgument {
   readonly root: VariablePlace | DerefPlace
 }
 
-/** A call of a user function; `type` is undefined when it returns nothing. */
-export interface Call {
+/** A call of a user function. */
+export interface Call<Result extends Type | undefined = Type | undefined> {
   readonly kind: 'call'
   readonly function: IrFunction
   readonly args: readonly Expression[]
@@ -526,14 +525,11 @@ export interface Call {
    * indices of the latter.
    */
   readonly pointers: readonly PointerArgument[]
-  readonly type: Type | undefined
+  readonly type: Result
   readonly loc: Location
 }
 
-/**
- * Any expression that yields a value. Only a call directly in an `evaluate` statement may have an undefined
- * type.
- */
+/** Any expression that yields a value. */
 export type Expression =
   | Literal
   | Zero
@@ -551,8 +547,11 @@ export type Expression =
   | Unary
   | Binary
   | Logical
-  | BuiltinCall
-  | Call
+  | BuiltinCall<Type>
+  | Call<Type>
+
+/** What an `evaluate` statement evaluates: it alone may have a call that returns nothing. */
+export type Evaluated = Expression | BuiltinCall<undefined> | Call<undefined>
 
 // -----------------------------------------------------------------------------------------------------
 // statements
@@ -600,13 +599,10 @@ export interface CompoundAssign {
   readonly loc: Location
 }
 
-/**
- * Evaluates for its effects: call statements and `_ = e`. The only statement whose expression may have no
- * type.
- */
+/** Evaluates for its effects: call statements and `_ = e`. */
 export interface Evaluate {
   readonly kind: 'evaluate'
-  readonly value: Expression
+  readonly value: Evaluated
   readonly loc: Location
 }
 

@@ -1,3 +1,4 @@
+import { type BoundVariable, boundVariables } from './bound-variables.ts'
 import { builtinFacts } from './builtin-functions.ts'
 import type {
   BuiltinValue,
@@ -110,10 +111,9 @@ export interface Reflection {
 export function reflect(ir: IrModule): Reflection {
   const { reads, writes, barrier } = accesses(ir)
   const views = viewedBytes(ir)
-  const bindings = ir.variables
-    .filter((v) => v.binding !== undefined)
-    .map((v) => describeBinding(v, reads.has(v), writes.has(v), views.get(v) ?? 0))
-    .sort((a, b) => a.group - b.group || a.binding - b.binding)
+  const bindings = boundVariables(ir).map((v) =>
+    describeBinding(v, reads.has(v), writes.has(v), views.get(v) ?? 0),
+  )
   const workgroup = ir.variables.filter((v) => v.space === 'workgroup')
   return {
     entryPoint: ir.entryPoint.name,
@@ -171,12 +171,11 @@ function viewedBytes(ir: IrModule): Map<ModuleVariable, number> {
   return bytes
 }
 
-function describeBinding(v: ModuleVariable, reads: boolean, writes: boolean, viewed: number): Binding {
+function describeBinding(v: BoundVariable, reads: boolean, writes: boolean, viewed: number): Binding {
   const { name, type } = v
   return {
     name,
-    group: v.binding!.group,
-    binding: v.binding!.binding,
+    ...v.binding,
     space: v.space as 'storage' | 'uniform',
     access: v.access as 'read' | 'read_write',
     reads,

@@ -1,6 +1,7 @@
 import { type BuiltinFacts, builtinFacts } from './builtin-functions.ts'
 import type {
   AddressOf,
+  Evaluated,
   Expression,
   IrFunction,
   IrModule,
@@ -16,10 +17,10 @@ import type {
  */
 export interface Visitor {
   statement?(statement: Statement): unknown
-  expression?(expression: Expression): unknown
+  expression?(expression: Evaluated): unknown
   place?(place: Place, use: PlaceUse): unknown
   /** Called after the children of a statement or an expression, unless they were skipped. */
-  leave?(node: Statement | Expression): void
+  leave?(node: Statement | Evaluated): void
 }
 
 /**
@@ -32,7 +33,7 @@ export type PlaceUse = NonNullable<BuiltinFacts['pointer']> | 'address'
  * Visits everything under a function, statement, expression or all functions of a module, in order of
  * evaluation.
  */
-export function walk(node: IrModule | IrFunction | Statement | Expression, visitor: Visitor): void {
+export function walk(node: IrModule | IrFunction | Statement | Evaluated, visitor: Visitor): void {
   switch (node.kind) {
     case 'module':
       for (const f of node.functions) walkStatement(f.body, visitor)
@@ -50,11 +51,11 @@ export function walk(node: IrModule | IrFunction | Statement | Expression, visit
  * Whether the test holds for any statement, expression or place under the node, including the node itself.
  */
 export function some(
-  node: IrModule | IrFunction | Statement | Expression,
-  test: (part: Statement | Expression | Place) => boolean,
+  node: IrModule | IrFunction | Statement | Evaluated,
+  test: (part: Statement | Evaluated | Place) => boolean,
 ): boolean {
   let found = false
-  const visit = (part: Statement | Expression | Place) => {
+  const visit = (part: Statement | Evaluated | Place) => {
     found ||= test(part)
     return !found
   }
@@ -67,7 +68,7 @@ const statementKinds: ReadonlySet<string> = new Set<Statement['kind']>([
   ...(['loop', 'for', 'break', 'continue', 'return'] as const),
 ])
 
-function isStatement(node: Statement | Expression): node is Statement {
+function isStatement(node: Statement | Evaluated): node is Statement {
   return statementKinds.has(node.kind)
 }
 
@@ -80,7 +81,7 @@ function walkStatement(statement: Statement, visitor: Visitor): void {
 
 function walkInsideStatement(statement: Statement, visitor: Visitor): void {
   const inside = (s: Statement | undefined) => s && walkStatement(s, visitor)
-  const value = (e: Expression | undefined) => e && walkExpression(e, visitor)
+  const value = (e: Evaluated | undefined) => e && walkExpression(e, visitor)
   switch (statement.kind) {
     case 'block':
       for (const s of statement.statements) walkStatement(s, visitor)
@@ -132,14 +133,14 @@ function walkInsideStatement(statement: Statement, visitor: Visitor): void {
 }
 
 /** Visits an expression and its children. If it is an address, `use` is the use of the place. */
-function walkExpression(expression: Expression, visitor: Visitor, use: PlaceUse = 'address'): void {
+function walkExpression(expression: Evaluated, visitor: Visitor, use: PlaceUse = 'address'): void {
   if (visitor.expression?.(expression) === false) return
   if (expression.kind === 'address-of') walkPlace(expression.place, use, visitor)
   else walkInsideExpression(expression, visitor)
   visitor.leave?.(expression)
 }
 
-function walkInsideExpression(expression: Exclude<Expression, AddressOf>, visitor: Visitor): void {
+function walkInsideExpression(expression: Exclude<Evaluated, AddressOf>, visitor: Visitor): void {
   switch (expression.kind) {
     case 'literal':
     case 'zero':

@@ -88,7 +88,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
   const npmrc = `registry=${registry.url}\n${registry.authLine}\n`
   project.provide('release', {
-    ...{ registry: registry.url, npmrc, home, clone, tarballs, version, steps },
+    registry: registry.url,
+    npmrc,
+    home,
+    clone,
+    tarballs,
+    version,
+    steps,
     strayRequests: stray.requests,
   })
   return async () => {

@@ -9,7 +9,6 @@ import {
 import { requireGroup } from '../option-types.ts'
 import { requireResult } from '../require-result.ts'
 import { type FftStep, stepsOf } from './fft-steps.ts'
-import { withTurns } from './pauses.ts'
 import {
   type FftLimits,
   type FftPass,
@@ -52,7 +51,7 @@ export async function compileFft(group: DeviceGroup, plan: FftPlan): Promise<Com
     const tables = new Map<FftStep['table'], readonly DeviceBuffer<'f32'>[]>()
     for (const { table } of steps) {
       if (tables.has(table)) continue
-      const factors = table && (await withTurns(table()))
+      const factors = await table?.()
       // A binding cannot be empty, so a step without factors gets one value.
       const values = factors?.length ? factors : Float32Array.of(1, 0)
       const allocated = await owned.keepAll(

@@ -31,32 +31,44 @@ fn work(@builtin(global_invocation_id) id: vec3<u32>) {
   })
 }
 
+interface OrderCase {
+  readonly shape: readonly [number, number, number?]
+  readonly axes?: readonly number[]
+  readonly devices: number
+  readonly order: 'natural' | 'transposed'
+  readonly parts?: number
+}
+
 describe('the order of a transform', () => {
-  it.each([
+  it.each<OrderCase>([
     { shape: [4, 4], devices: 2, order: 'natural' },
     { shape: [4, 4], devices: 2, order: 'transposed' },
     { shape: [3, 4, 2], devices: 3, order: 'natural' },
     { shape: [8, 8, 8], devices: 2, order: 'transposed' },
     { shape: [3, 10], axes: [1], devices: 3, order: 'transposed' },
-  ] as const)(
-    'needs every edge: $shape on $devices devices, $order',
+    { shape: [4, 4], devices: 2, order: 'transposed', parts: 2 },
+    { shape: [5, 4, 2], devices: 2, order: 'natural', parts: 2 },
+    { shape: [4, 3, 2], devices: 2, order: 'transposed', parts: 3 },
+  ])(
+    'needs every edge: $shape on $devices devices, $order, parts: $parts',
     { timeout: 120_000 },
-    async (options) => {
-      const { shape, devices, order } = options
+    async ({ devices, parts, ...options }) => {
+      const { order } = options
+      const shape = options.shape.filter((length) => length !== undefined)
       const backend = referenceBackend()
       const group = await openGroup({ backends: [backend], devices })
-      const plan = planFft({ ...options, limits: { ...fftLimits(group.devices), lines: true } })
+      const plan = planFft({ ...options, shape, limits: { ...fftLimits(group.devices), lines: true } })
       const fft = await compileFft(group, plan)
       const { kernels: work } = await compileWork(group)
       const [rows, columns] = [
-        shape[0],
+        shape[0]!,
         2 * shape.slice(1).reduce((product: number, length) => product * length, 1),
       ]
       const input = await allocateSharded(group, 'f32', rows, columns)
       const output =
         order === 'natural'
           ? await allocateSharded(group, 'f32', rows, columns)
-          : await allocateSharded(group, 'f32', shape[1], (rows * columns) / shape[1])
+          : await allocateSharded(group, 'f32', shape[1]!, (rows * columns) / shape[1]!)
       const totals = await allocateSharded(group, 'f32', output.rows, output.columns)
       const data = Float32Array.from({ length: rows * columns }, (_, i) => Math.fround(Math.sin(i * i + 1)))
       const views = (matrix: ShardedMatrix<'f32'>) =>
@@ -64,7 +76,7 @@ describe('the order of a transform', () => {
       const program = group.record((recorder) => {
         for (const data of views(input))
           recorder.dispatch(work.grow, { workgroups: Math.ceil(data.length / 64), args: { data } })
-        recordFft(recorder, group, { fft, input, output })
+        recordFft(recorder, group, { fft, input, output, parts })
         for (const [index, data] of views(output).entries()) {
           const total = views(totals)[index]!
           recorder.dispatch(work.accumulate, {

@@ -1,7 +1,6 @@
 import type { CompileOptions } from '@tandem-gpu/core'
 import { chirpSource, convertSource, mirrorSource, stageSource } from './generic-kernels.ts'
 import { chooseLineKernel, type LineKernelShape, type LinePlace, lineSource } from './line-kernel.ts'
-import type { Paused } from './pauses.ts'
 import {
   type ChirpMethod,
   type ComplexMethod,
@@ -11,7 +10,6 @@ import {
   type FftPlan,
   isContiguous,
   isMirrored,
-  type LineMethod,
   type PackedMethod,
   type SquareMethod,
   type StagesMethod,
@@ -22,7 +20,7 @@ import { chirpSpectrum, chirpTable, lineTable, mirrorRoots, stageFactors } from 
 export interface FftStep {
   readonly source: CompileOptions
   /** Computes the factors that the kernel reads: complex numbers, real part first. Absent if it reads none. */
-  readonly table?: (() => Paused<Float32Array>) | undefined
+  readonly table?: (() => Promise<Float32Array>) | undefined
   /** The number of values of a line that the kernel reads and writes, and their kinds. */
   readonly inputLength: number
   readonly outputLength: number
@@ -91,10 +89,11 @@ function packedSteps({ length, half }: PackedMethod, ends: Ends): FftStep[] {
   const forward = ends.from === 'real'
   const kinds = { from: 'complex', to: 'complex' } as const
   const [inputLength, outputLength] = forward ? [length / 2, length / 2 + 1] : [length / 2 + 1, length / 2]
-  if (isMirrored(half))
-    return [
-      { ...lineStep(half, { ...ends, ...kinds }, forward ? 'last' : 'first'), inputLength, outputLength },
-    ]
+  if (isMirrored(half)) {
+    const mirrors = forward ? 'last' : 'first'
+    const shape = chooseLineKernel({ method: half, mirrors, ...ends, ...kinds }, ends.limits)
+    return [{ ...lineStep(shape, half.length, { kind: 'line', shape }), inputLength, outputLength }]
+  }
   const complex = anySteps(half, { ...ends, ...kinds })
   const table = () => mirrorRoots(length)
   const work = { kind: 'items', items: Math.floor(length / 4) + 1 } as const
@@ -103,19 +102,22 @@ function packedSteps({ length, half }: PackedMethod, ends: Ends): FftStep[] {
 }
 
 function anySteps(method: ComplexMethod, ends: Ends): FftStep[] {
-  const { from, to } = ends
-  if (method.kind === 'line') return [lineStep(method, ends)]
-  if (method.kind === 'square') {
-    // The kernels of squares read and write real numbers without a conversion step.
-    const steps = squareSteps(method, ends)
-    if (from === 'half') steps.unshift(convertStep(method.length, from, 'complex'))
-    if (to === 'half') steps.push(convertStep(method.length, 'complex', to))
-    return steps
+  const { from, to, limits } = ends
+  const { kind, length } = method
+  if (kind === 'line') {
+    const shape = chooseLineKernel({ method, ...ends }, limits)
+    return [lineStep(shape, length, { kind, shape })]
   }
+  // The kernels of squares read and write real numbers without a conversion step.
+  const converts = (own: FftLineKind) => own === 'half' || (own === 'real' && kind !== 'square')
   return [
-    ...(from === 'complex' ? [] : [convertStep(method.length, from, 'complex')]),
-    ...(method.kind === 'stages' ? stageSteps(method) : chirpSteps(method)),
-    ...(to === 'complex' ? [] : [convertStep(method.length, 'complex', to)]),
+    ...(converts(from) ? [convertStep(length, from, 'complex')] : []),
+    ...(kind === 'square'
+      ? squareSteps(method, ends)
+      : kind === 'stages'
+        ? stageSteps(method)
+        : chirpSteps(method)),
+    ...(converts(to) ? [convertStep(length, 'complex', to)] : []),
   ]
 }
 
@@ -138,67 +140,36 @@ function step(
   }
 }
 
-function lineStep(
-  method: LineMethod,
-  { limits, ...ends }: Ends,
-  mirrors?: LineKernelShape['mirrors'],
-): FftStep {
-  const shape = chooseLineKernel({ method, mirrors, ...ends }, limits)
-  return step({
-    source: lineSource(shape),
-    table: lineFactors(shape),
-    length: method.length,
-    from: ends.from,
-    to: ends.to,
-    work: { kind: 'line', shape },
-  })
-}
-
-/** The table of a line's kernel. It is short, since lines fit into workgroup memory, so it needs no pauses. */
-function lineFactors(shape: LineKernelShape): FftStep['table'] {
-  const { values } = lineTable(shape)
-  if (values.length === 0) return undefined
-  // biome-ignore lint/correctness/useYield: a table without pauses
-  return function* () {
-    return Float32Array.from(values)
-  }
+function lineStep(shape: LineKernelShape, length: number, work: FftStepWork): FftStep {
+  const { from, to } = shape
+  return step({ source: lineSource(shape), table: lineTable(shape).values, length, from, to, work })
 }
 
 /**
  * The columns of a square, times factors, then its rows (Bailey, FFTs in external or hierarchical memory,
  * 1990).
  */
-function squareSteps(method: SquareMethod, { input, output, from, to, limits }: Ends): FftStep[] {
-  const { length } = method
+function squareSteps({ length, columns, rows }: SquareMethod, ends: Ends): FftStep[] {
+  const { input, output, limits } = ends
+  const [from, to] = [ends.from, ends.to].map((kind) => (kind === 'real' ? kind : 'complex'))
   // If the input has columns and the output lines, the first side transposes: it reads and stores adjacent
   // values.
   const turns = input === 'columns' && output === 'lines'
-  return (['columns', 'rows'] as const).map((side) => {
-    const own = method[side]
-    const rows = side === 'rows'
-    const kinds = {
-      from: !rows && from === 'real' ? from : 'complex',
-      to: rows && to === 'real' ? to : 'complex',
-    } as const
-    const shape = chooseLineKernel(
-      {
-        method: own,
-        input: rows ? input : 'columns',
-        output: turns && !rows ? 'lines' : 'columns',
-        ...kinds,
-        square: rows ? undefined : length,
-      },
-      limits,
-    )
-    const other = method[rows ? 'columns' : 'rows'].length
-    return step({
-      source: lineSource(shape),
-      table: lineFactors(shape),
-      length,
-      ...kinds,
-      work: { kind: 'square', shape, side, other, turns },
-    })
-  })
+  const first = chooseLineKernel(
+    {
+      ...{ method: columns, input: 'columns', output: turns ? 'lines' : 'columns' },
+      ...{ from: from!, to: 'complex', square: length },
+    },
+    limits,
+  )
+  const second = chooseLineKernel(
+    { method: rows, input, output: 'columns', from: 'complex', to: to! },
+    limits,
+  )
+  return [
+    lineStep(first, length, { kind: 'square', shape: first, side: 'columns', other: rows.length, turns }),
+    lineStep(second, length, { kind: 'square', shape: second, side: 'rows', other: columns.length, turns }),
+  ]
 }
 
 /**

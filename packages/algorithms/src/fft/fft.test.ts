@@ -8,7 +8,7 @@ import { compileAnywhere, compileFft } from './compile-fft.ts'
 import { type FftOptions, fft } from './fft.ts'
 import { fftSources } from './fft-sources.ts'
 import { type FftPlanOptions, fftLimits, planFft } from './plan-fft.ts'
-import { matrixShape, recordFft } from './record-fft.ts'
+import { matricesOf, recordFft } from './record-fft.ts'
 import { referenceTransform } from './reference-fft.ts'
 import { verifyFft } from './verify-fft.ts'
 
@@ -256,12 +256,9 @@ describeOnBackends('the check of a transform', (backend) => {
   it.each(cases)('accepts what is right and nothing else: $options', async ({ options, most, how }) => {
     const group = await backend.group(2)
     const plan = planFft({ ...options, limits: fftLimits(group.devices) })
-    const shapes = [
-      matrixShape(plan.inputShape, plan.realInput),
-      matrixShape(plan.outputShape, plan.realOutput),
-    ] as const
-    const input = await allocateSharded(group, 'f32', shapes[0].rows, shapes[0].columns)
-    const output = await allocateSharded(group, 'f32', shapes[1].rows, shapes[1].columns)
+    const { input: from, output: to } = matricesOf(plan)
+    const input = await allocateSharded(group, 'f32', from.rows, from.columns)
+    const output = await allocateSharded(group, 'f32', to.rows, to.columns)
     const source = new Float32Array(input.rows * input.columns)
     generatedElements('f32', 5)(0, source)
     await writeSharded(group, input, source)

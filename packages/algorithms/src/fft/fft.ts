@@ -11,8 +11,17 @@ import { notVerified, type Report } from '../report.ts'
 import { describeRun, runMeasured } from '../run-measured.ts'
 import { allocateSharded, readSharded, writeSharded } from '../sharded-matrix.ts'
 import { compileAnywhere } from './compile-fft.ts'
-import type { FftDirection, FftMethod, FftNorm, FftOrder, FftPlan, FftPlanOptions } from './plan-fft.ts'
-import { matrixShape, recordFft } from './record-fft.ts'
+import {
+  type FftDirection,
+  type FftMethod,
+  type FftNorm,
+  type FftOrder,
+  type FftPlan,
+  type FftPlanOptions,
+  productOf,
+  transformedCount,
+} from './plan-fft.ts'
+import { matricesOf, recordFft } from './record-fft.ts'
 import { verifyFft } from './verify-fft.ts'
 
 /** Options of `fft`. */
@@ -72,18 +81,13 @@ export async function fft(group: DeviceGroup, given: FftOptions): Promise<FftRep
     owned.keep(compiled)
     const { plan } = compiled
     const source = options.input ?? generatedElements('f32', seed)
-    const sides = [
-      matrixShape(plan.inputShape, plan.realInput),
-      matrixShape(plan.outputShape, plan.realOutput),
-    ] as const
-    requireElements('The input', source, 'f32', sides[0].rows * sides[0].columns)
-    if (options.output) requireElements('The output', options.output, 'f32', sides[1].rows * sides[1].columns)
+    const { input: from, output: to } = matricesOf(plan)
+    requireElements('The input', source, 'f32', from.rows * from.columns)
+    if (options.output) requireElements('The output', options.output, 'f32', to.rows * to.columns)
     const input = owned.keep(
-      await allocateSharded(group, 'f32', sides[0].rows, sides[0].columns, { label: 'input', zero: false }),
+      await allocateSharded(group, 'f32', from.rows, from.columns, { label: 'input', zero: false }),
     )
-    const output = owned.keep(
-      await allocateSharded(group, 'f32', sides[1].rows, sides[1].columns, { label: 'output' }),
-    )
+    const output = owned.keep(await allocateSharded(group, 'f32', to.rows, to.columns, { label: 'output' }))
     await writeSharded(group, input, source)
     const run = await runMeasured(
       group,
@@ -113,10 +117,8 @@ export async function fft(group: DeviceGroup, given: FftOptions): Promise<FftRep
 }
 
 function operationCount(plan: FftPlan): number {
-  const count = plan.shape.reduce((product, length) => product * length, 1)
-  const together = plan.axes.reduce((product, axis) => product * plan.shape[axis]!, 1)
-  const each = (plan.realInput || plan.realOutput ? 2.5 : 5) * Math.log2(Math.max(1, together))
-  return Math.round(count * each)
+  const each = (plan.realInput || plan.realOutput ? 2.5 : 5) * Math.log2(Math.max(1, transformedCount(plan)))
+  return Math.round(productOf(plan.shape) * each)
 }
 
 /** How lines are transformed, in words. */

@@ -1,4 +1,5 @@
-import { type CompileOptions, GpuError } from '@tandem-gpu/core'
+import type { CompileOptions } from '@tandem-gpu/core'
+import { invalid } from '../require-result.ts'
 import butterfly from './butterfly.part.wgsl.ts'
 import butterflyFirst from './butterfly-first.part.wgsl.ts'
 import butterflyMirror from './butterfly-mirror.part.wgsl.ts'
@@ -30,7 +31,7 @@ import pointsChirp from './points-chirp.part.wgsl.ts'
 import pointsFactor from './points-factor.part.wgsl.ts'
 import pointsPlain from './points-plain.part.wgsl.ts'
 import { radixParts } from './radix-parts.ts'
-import { lineRadices, lineTable, lowBits } from './twiddles.ts'
+import { lineTable, lowBits } from './twiddles.ts'
 
 /**
  * Which values that neighbouring invocations access are adjacent in memory: those of one line, or those of
@@ -125,10 +126,7 @@ export function chooseLineKernel(
       return { ...part, lines, threads, exchange }
     }
   }
-  throw new GpuError(
-    'validation',
-    `A workgroup within these limits has no room for lines of ${points} values.`,
-  )
+  throw invalid(`A workgroup within these limits has no room for lines of ${points} values.`)
 }
 
 /** The maximum workgroup memory of a group of columns, so that at least two groups share a multiprocessor. */
@@ -138,23 +136,13 @@ const mostColumnBytes = 81_920
 export function lineSource(shape: LineKernelShape): CompileOptions {
   const { method, input, output, from, to, square, mirrors, lines, threads, exchange } = shape
   const { length, points, convolves } = method
-  const radices = lineRadices(method)
   const middle = method.radices.length
   const table = lineTable(shape)
-  const stages = radices.map((radix, stage): Stage => {
-    const begin = stage < middle ? 0 : middle
-    const before = radices.slice(begin, stage).reduce<number>((product, one) => product * one, 1)
-    const butterflies = points / radix
+  const stages = table.stages.map((it, stage, all): Stage => {
+    const butterflies = points / it.radix
     // Before the last stage, invocations change to the adjacency of the output.
-    const place = stage === radices.length - 1 && stage > 0 ? output : input
-    return {
-      radix,
-      before,
-      butterflies,
-      count: Math.ceil(butterflies / threads),
-      table: table.stages[stage]!,
-      place,
-    }
+    const place = stage === all.length - 1 && stage > 0 ? output : input
+    return { ...it, butterflies, count: Math.ceil(butterflies / threads), place }
   })
   // The stages that exchange values with the first and the last one have the numbers that these get here.
   const first = mirrors === 'first' ? 1 : 0
@@ -167,7 +155,7 @@ export function lineSource(shape: LineKernelShape): CompileOptions {
   const last = stages.length - 1
   const isProduct = ({ radix, before }: Stage) =>
     (convolves || points > mostWithAllFactors) && before > 1 && splitOf(radix) > 1
-  const row = radices[0]!
+  const row = method.radices[0]!
   const padding = input === 'lines' || lines < goodColumns ? 1 : 0
   const rows =
     points / row +
@@ -254,32 +242,27 @@ export function lineSource(shape: LineKernelShape): CompileOptions {
 
   const valuesOf = ({ radix, butterflies, mirrors }: Stage) =>
     mirrors ? radix : Math.ceil(length / butterflies)
-  const constants = [
-    `const LENGTH = ${length}u;`,
-    `const LINES = ${lines}u;`,
-    `const THREADS = ${threads}u;`,
-    `const INPUTS = ${valuesOf(stages[0]!)}u;`,
-    `const OUTPUTS = ${valuesOf(stages[last]!)}u;`,
-    `const WIDTH = ${input === 'lines' ? threads : lines};`,
-    `const HEIGHT = ${input === 'lines' ? lines : threads};`,
-    ...(convolves ? [`const CHIRP = ${table.chirp}u;`, `const SPECTRUM = ${table.spectrum}u;`] : []),
-    ...(square === undefined
-      ? []
-      : [
-          `const LOW = ${table.low}u;`,
-          `const LOW_BITS = ${lowBits(square)}u;`,
-          `const HIGH = ${table.high}u;`,
-        ]),
-    ...stages.flatMap(({ radix, before, butterflies, count, table: start }, stage) => [
-      `const RADIX_${stage} = ${radix}u;`,
-      ...(isProduct(stages[stage]!) ? [`const SPLIT_${stage} = ${splitOf(radix)}u;`] : []),
-      `const BEFORE_${stage} = ${before}u;`,
-      `const BUTTERFLIES_${stage} = ${butterflies}u;`,
-      `const COUNT_${stage} = ${count}u;`,
-      `const TABLE_${stage} = ${start}u;`,
-    ]),
-    ...(last > 0 ? [`var<workgroup> tile: ${tile};`] : []),
-  ]
+  const constants = {
+    LENGTH: length,
+    LINES: lines,
+    THREADS: threads,
+    INPUTS: valuesOf(stages[0]!),
+    OUTPUTS: valuesOf(stages[last]!),
+    WIDTH: input === 'lines' ? threads : lines,
+    HEIGHT: input === 'lines' ? lines : threads,
+    ...(convolves && { CHIRP: table.chirp, SPECTRUM: table.spectrum }),
+    ...(square !== undefined && { LOW: table.low, LOW_BITS: lowBits(square), HIGH: table.high }),
+  }
+  const ofStage = (it: Stage) => ({
+    RADIX: it.radix,
+    ...(isProduct(it) && { SPLIT: splitOf(it.radix) }),
+    BEFORE: it.before,
+    BUTTERFLIES: it.butterflies,
+    COUNT: it.count,
+    TABLE: it.table,
+  })
+  const declared = (values: Readonly<Record<string, number>>, suffix = '') =>
+    Object.entries(values).map(([name, value]) => `const ${name}${suffix} = ${value}u;`)
   const step = (place: LinePlace, side: string) => (place === 'lines' ? '1u' : `params.${side}_step`)
   return {
     label: lineLabel(shape),
@@ -292,7 +275,9 @@ export function lineSource(shape: LineKernelShape): CompileOptions {
       complex,
       ...radixParts(method.radices),
       lineParams,
-      `${constants.join('\n')}\n`,
+      ...declared(constants),
+      ...stages.flatMap((it, stage) => declared(ofStage(it), `_${stage}`)),
+      last > 0 ? `var<workgroup> tile: ${tile};\n` : '',
       loads[from].replaceAll('INPUT_STEP', step(input, 'input')),
       stores[to].replaceAll('OUTPUT_STEP', step(output, 'output')),
       convolves ? pointsChirp : square === undefined ? pointsPlain : pointsFactor,
@@ -332,25 +317,11 @@ function shiftingRows(rows: number, pitch: number, lines: number): number {
   return 0
 }
 
-function lineLabel({
-  method,
-  input,
-  output,
-  from,
-  to,
-  square,
-  mirrors,
-  lines,
-  threads,
-  exchange,
-}: LineKernelShape): string {
+function lineLabel(shape: LineKernelShape): string {
+  const { method, input, output, from, to, square, mirrors, lines, threads, exchange } = shape
   const { length, radices, convolves } = method
-  const kinds =
-    mirrors !== undefined
-      ? ` mirrored ${mirrors}`
-      : from === 'complex' && to === 'complex'
-        ? ''
-        : ` ${from} to ${to}`
+  const isComplex = from === 'complex' && to === 'complex'
+  const kinds = mirrors ? ` mirrored ${mirrors}` : isComplex ? '' : ` ${from} to ${to}`
   const way = input === output ? input : `${input} to ${output}`
   const side = square === undefined ? '' : ` of ${square}`
   const what = convolves ? `chirp ${length} by ${radices.join('·')}` : radices.join('·')

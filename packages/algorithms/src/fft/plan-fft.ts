@@ -1,5 +1,6 @@
-import { type Device, describedValue, GpuError, requireCount } from '@tandem-gpu/core'
+import { type Device, describedValue, requireCount } from '@tandem-gpu/core'
 import { characterOf } from '../device-character.ts'
+import { invalid } from '../require-result.ts'
 import { lineRadicesOf, paddedLength, type Radix, radicesOf, squareSides } from './factors.ts'
 
 /** `forward`: Σ x · exp(−2πi · k · n / N). `inverse`: the same with exp(+2πi …). */
@@ -166,16 +167,12 @@ export function planFft(options: FftPlanOptions): FftPlan {
   const shape = requireShape(options.shape)
   const axes = requireAxes(options.axes, shape.length)
   if (order === 'transposed' && shape.length !== 2 && shape.length !== 3)
-    throw new GpuError(
-      'validation',
+    throw invalid(
       `The order 'transposed' needs an array of two or three axes; the shape has ${shape.length}.`,
     )
   const halved = axes.at(-1)!
   if (real && shape[halved] === 0)
-    throw new GpuError(
-      'validation',
-      `Axis ${halved} of a real transform is empty; it needs at least one value.`,
-    )
+    throw invalid(`Axis ${halved} of a real transform is empty; it needs at least one value.`)
   const spectrum = real ? shape.with(halved, Math.floor(shape[halved]! / 2) + 1) : shape
   const forward = direction === 'forward'
   const passes = sequenceOf(axes, real ? halved : undefined, forward).map((axis, index): FftPass => {
@@ -190,7 +187,7 @@ export function planFft(options: FftPlanOptions): FftPlan {
       transposes,
     }
   })
-  const count = axes.reduce((product, axis) => product * shape[axis]!, 1)
+  const count = transformedCount({ axes, shape })
   const scaled = norm === 'ortho' || (norm === 'backward') === (direction === 'inverse')
   const result = forward ? spectrum : shape
   return {
@@ -235,6 +232,14 @@ function sequenceOf(
   return [...first, ...descending.filter((axis) => axis !== 0), halved]
 }
 
+/** The number of values of an array. */
+export const productOf = (shape: readonly number[]) =>
+  shape.reduce<number>((product, length) => product * length, 1)
+
+/** The number of values that contribute to one output. */
+export const transformedCount = ({ axes, shape }: Pick<FftPlan, 'axes' | 'shape'>) =>
+  productOf(axes.map((axis) => shape[axis]!))
+
 /** Whether the lines of an axis are contiguous. */
 export function isContiguous(shape: readonly number[], axis: number): boolean {
   return shape.slice(axis + 1).every((length) => length === 1)
@@ -249,7 +254,7 @@ function axisMethod(shape: readonly number[], axis: number, packs: boolean, limi
   const contiguous = isContiguous(shape, axis)
   const method = methodOf(length, contiguous, limits)
   if (!packs || !contiguous || length % 2 === 1) return method
-  const line = fittingLine(length / 2, contiguous, limits, true)
+  const line = fittingLine(length / 2, contiguous, limits, { mirrors: true })
   if (line !== undefined) return { kind: 'packed', length, half: line }
   const half = methodOf(length / 2, contiguous, limits)
   const isSlow = method.kind !== 'line' && !isMirrored(half)
@@ -268,9 +273,8 @@ function methodOf(length: number, contiguous: boolean, limits: FftLimits): Compl
     const stages = radicesOf(points)!
     // Like lines, long powers of two have few large radices (8191: 1.04 times as fast as up to 16).
     const isLongPower = points >= 8192 && 2 ** Math.round(Math.log2(points)) === points
-    const own = (isLongPower ? lineRadicesOf(points, contiguous) : undefined) ?? stages
-    if (fitsLine(points, own, contiguous, limits))
-      return { kind: 'line', length, points, radices: own, convolves: true }
+    const line = fittingLine(length, contiguous, limits, { points, ...(!isLongPower && { radices: stages }) })
+    if (line !== undefined) return line
     return { kind: 'chirp', length, points, stages: { kind: 'stages', length: points, radices: stages } }
   }
   const line = fittingLine(length, contiguous, limits)
@@ -280,15 +284,25 @@ function methodOf(length: number, contiguous: boolean, limits: FftLimits): Compl
   return { kind: 'stages', length, radices }
 }
 
+/**
+ * The method with one kernel for each line, or for the minimum number of neighbouring columns, if they fit
+ * into a workgroup. `points`: the length of a convolution with a chirp.
+ */
 function fittingLine(
   length: number,
   contiguous: boolean,
   limits: FftLimits,
-  mirrors = false,
+  given: { readonly mirrors?: boolean; readonly points?: number; readonly radices?: readonly Radix[] } = {},
 ): LineMethod | undefined {
-  const radices = lineRadicesOf(length, contiguous, mirrors)
-  if (radices === undefined || !fitsLine(length, radices, contiguous, limits, mirrors)) return undefined
-  return { kind: 'line', length, points: length, radices, convolves: false }
+  const { mirrors = false, points = length, radices = lineRadicesOf(points, contiguous, mirrors) } = given
+  if (radices === undefined || !limits.lines || points > (contiguous ? longestLine : longestColumn))
+    return undefined
+  const lines = contiguous ? 1 : fewestColumns
+  const most = Math.floor(limits.workgroupInvocations / lines)
+  const fits =
+    lineThreads(points, radices, most, 'few') !== undefined &&
+    tileByteLength(points, radices, lines, 4, mirrors) <= limits.workgroupMemoryByteLength
+  return fits ? { kind: 'line', length, points, radices, convolves: points !== length } : undefined
 }
 
 /** The sides of the square for a long line, if kernels for columns support them. */
@@ -296,23 +310,6 @@ function squareOf(length: number, limits: FftLimits): readonly [LineMethod, Line
   const [columns, rows] =
     squareSides(length, longestColumn)?.map((side) => fittingLine(side, false, limits)) ?? []
   return columns && rows && [columns, rows]
-}
-
-/** Whether a kernel supports the lines: one at a time, or the minimum number of neighbouring columns. */
-function fitsLine(
-  points: number,
-  radices: readonly Radix[],
-  contiguous: boolean,
-  limits: FftLimits,
-  mirrors = false,
-): boolean {
-  if (!limits.lines || points > (contiguous ? longestLine : longestColumn)) return false
-  const lines = contiguous ? 1 : fewestColumns
-  const threads = lineThreads(points, radices, Math.floor(limits.workgroupInvocations / lines), 'few')
-  return (
-    threads !== undefined &&
-    tileByteLength(points, radices, lines, 4, mirrors) <= limits.workgroupMemoryByteLength
-  )
 }
 
 /**
@@ -361,11 +358,8 @@ export function lineThreads(
 
 function requireShape(shape: unknown): readonly number[] {
   if (!Array.isArray(shape))
-    throw new GpuError(
-      'validation',
-      `The shape is ${describedValue(shape)}; it must be an array of the lengths of the axes.`,
-    )
-  if (shape.length === 0) throw new GpuError('validation', 'The shape has no axes; it needs at least one.')
+    throw invalid(`The shape is ${describedValue(shape)}; it must be an array of the lengths of the axes.`)
+  if (shape.length === 0) throw invalid('The shape has no axes; it needs at least one.')
   for (const [axis, length] of shape.entries()) requireCount(length, `The length of axis ${axis}`)
   return [...shape]
 }
@@ -373,21 +367,15 @@ function requireShape(shape: unknown): readonly number[] {
 function requireAxes(axes: unknown, rank: number): readonly number[] {
   if (axes === undefined) return Array.from({ length: rank }, (_, axis) => axis)
   if (!Array.isArray(axes))
-    throw new GpuError(
-      'validation',
-      `The axes are ${describedValue(axes)}; they must be an array of numbers.`,
-    )
-  if (axes.length === 0)
-    throw new GpuError('validation', 'The list of axes is empty; a transform needs at least one.')
+    throw invalid(`The axes are ${describedValue(axes)}; they must be an array of numbers.`)
+  if (axes.length === 0) throw invalid('The list of axes is empty; a transform needs at least one.')
   const found = axes.map((axis: unknown) => {
     if (!Number.isInteger(axis) || (axis as number) < -rank || (axis as number) >= rank)
-      throw new GpuError(
-        'validation',
+      throw invalid(
         `The axis ${describedValue(axis)} does not exist: the axes of the shape are 0 to ${rank - 1}, or −${rank} to −1 counted from the end.`,
       )
     return ((axis as number) + rank) % rank
   })
-  if (new Set(found).size < found.length)
-    throw new GpuError('validation', `The axes ${found.join(', ')} contain a duplicate.`)
+  if (new Set(found).size < found.length) throw invalid(`The axes ${found.join(', ')} contain a duplicate.`)
   return found
 }

@@ -1,9 +1,10 @@
-import { type BufferView, type DeviceGroup, GpuError, type Recorder } from '@tandem-gpu/core'
-import { requireResult } from '../require-result.ts'
+import { type BufferView, type DeviceGroup, type Recorder, requireCount } from '@tandem-gpu/core'
+import { invalid, requireResult } from '../require-result.ts'
+import { inRounds } from '../rounds.ts'
 import { type RowRange, requireMatrix, type ShardedMatrix, splitRows } from '../sharded-matrix.ts'
 import type { CompiledFft, CompiledPass } from './compile-fft.ts'
 import { lengthOf } from './fft-steps.ts'
-import { isContiguous } from './plan-fft.ts'
+import { type FftPlan, isContiguous, productOf } from './plan-fft.ts'
 import { type LineStrides, type Lines, type LineWork, recordLines, workOf } from './record-lines.ts'
 
 /** Options of `recordFft`. */
@@ -16,7 +17,17 @@ export interface RecordFftOptions {
   readonly input: ShardedMatrix<'f32'>
   /** An array of the plan's output shape in the same form. Does not share memory with the input. */
   readonly output: ShardedMatrix<'f32'>
+  /**
+   * The number of parts in which the devices transform their rows before the first exchange: each part is sent
+   * while the next one is transformed. Default: four if a part of a block then has 4 MiB or more, otherwise
+   * one. The bits do not depend on it.
+   */
+  readonly parts?: number | undefined
 }
+
+/** How large a part of a block must be if blocks are sent in parts, and how many parts there are then. */
+const leastPartByteLength = 4 * 2 ** 20
+const mostParts = 4
 
 /**
  * Records a transform of slices on any devices. Each device transforms the axes along which it has whole
@@ -26,24 +37,41 @@ export interface RecordFftOptions {
  * devices.
  */
 export function recordFft(recorder: Recorder, group: DeviceGroup, options: RecordFftOptions): void {
-  const { fft, input, output } = options
+  const { fft, input, output, parts } = options
+  if (parts !== undefined) requireCount(parts, 'The option parts', 1)
   requireResult(fft, 'passes', 'The option fft', 'a value that compileFft returned')
   const { plan } = fft
-  requireShape(group, input, 'input', plan.inputShape, plan.realInput)
-  requireShape(group, output, 'output', plan.outputShape, plan.realOutput)
+  requireShape(group, plan, 'input', input)
+  requireShape(group, plan, 'output', output)
   if (input.rows * input.columns * output.rows * output.columns === 0) return
   const operations = operationsOf(fft, input, output)
-  const memory = arraysOf(recorder, operations, output)
-  let arrays: readonly Numbers[] = input.slices.map(({ view }) => view.reshape(1, view.length))
-  for (const [index, operation] of operations.entries()) {
-    const targets = memory(index)
-    if (operation.kind === 'exchange') recordExchange(recorder, operation, arrays, targets)
-    else
+  const pipeline = pipelineOf(operations, parts)
+  const memory = arraysOf(recorder, operations, output, pipeline)
+  const given = input.slices.map(({ view }) => view.reshape(1, view.length))
+  /** What operation `index` reads, and what the one before writes. */
+  const read = (index: number) => (index === 0 ? given : memory.map((arrays) => arrays[index - 1]!))
+  const record = (index: number, part?: Part) => {
+    const [operation, sources, targets] = [operations[index]!, read(index), read(index + 1)]
+    if (operation.kind === 'exchange') recordExchange(recorder, operation, sources, targets, part)
+    else if (part === undefined) {
       for (const [ordinal, work] of operation.works.entries())
         if (work !== undefined && recorder.touches(ordinal))
-          recordLines(recorder, ordinal, work, arrays[ordinal]!, targets[ordinal]!)
-    arrays = targets
+          recordLines(recorder, ordinal, work, sources[ordinal]!, targets[ordinal]!)
+    } else
+      for (const [ordinal, { rows }] of part.of.entries()) {
+        const own = partOf(rows, part)
+        if (own.rows === 0 || !recorder.touches(ordinal)) continue
+        const work = operation.ofRows!(own.rows)!
+        const [from, to] = [sources[ordinal]!, targets[ordinal]!].map((array) =>
+          array.slice((array.length / rows) * own.row, (array.length / rows) * own.rows),
+        )
+        recordLines(recorder, ordinal, work, from!, to!)
+      }
   }
+  for (let part = 0; part < pipeline.parts; part++)
+    for (let index = 0; index < pipeline.length; index++)
+      record(index, { index: part, count: pipeline.parts, of: pipeline.rows })
+  for (let index = pipeline.length; index < operations.length; index++) record(index)
 }
 
 type Numbers = BufferView<'f32'>
@@ -54,8 +82,26 @@ type Operation =
       readonly kind: 'lines'
       readonly works: readonly (LineWork | undefined)[]
       readonly lengths: readonly number[]
+      /** The work on so many of a device's rows, if each device transforms lines within its rows. */
+      readonly ofRows: ((rows: number) => LineWork | undefined) | undefined
     }
   | Exchange
+
+/** The first operations, up to the first exchange, if they are carried out in parts of the rows. */
+interface Pipeline {
+  readonly length: number
+  readonly parts: number
+  readonly rows: readonly RowRange[]
+}
+
+/** Part `index` of `count`, of the rows of each device. */
+interface Part {
+  readonly index: number
+  readonly count: number
+  readonly of: readonly RowRange[]
+}
+
+const partOf = (rows: number, { index, count }: Part) => splitRows(rows, count)[index]!
 
 /**
  * An exchange of row blocks for column blocks: device s has rows `rows[s]` before and columns `columns[s]`
@@ -93,19 +139,20 @@ function operationsOf(
   let rows: readonly RowRange[] = input.slices
   let columns: readonly RowRange[] = []
   const operations: Operation[] = []
-  const numbersInElement = () => shape.slice(2).reduce((product, length) => product * length, numbers)
   const moveTo = (to: 'rows' | 'columns', height: number, width: number) => {
-    const numbers = numbersInElement()
     const [parts, each] = to === 'columns' ? [columns, height] : [rows, width]
-    const lengths = parts.map((part) => part.rows * each * numbers)
-    operations.push({ kind: 'exchange', rows, columns, numbers, height, width, to, lengths })
+    const inElement = productOf(shape.slice(2)) * numbers
+    const lengths = parts.map((part) => part.rows * each * inElement)
+    operations.push({ kind: 'exchange', rows, columns, numbers: inElement, height, width, to, lengths })
     layout = to
   }
   const exchange = (to: 'rows' | 'columns') => {
     const [height, width] = [shape[0]!, shape[1]!]
-    if (to === 'columns')
-      columns = transposed && output.rows === width ? output.slices : splitRows(width, devices)
-    else rows = !transposed && output.rows === height ? output.slices : splitRows(height, devices)
+    // If this is the first axis of the result, it is split as the result is.
+    const parts = (length: number, isOfResult: boolean) =>
+      isOfResult && output.rows === length ? output.slices : splitRows(length, devices)
+    if (to === 'columns') columns = parts(width, transposed)
+    else rows = parts(height, !transposed)
     moveTo(to, height, width)
   }
 
@@ -119,17 +166,19 @@ function operationsOf(
     shape[axis] = lengthOf(pass.method.length, pass.to)
     numbers = pass.to === 'real' ? 1 : 2
     const parts = layout === 'rows' ? rows : columns
-    const works = parts.map(({ rows: part }) => {
-      const local = before.with(
-        layout === 'rows' ? 0 : 1,
-        axis === (layout === 'rows' ? 0 : 1) ? before[axis]! : part,
-      )
+    const split = layout === 'rows' ? 0 : 1
+    const worksOf = (part: number) => {
+      const local = axis === split ? before : before.with(split, part)
       if (local.includes(0)) return undefined
       return workOf(pass, linesOf(pass, axis, local, isContiguous(plan.shape, pass.axis)), scale)
-    })
+    }
+    const works = parts.map(({ rows: part }) => worksOf(part))
     for (const step of pass.steps.keys()) {
       const own = works.map((work) => work?.[step])
-      operations.push({ kind: 'lines', works: own, lengths: own.map((work) => work?.outputLength ?? 0) })
+      const lengths = own.map((work) => work?.outputLength ?? 0)
+      const inRows = layout === 'rows' && axis > 0
+      const ofRows = inRows ? (count: number) => worksOf(count)?.[step] : undefined
+      operations.push({ kind: 'lines', works: own, lengths, ofRows })
     }
   }
   if (!several) return operations
@@ -146,11 +195,10 @@ function operationsOf(
 /** The lines of a pass in a device's part of an array of `shape`, the shape of the pass's input. */
 function linesOf(pass: CompiledPass, axis: number, shape: readonly number[], contiguous: boolean): Lines {
   const { transposes } = pass
-  const product = (lengths: readonly number[]) => lengths.reduce((all, length) => all * length, 1)
   // As an array of three axes, of which a pass that does not transpose transforms the second.
   const [before, at] = transposes
-    ? [[shape[0]!, shape[1]!, product(shape.slice(2))] as const, axis]
-    : [[product(shape.slice(0, axis)), shape[axis]!, product(shape.slice(axis + 1))] as const, 1]
+    ? [[shape[0]!, shape[1]!, productOf(shape.slice(2))] as const, axis]
+    : [[productOf(shape.slice(0, axis)), shape[axis]!, productOf(shape.slice(axis + 1))] as const, 1]
   const after = before.with(at, lengthOf(pass.method.length, pass.to))
   const reads = [before[1] * before[2], before[2], 1]
   const writes = transposes ? [after[2]!, after[0]! * after[2]!, 1] : [after[1]! * after[2]!, after[2]!, 1]
@@ -164,107 +212,110 @@ function linesOf(pass: CompiledPass, axis: number, shape: readonly number[], con
   return { outer: 1, inner: before[outer]!, input: flat(input), output: flat(output) }
 }
 
+/** The operations up to the first exchange, in `parts`, or as many as pay off. */
+function pipelineOf(operations: readonly Operation[], parts: number | undefined): Pipeline {
+  const at = operations.findIndex(({ kind }) => kind === 'exchange')
+  const exchange = operations[at]
+  const none = { length: 0, parts: 0, rows: [] }
+  if (exchange?.kind !== 'exchange' || exchange.to === 'rows') return none
+  const before = operations.slice(0, at)
+  if (at === 0 || !before.every((operation) => operation.kind === 'lines' && operation.ofRows)) return none
+  const { rows, columns, numbers } = exchange
+  const largest = (ranges: readonly RowRange[]) => Math.max(...ranges.map((range) => range.rows))
+  const byteLength = largest(rows) * largest(columns) * numbers * 4
+  const chosen = parts ?? (byteLength >= mostParts * leastPartByteLength ? mostParts : 1)
+  return chosen === 1 ? none : { length: at + 1, parts: chosen, rows }
+}
+
 /**
- * The arrays that operations write, by device. The last operation writes the output; the others alternate
- * between two arrays, of which one is the output if it is large enough, and the others are scratch memory.
+ * The arrays that operations write, by device. The last operation writes the output, and each one before
+ * another array than the next: the output again if it is large enough, or scratch memory. In a pipeline, the
+ * exchange writes an array that no earlier operation uses, because these are not complete then.
  */
 function arraysOf(
   recorder: Recorder,
   operations: readonly Operation[],
   output: ShardedMatrix<'f32'>,
-): (index: number) => Numbers[] {
+  pipeline: Pipeline,
+): (readonly Numbers[])[] {
   const last = operations.length - 1
-  const scratch = new Map<string, Numbers>()
-  return (index) =>
-    output.slices.map(({ view, device: { ordinal } }) => {
-      const length = operations[index]!.lengths[ordinal]!
-      const dense = view.reshape(1, view.length)
-      const turn = (last - index) % 2
-      if (index === last || (turn === 0 && length <= dense.length)) return dense.slice(0, length)
-      const key = `${ordinal} ${turn}`
-      let found = scratch.get(key)
-      if (found === undefined) {
-        const needed = operations.map(({ lengths }, at) =>
-          at !== last && (last - at) % 2 === turn && (turn === 1 || lengths[ordinal]! > dense.length)
-            ? lengths[ordinal]!
-            : 0,
-        )
-        found = recorder.scratch(ordinal, 'f32', Math.max(...needed), {
-          label: `fft ${'ba'[turn]} of ${ordinal}`,
-        })
-        scratch.set(key, found)
-      }
-      return found.slice(0, length)
+  const turns: number[] = []
+  for (let index = last; index >= 0; index--) {
+    const taken = index === last ? [] : [turns[index + 1]]
+    if (index < pipeline.length - 1) taken.push(turns[pipeline.length - 1])
+    turns[index] = [0, 1, 2].find((turn) => !taken.includes(turn))!
+  }
+  return output.slices.map(({ view, device: { ordinal } }) => {
+    const dense = view.reshape(1, view.length)
+    const lengths = operations.map((operation) => operation.lengths[ordinal]!)
+    const fits = lengths.map((length, index) => turns[index] === 0 && length <= dense.length)
+    const scratch = (['b', 'a', 'c'] as const).map((name, turn) => {
+      const needed = lengths.filter((_, index) => turns[index] === turn && !fits[index])
+      if (needed.length === 0) return dense
+      return recorder.scratch(ordinal, 'f32', Math.max(...needed), { label: `fft ${name} of ${ordinal}` })
     })
+    return lengths.map((length, index) => (fits[index] ? dense : scratch[turns[index]!]!).slice(0, length))
+  })
 }
 
-/**
- * Copies the blocks. In round k, device s sends to device s + k, so that every device sends one block and
- * receives one at a time.
- */
 function recordExchange(
   recorder: Recorder,
   { rows, columns, numbers, height, width, to }: Exchange,
   sources: readonly Numbers[],
   targets: readonly Numbers[],
+  part?: Part,
 ): void {
-  const devices = sources.length
-  for (let round = 0; round < devices; round++)
-    for (let sender = 0; sender < devices; sender++) {
-      const receiver = (sender + round) % devices
-      if (!recorder.touches(sender, receiver)) continue
-      const row = to === 'columns' ? rows[sender]! : rows[receiver]!
-      const column = to === 'columns' ? columns[receiver]! : columns[sender]!
-      if (row.rows * column.rows === 0) continue
-      const inRows = (array: Numbers) =>
-        array
-          .reshape(row.rows, width * numbers)
-          .block(0, column.row * numbers, row.rows, column.rows * numbers)
-      const inColumns = (array: Numbers) =>
-        array.reshape(height, column.rows * numbers).block(row.row, 0, row.rows, column.rows * numbers)
-      const [source, target] = [sources[sender]!, targets[receiver]!]
-      recorder.copy(
-        to === 'columns' ? inRows(source) : inColumns(source),
-        to === 'columns' ? inColumns(target) : inRows(target),
-        {
-          label: `block (${receiver}, ${sender})`,
-        },
-      )
-    }
+  for (const [sender, receiver] of inRounds(sources.length)) {
+    if (!recorder.touches(sender, receiver)) continue
+    const [ofRows, ofColumns] = to === 'columns' ? [sender, receiver] : [receiver, sender]
+    const [row, column] = [rows[ofRows]!, columns[ofColumns]!]
+    const own = part === undefined ? { row: 0, rows: row.rows } : partOf(row.rows, part)
+    if (own.rows * column.rows === 0) continue
+    const [first, count] = [column.row * numbers, column.rows * numbers]
+    const inRows = (array: Numbers) =>
+      array.reshape(row.rows, width * numbers).block(own.row, first, own.rows, count)
+    const inColumns = (array: Numbers) =>
+      array.reshape(height, count).block(row.row + own.row, 0, own.rows, count)
+    const [from, into] = to === 'columns' ? [inRows, inColumns] : [inColumns, inRows]
+    recorder.copy(from(sources[sender]!), into(targets[receiver]!), {
+      label: `block (${receiver}, ${sender})`,
+    })
+  }
 }
 
-/** The rows and columns of a matrix that holds an array, whose first axis is split between devices. */
-export function matrixShape(
-  shape: readonly number[],
-  real: boolean,
-): { readonly rows: number; readonly columns: number } {
-  const [rows, rest] = shape.length > 1 ? [shape[0]!, shape.slice(1)] : [1, shape]
-  return { rows, columns: rest.reduce((product, length) => product * length, real ? 1 : 2) }
+/**
+ * The rows and columns of the matrices that hold the input and the output of a plan. Their first axis is split
+ * between devices.
+ */
+export function matricesOf({ inputShape, realInput, outputShape, realOutput }: FftPlan) {
+  const matrix = (shape: readonly number[], real: boolean) => {
+    const [rows, rest] = shape.length > 1 ? [shape[0]!, shape.slice(1)] : [1, shape]
+    return { rows, columns: productOf(rest) * (real ? 1 : 2) }
+  }
+  return { input: matrix(inputShape, realInput), output: matrix(outputShape, realOutput) }
 }
 
 function requireShape(
   group: DeviceGroup,
-  matrix: ShardedMatrix<'f32'>,
+  plan: FftPlan,
   name: 'input' | 'output',
-  shape: readonly number[],
-  real: boolean,
+  matrix: ShardedMatrix<'f32'>,
 ): void {
   requireMatrix(matrix, `The ${name} of recordFft`)
-  const { rows, columns } = matrixShape(shape, real)
+  const { rows, columns } = matricesOf(plan)[name]
+  const [real, shape] =
+    name === 'input' ? [plan.realInput, plan.inputShape] : [plan.realOutput, plan.outputShape]
   if (matrix.type !== 'f32' || matrix.rows !== rows || matrix.columns !== columns)
-    throw new GpuError(
-      'validation',
+    throw invalid(
       `The ${name} is ${matrix.rows} × ${matrix.columns} ${matrix.type}; ${real ? 'real' : 'complex'} numbers of shape ${shape.join(' × ')} are ${rows} × ${columns} f32.`,
     )
   if (matrix.slices.length !== group.devices.length)
-    throw new GpuError(
-      'validation',
+    throw invalid(
       `The ${name} has ${matrix.slices.length} slices, but the group has ${group.devices.length} devices.`,
     )
   for (const { view, device } of matrix.slices)
     if (view.rows > 1 && view.stride !== view.columns)
-      throw new GpuError(
-        'validation',
+      throw invalid(
         `The slice of the ${name} on device ${device.ordinal} has rows of ${view.columns} elements that are ${view.stride} apart; a transform needs rows without gaps.`,
       )
 }

@@ -1,4 +1,4 @@
-import { type BufferView, foldWorkgroups, GpuError, type Recorder } from '@tandem-gpu/core'
+import { type BufferView, foldWorkgroups, GpuError, type Recorder, ranges } from '@tandem-gpu/core'
 import type { CompiledPass, CompiledStep } from './compile-fft.ts'
 import { genericInvocations } from './generic-kernels.ts'
 import type { FftLineKind } from './plan-fft.ts'
@@ -37,50 +37,34 @@ export interface LineWork {
 const numbersOf = (kind: FftLineKind) => (kind === 'real' ? 1 : 2)
 
 /** The number of values from the first to the last of all lines of `length`. */
-const span = ({ outer, inner }: Lines, strides: LineStrides, length: number) =>
+const span = ({ outer, inner }: Pick<Lines, 'outer' | 'inner'>, strides: LineStrides, length: number) =>
   (outer - 1) * strides.outer + (inner - 1) * strides.inner + (length - 1) * strides.step + 1
 
 /**
  * The steps of a pass as work on `lines`. Between steps, lines of complex numbers are dense, in the layout of
  * the input or of a transposed square.
  */
-export function workOf(pass: CompiledPass, lines: Lines, scale: number): LineWork[] {
-  const { steps } = pass
+export function workOf({ steps, from, to }: CompiledPass, lines: Lines, scale: number): LineWork[] {
   const { outer, inner } = lines
-  const dense = (length: number, step: CompiledStep): LineStrides =>
-    liesInLines(step, lines)
-      ? { outer: inner * length, inner: length, step: 1 }
-      : { outer: inner * length, inner: 1, step: inner }
-  const last = steps.length - 1
+  const after = (step: CompiledStep): LineStrides => {
+    const { outputLength: length, work } = step
+    const inLines = lines.input.step === 1 || (work.kind === 'square' && work.turns)
+    return { outer: inner * length, ...(inLines ? { inner: length, step: 1 } : { inner: 1, step: inner }) }
+  }
   // Paired real numbers are complex, so strides between lines are halved.
-  const strides = (own: LineStrides, inPairs: boolean) =>
-    inPairs ? { outer: own.outer / 2, inner: own.inner / 2, step: 1 } : own
+  const strides = (own: LineStrides, whole: FftLineKind, kind: FftLineKind) =>
+    whole === 'real' && kind !== 'real' ? { outer: own.outer / 2, inner: own.inner / 2, step: 1 } : own
   return steps.map((step, index) => {
-    const [reads, writes] = [pass.from, pass.to].map((kind) => kind === 'real')
-    const own = {
-      outer,
-      inner,
-      input:
-        index === 0
-          ? strides(lines.input, reads! && step.from !== 'real')
-          : dense(steps[index - 1]!.outputLength, steps[index - 1]!),
-      output:
-        index === last
-          ? strides(lines.output, writes! && step.to !== 'real')
-          : dense(step.outputLength, step),
-    }
+    const [first, last] = [index === 0, index === steps.length - 1]
+    const input = first ? strides(lines.input, from, step.from) : after(steps[index - 1]!)
+    const output = last ? strides(lines.output, to, step.to) : after(step)
     return {
       step,
-      lines: own,
-      scale: index === last ? scale : 1,
-      outputLength: span(own, own.output, step.outputLength) * numbersOf(step.to),
+      lines: { outer, inner, input, output },
+      scale: last ? scale : 1,
+      outputLength: span(lines, output, step.outputLength) * numbersOf(step.to),
     }
   })
-}
-
-/** Whether a step stores lines whose values are adjacent for the next step. */
-function liesInLines({ work }: CompiledStep, lines: Lines): boolean {
-  return lines.input.step === 1 || (work.kind === 'square' && work.turns)
 }
 
 /**
@@ -97,63 +81,38 @@ export function recordLines(
   const { limits } = recorder.devices[ordinal]!
   const bindable = Math.min(limits.maxStorageBindingByteLength, 2 ** 35 - 8) - 256
   const sides = [
-    { strides: lines.input, length: step.inputLength, kind: step.from },
-    { strides: lines.output, length: step.outputLength, kind: step.to },
+    { view: input, strides: lines.input, length: step.inputLength, numbers: numbersOf(step.from) },
+    { view: output, strides: lines.output, length: step.outputLength, numbers: numbersOf(step.to) },
   ] as const
-  // Work can be split between outer lines, and between inner lines if they are not interleaved in the input
-  // or in the output.
-  const cut = (['outer', 'inner'] as const).filter(
-    (level) =>
-      lines[level] > 1 &&
-      sides.every(({ strides, length }) => strides[level] >= restSpan(lines, strides, length, level)),
+  // Work is cut between lines that are not interleaved with others, neither in the input nor in the output.
+  const level = (['outer', 'inner'] as const).find(
+    (one) =>
+      lines[one] > 1 &&
+      sides.every(
+        ({ strides, length }) => strides[one] >= span({ ...lines, outer: 1, [one]: 1 }, strides, length),
+      ),
   )
   const fits = (part: Lines) =>
-    sides.every(
-      ({ strides, length, kind }) => span(part, strides, length) * numbersOf(kind) * 4 <= bindable,
-    ) && workgroupsOf(step, part) <= limits.maxWorkgroupsPerDimension ** 2
-  const place = (
-    { strides, kind }: (typeof sides)[number],
-    view: BufferView<'f32'>,
-    at: Place,
-    part: Lines,
-    length: number,
-  ) =>
-    view.slice(
-      (at.outer * strides.outer + at.inner * strides.inner) * numbersOf(kind),
-      span(part, strides, length) * numbersOf(kind),
+    sides.every(({ strides, length, numbers }) => span(part, strides, length) * numbers * 4 <= bindable) &&
+    workgroupsOf(step, part) <= limits.maxWorkgroupsPerDimension ** 2
+  const part = (count: number) => (level === undefined ? lines : { ...lines, [level]: count })
+  const all = level === undefined ? 1 : lines[level]
+  let most = all
+  while (most > 1 && !fits(part(most))) most = Math.ceil(most / 2)
+  if (!fits(part(most)))
+    throw new GpuError(
+      'too-large',
+      `The lines of ${step.inputLength} values that are ${lines.input.step} values apart span ${span(part(most), lines.input, step.inputLength) * 8} bytes; device ${ordinal} allows bindings of at most ${bindable}.`,
     )
-  record(lines, { outer: 0, inner: 0 })
-
-  function record(part: Lines, at: Place): void {
-    if (!fits(part)) {
-      const level = cut.find((one) => part[one] > 1)
-      if (level === undefined)
-        throw new GpuError(
-          'too-large',
-          `The lines of ${step.inputLength} values that are ${lines.input.step} values apart span ${span(part, lines.input, step.inputLength) * 8} bytes; device ${ordinal} allows bindings of at most ${bindable}.`,
-        )
-      const half = Math.ceil(part[level] / 2)
-      record({ ...part, [level]: half }, at)
-      record({ ...part, [level]: part[level] - half }, { ...at, [level]: at[level] + half })
-      return
-    }
-    const views = [
-      place(sides[0], input, at, part, step.inputLength),
-      place(sides[1], output, at, part, step.outputLength),
-    ] as const
-    dispatchStep(recorder, ordinal, { ...work, lines: part }, views[0], views[1])
+  for (const { first, count } of ranges(all, most)) {
+    const [from, to] = sides.map(({ view, strides, length, numbers }) =>
+      view.slice(
+        (level === undefined ? 0 : first * strides[level]) * numbers,
+        span(part(count), strides, length) * numbers,
+      ),
+    )
+    dispatchStep(recorder, ordinal, { ...work, lines: part(count) }, from!, to!)
   }
-}
-
-interface Place {
-  readonly outer: number
-  readonly inner: number
-}
-
-/** The number of values from the first to the last of the lines with the same index of `level`. */
-function restSpan(lines: Lines, strides: LineStrides, length: number, level: 'outer' | 'inner'): number {
-  const line = (length - 1) * strides.step + 1
-  return level === 'inner' ? line : (lines.inner - 1) * strides.inner + line
 }
 
 function workgroupsOf({ work }: CompiledStep, { outer, inner }: Lines): number {
@@ -195,23 +154,15 @@ function dispatchStep(
       label: step.source.label,
     })
   if (work.kind === 'line' || work.kind === 'square') {
-    const { levels, columns } = levelsOf(step, lines)
-    const groupsAcross = Math.ceil(levels.inner.count / work.shape.lines)
-    const groups = levels.outer.count * levels.middle.count * groupsAcross
+    const { levels, columns, ...steps } = levelsOf(step, lines)
+    const [high, middle, low] = levels
+    const groupsAcross = Math.ceil(low.count / work.shape.lines)
+    const groups = high.count * middle.count * groupsAcross
     dispatch(groups, {
-      groups,
-      groups_across: groupsAcross,
-      inner: levels.inner.count,
-      middle: levels.middle.count,
-      input_outer: levels.outer.input,
-      input_middle: levels.middle.input,
-      input_inner: levels.inner.input,
-      input_step: levels.input,
-      output_outer: levels.outer.output,
-      output_middle: levels.middle.output,
-      output_inner: levels.inner.output,
-      output_step: levels.output,
-      inner_columns: columns === 'inner' ? 1 : 0,
+      ...{ groups, groups_across: groupsAcross, inner: low.count, middle: middle.count },
+      ...{ input_outer: high.input, input_middle: middle.input, input_inner: low.input },
+      ...{ output_outer: high.output, output_middle: middle.output, output_inner: low.output },
+      ...{ input_step: steps.input, output_step: steps.output, inner_columns: columns === 2 ? 1 : 0 },
     })
     return
   }
@@ -227,12 +178,8 @@ function dispatchStep(
     output_length: step.outputLength,
     before,
     inner: lines[low],
-    input_outer: lines.input[high],
-    input_inner: lines.input[low],
-    input_step: lines.input.step,
-    output_outer: lines.output[high],
-    output_inner: lines.output[low],
-    output_step: lines.output.step,
+    ...{ input_outer: lines.input[high], input_inner: lines.input[low], input_step: lines.input.step },
+    ...{ output_outer: lines.output[high], output_inner: lines.output[low], output_step: lines.output.step },
   })
 }
 
@@ -244,27 +191,17 @@ interface Level {
 }
 
 /**
- * How the lines of a kernel that uses workgroup memory are indexed. `columns` is the level whose indices are
- * the columns of a square.
+ * How the lines of a kernel that uses workgroup memory are indexed: by three levels, of which `columns` is the
+ * one whose indices are the columns of a square; and the distances between values.
  */
-function levelsOf(
-  { work }: CompiledStep,
-  { outer, inner, input, output }: Lines,
-): {
-  readonly levels: { outer: Level; middle: Level; inner: Level; input: number; output: number }
-  readonly columns: 'inner' | 'middle'
-} {
-  const level = (name: 'outer' | 'inner', count: number): Level => ({
-    count,
-    input: input[name],
-    output: output[name],
-  })
-  const outerLevel = level('outer', outer)
-  const innerLevel = level('inner', inner)
+function levelsOf({ work }: CompiledStep, lines: Lines) {
+  const { input, output } = lines
+  const [outer, inner] = (['outer', 'inner'] as const).map(
+    (name): Level => ({ count: lines[name], input: input[name], output: output[name] }),
+  ) as [Level, Level]
   if (work.kind !== 'square') {
-    const one = { count: 1, input: 0, output: 0 }
-    const steps = { input: input.step, output: output.step }
-    return { levels: { outer: outerLevel, middle: one, inner: innerLevel, ...steps }, columns: 'inner' }
+    const one: Level = { count: 1, input: 0, output: 0 }
+    return { levels: [outer, one, inner], input: input.step, output: output.step, columns: 2 } as const
   }
   const columns = work.side === 'columns'
   const { other, turns } = work
@@ -279,6 +216,6 @@ function levelsOf(
   const steps = { input: from.step, output: to.step }
   // If lines are contiguous, the adjacent values are within the square.
   return input.step === 1
-    ? { levels: { outer: outerLevel, middle: innerLevel, inner: across, ...steps }, columns: 'inner' }
-    : { levels: { outer: outerLevel, middle: across, inner: innerLevel, ...steps }, columns: 'middle' }
+    ? ({ levels: [outer, inner, across], ...steps, columns: 2 } as const)
+    : ({ levels: [outer, across, inner], ...steps, columns: 1 } as const)
 }

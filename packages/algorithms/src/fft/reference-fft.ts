@@ -1,10 +1,10 @@
+import { inPieces } from '../element-source.ts'
 import { paddedLength, radicesOf } from './factors.ts'
-import { inPieces, type Paused, withTurns } from './pauses.ts'
-import type { FftPlan } from './plan-fft.ts'
+import { type FftPlan, productOf } from './plan-fft.ts'
 import { type ComplexArray, chirp, conjugateChirp, root } from './roots.ts'
 
 /** Σ x[n] · exp(−2πi · k · n / N) in f64, of any length; the input may be overwritten. */
-export function referenceFft(re: Float64Array, im: Float64Array): Paused<ComplexArray> {
+export function referenceFft(re: Float64Array, im: Float64Array): Promise<ComplexArray> {
   return radicesOf(re.length) === undefined ? chirpFft(re, im) : mixedRadixFft(re, im)
 }
 
@@ -12,15 +12,15 @@ export function referenceFft(re: Float64Array, im: Float64Array): Paused<Complex
  * Stockham's algorithm with radices up to 7; each stage reads one pair of arrays and writes another.
  * Overwrites its input.
  */
-export function* mixedRadixFft(re: Float64Array, im: Float64Array): Paused<ComplexArray> {
+export async function mixedRadixFft(re: Float64Array, im: Float64Array): Promise<ComplexArray> {
   const length = re.length
   let from: ComplexArray = { re, im }
   let to: ComplexArray = { re: new Float64Array(length), im: new Float64Array(length) }
-  const table = yield* rootsOf(length)
+  const table = await rootsOf(length)
   let before = 1
   for (const radix of smallRadices(length)) {
     const stage = { radix, before, table, from, to }
-    yield* inPieces(length / radix, (first, last) => transformButterflies(stage, first, last))
+    await inPieces(length / radix, (first, last) => transformButterflies(stage, first, last))
     ;[from, to] = [to, from]
     before *= radix
   }
@@ -89,10 +89,10 @@ let kept: ComplexArray = { re: new Float64Array(0), im: new Float64Array(0) }
 /**
  * exp(−2πi · k / length) for each k. Those of the last length are kept: all lines of an axis have one length.
  */
-function* rootsOf(length: number): Paused<ComplexArray> {
+async function rootsOf(length: number): Promise<ComplexArray> {
   if (kept.re.length === length) return kept
   const [re, im] = [new Float64Array(length), new Float64Array(length)]
-  yield* inPieces(length, (from, to) => {
+  await inPieces(length, (from, to) => {
     for (let k = from; k < to; k++) [re[k], im[k]] = root(k, length)
   })
   if (length <= mostKept) kept = { re, im }
@@ -108,26 +108,26 @@ function smallRadices(length: number): number[] {
 }
 
 /** Bluestein's algorithm. */
-function* chirpFft(re: Float64Array, im: Float64Array): Paused<ComplexArray> {
+async function chirpFft(re: Float64Array, im: Float64Array): Promise<ComplexArray> {
   const length = re.length
   const points = paddedLength(length)
-  const wave = yield* chirp(length)
+  const wave = await chirp(length)
   const { re: c, im: s } = wave
   const [aRe, aIm] = [new Float64Array(points), new Float64Array(points)]
   for (let n = 0; n < length; n++) {
     aRe[n] = re[n]! * c[n]! - im[n]! * s[n]!
     aIm[n] = re[n]! * s[n]! + im[n]! * c[n]!
   }
-  const a = yield* mixedRadixFft(aRe, aIm)
+  const a = await mixedRadixFft(aRe, aIm)
   const conjugate = conjugateChirp(wave, points)
-  const b = yield* mixedRadixFft(conjugate.re, conjugate.im)
+  const b = await mixedRadixFft(conjugate.re, conjugate.im)
   // The inverse transform of the product is the forward one with real and imaginary parts exchanged.
   const [pRe, pIm] = [new Float64Array(points), new Float64Array(points)]
   for (let k = 0; k < points; k++) {
     pIm[k] = a.re[k]! * b.re[k]! - a.im[k]! * b.im[k]!
     pRe[k] = a.re[k]! * b.im[k]! + a.im[k]! * b.re[k]!
   }
-  const { re: yIm, im: yRe } = yield* mixedRadixFft(pRe, pIm)
+  const { re: yIm, im: yRe } = await mixedRadixFft(pRe, pIm)
   const [outRe, outIm] = [new Float64Array(length), new Float64Array(length)]
   for (let k = 0; k < length; k++) {
     outRe[k] = yRe[k]! * c[k]! - yIm[k]! * s[k]!
@@ -142,7 +142,7 @@ function* chirpFft(re: Float64Array, im: Float64Array): Paused<ComplexArray> {
  */
 export async function referenceTransform(plan: FftPlan, input: ArrayLike<number>): Promise<Float64Array> {
   const { inputShape, realInput, realOutput, direction, scale, order } = plan
-  const count = inputShape.reduce((product, length) => product * length, 1)
+  const count = productOf(inputShape)
   let shape = [...inputShape]
   let [re, im] = [new Float64Array(count), new Float64Array(count)]
   for (let index = 0; index < count; index++) {
@@ -153,8 +153,7 @@ export async function referenceTransform(plan: FftPlan, input: ArrayLike<number>
   for (const { axis, from, to } of plan.passes) {
     const length = plan.shape[axis]!
     const [before, after] = [shape[axis]!, to === 'half' ? Math.floor(length / 2) + 1 : length]
-    const outer = shape.slice(0, axis).reduce((product, one) => product * one, 1)
-    const inner = shape.slice(axis + 1).reduce((product, one) => product * one, 1)
+    const [outer, inner] = [productOf(shape.slice(0, axis)), productOf(shape.slice(axis + 1))]
     const [nextRe, nextIm] = [
       new Float64Array(outer * after * inner),
       new Float64Array(outer * after * inner),
@@ -170,7 +169,7 @@ export async function referenceTransform(plan: FftPlan, input: ArrayLike<number>
         lineIm[n] = own ? 0 : mirrored ? -im[at]! : im[at]!
       }
       // The inverse transform is the forward one with real and imaginary parts exchanged.
-      const done = await withTurns(inverse ? referenceFft(lineIm, lineRe) : referenceFft(lineRe, lineIm))
+      const done = await (inverse ? referenceFft(lineIm, lineRe) : referenceFft(lineRe, lineIm))
       const [doneRe, doneIm] = inverse ? [done.im, done.re] : [done.re, done.im]
       for (let k = 0; k < after; k++) {
         nextRe[(o * after + k) * inner + i] = doneRe[k]!

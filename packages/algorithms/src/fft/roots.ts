@@ -1,4 +1,4 @@
-import { inPieces, type Paused } from './pauses.ts'
+import { inPieces } from '../element-source.ts'
 
 /** Complex numbers in f64. */
 export interface ComplexArray {
@@ -31,11 +31,11 @@ export function root(k: number, n: number): readonly [number, number] {
 }
 
 /** exp(−πi · n² / length) for each n of a line. */
-export function* chirp(length: number): Paused<ComplexArray> {
+export async function chirp(length: number): Promise<ComplexArray> {
   const [re, im] = [new Float64Array(length), new Float64Array(length)]
   // Computed incrementally, n² modulo 2 · length stays an exact integer.
   let square = 0
-  yield* inPieces(length, (from, to) => {
+  await inPieces(length, (from, to) => {
     for (let n = from; n < to; square = (square + 2 * n + 1) % (2 * length), n++) {
       const [x, y] = root(square, 2 * length)
       re[n] = x

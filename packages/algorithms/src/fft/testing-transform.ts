@@ -3,7 +3,7 @@ import { generatedElements } from '../element-source.ts'
 import { allocateSharded, gatherSharded, writeSharded } from '../sharded-matrix.ts'
 import { compileFft } from './compile-fft.ts'
 import { type FftLimits, type FftPlan, type FftPlanOptions, fftLimits, planFft } from './plan-fft.ts'
-import { matrixShape, recordFft } from './record-fft.ts'
+import { matricesOf, recordFft } from './record-fft.ts'
 import { referenceTransform } from './reference-fft.ts'
 
 /**
@@ -14,18 +14,13 @@ export async function transformed(
   options: Omit<FftPlanOptions, 'limits'> & { readonly limits?: Partial<FftLimits> },
 ): Promise<{ readonly plan: FftPlan; readonly result: Float32Array; readonly error: number }> {
   const plan = planFft({ ...options, limits: { ...fftLimits(group.devices), ...options.limits } })
-  const sides = [
-    matrixShape(plan.inputShape, plan.realInput),
-    matrixShape(plan.outputShape, plan.realOutput),
-  ] as const
+  const { input: from, output: to } = matricesOf(plan)
   const owned = new OwnedResources()
   try {
     const fft = owned.keep(await compileFft(group, plan))
-    const input = owned.keep(
-      await allocateSharded(group, 'f32', sides[0].rows, sides[0].columns, { zero: false }),
-    )
-    const output = owned.keep(await allocateSharded(group, 'f32', sides[1].rows, sides[1].columns))
-    const data = new Float32Array(sides[0].rows * sides[0].columns)
+    const input = owned.keep(await allocateSharded(group, 'f32', from.rows, from.columns, { zero: false }))
+    const output = owned.keep(await allocateSharded(group, 'f32', to.rows, to.columns))
+    const data = new Float32Array(from.rows * from.columns)
     generatedElements('f32', 7)(0, data)
     const program = owned.keep(group.record((recorder) => recordFft(recorder, group, { fft, input, output })))
     await writeSharded(group, input, data)

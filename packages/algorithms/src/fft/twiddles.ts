@@ -1,6 +1,6 @@
+import { inPieces } from '../element-source.ts'
 import type { Radix } from './factors.ts'
-import { inPieces, type Paused, withoutPauses } from './pauses.ts'
-import type { LineMethod } from './plan-fft.ts'
+import { type LineMethod, productOf } from './plan-fft.ts'
 import { mixedRadixFft } from './reference-fft.ts'
 import { type ComplexArray, chirp, conjugateChirp, root } from './roots.ts'
 
@@ -13,39 +13,43 @@ import { type ComplexArray, chirp, conjugateChirp, root } from './roots.ts'
  * The factors of a stage whose preceding stages have the product `before`: index (i − 1) · before + k has
  * exp(−2πi · k · i / (before · radix)). The first stage has none.
  */
-export function* stageFactors(radix: number, before: number): Paused<Float32Array> {
-  if (before === 1) return new Float32Array(0)
-  return yield* rootTable((radix - 1) * before, (at) => {
+export async function stageFactors(radix: number, before: number): Promise<Float32Array> {
+  return rootTable(stageFactorCount(radix, before), (at) => {
     const i = Math.floor(at / before) + 1
     return root((at % before) * i, before * radix)
   })
 }
 
+const stageFactorCount = (radix: number, before: number) => (before === 1 ? 0 : (radix - 1) * before)
+
 /** exp(−2πi · k / length) for k up to length / 4: the factors between real numbers in pairs and their spectrum. */
-export function* mirrorRoots(length: number): Paused<Float32Array> {
-  return yield* rootTable(Math.floor(length / 4) + 1, (k) => root(k, length))
+export async function mirrorRoots(length: number): Promise<Float32Array> {
+  return rootTable(Math.floor(length / 4) + 1, (k) => root(k, length))
 }
 
-function* rootTable(count: number, rootAt: (at: number) => readonly [number, number]): Paused<Float32Array> {
+async function rootTable(
+  count: number,
+  rootAt: (at: number) => readonly [number, number],
+): Promise<Float32Array> {
   const values = new Float32Array(2 * count)
-  yield* inPieces(count, (from, to) => {
+  await inPieces(count, (from, to) => {
     for (let at = from; at < to; at++) [values[2 * at], values[2 * at + 1]] = rootAt(at)
   })
   return values
 }
 
 /** The chirp of a length, with one value for each value of a line. */
-export function* chirpTable(length: number): Paused<Float32Array> {
-  return interleaved(yield* chirp(length))
+export async function chirpTable(length: number): Promise<Float32Array> {
+  return interleaved(await chirp(length))
 }
 
 /**
  * The spectrum of the conjugate chirp at `points` values, divided by `points`: the factors of the
  * convolution.
  */
-export function* chirpSpectrum(length: number, points: number): Paused<Float32Array> {
-  const { re, im } = conjugateChirp(yield* chirp(length), points)
-  return interleaved(yield* mixedRadixFft(re, im))
+export async function chirpSpectrum(length: number, points: number): Promise<Float32Array> {
+  const { re, im } = conjugateChirp(await chirp(length), points)
+  return interleaved(await mixedRadixFft(re, im))
 }
 
 function interleaved({ re, im }: ComplexArray): Float32Array {
@@ -62,36 +66,22 @@ export function lowBits(length: number): number {
   return Math.ceil(Math.log2(length) / 2)
 }
 
-/** exp(−2πi · m / length) for the low bits of m, and for the remaining bits. */
-export function squareTables(length: number): { readonly low: number[]; readonly high: number[] } {
-  const low: number[] = []
-  const high: number[] = []
-  const count = 2 ** lowBits(length)
-  for (let m = 0; m < count; m++) low.push(...root(m, length))
-  for (let m = 0; m < length; m += count) high.push(...root(m, length))
-  return { low, high }
-}
-
-/** The radices of a kernel's stages. A convolution repeats them in reverse order. */
-export function lineRadices({ radices, convolves }: LineMethod): readonly Radix[] {
-  return convolves ? [...radices, ...radices.toReversed()] : radices
-}
-
-/** The values of a kernel's table, and the offsets of its parts in complex numbers. */
+/** The stages of a kernel, and the offsets of the parts of its table in complex numbers. */
 export interface LineTable {
-  readonly values: readonly number[]
-  /** One for each stage. */
-  readonly stages: readonly number[]
+  /** `before`: the product of the radices of the stages before. A convolution repeats all in reverse order. */
+  readonly stages: readonly { readonly radix: Radix; readonly before: number; readonly table: number }[]
   readonly chirp: number
   readonly spectrum: number
   readonly low: number
   readonly high: number
   readonly mirror: number
+  /** Computes the table; absent if it is empty. */
+  readonly values?: (() => Promise<Float32Array>) | undefined
 }
 
 /** The table of one kernel. */
 export function lineTable({
-  method,
+  method: { length, points, radices, convolves },
   square,
   mirrors,
 }: {
@@ -99,28 +89,34 @@ export function lineTable({
   readonly square?: number | undefined
   readonly mirrors?: 'first' | 'last' | undefined
 }): LineTable {
-  const values: number[] = []
-  const place = (more: Iterable<number>) => {
-    const at = values.length / 2
-    for (const value of more) values.push(value)
+  let end = 0
+  const parts: { readonly at: number; readonly values: () => Promise<Float32Array> }[] = []
+  const place = (count: number, values: () => Promise<Float32Array>) => {
+    const at = end
+    parts.push({ at, values })
+    end += count
     return at
   }
-  let before = 1
-  const stages = lineRadices(method).map((radix, stage) => {
-    // The inverse transform of a convolution begins anew.
-    if (stage === method.radices.length) before = 1
-    const at = place(withoutPauses(stageFactors(radix, before)))
-    before *= radix
-    return at
-  })
-  const [chirp, spectrum] = method.convolves
-    ? [
-        place(withoutPauses(chirpTable(method.length))),
-        place(withoutPauses(chirpSpectrum(method.length, method.points))),
-      ]
+  const stagesOf = (own: readonly Radix[]) =>
+    own.map((radix, stage) => {
+      const before = productOf(own.slice(0, stage))
+      const table = place(stageFactorCount(radix, before), () => stageFactors(radix, before))
+      return { radix, before, table }
+    })
+  const stages = [...stagesOf(radices), ...(convolves ? stagesOf(radices.toReversed()) : [])]
+  const [chirp, spectrum] = convolves
+    ? [place(length, () => chirpTable(length)), place(points, () => chirpSpectrum(length, points))]
     : [0, 0]
-  const tables = square === undefined ? undefined : squareTables(square)
-  const [low, high] = tables === undefined ? [0, 0] : [place(tables.low), place(tables.high)]
-  const mirror = mirrors === undefined ? 0 : place(withoutPauses(mirrorRoots(2 * method.length)))
-  return { values, stages, chirp, spectrum, low, high, mirror }
+  // exp(−2πi · m / square) for the low bits of m, and for the remaining bits.
+  const lows = square === undefined ? 0 : 2 ** lowBits(square)
+  const highs = square === undefined ? 0 : Math.ceil(square / lows)
+  const low = place(lows, () => rootTable(lows, (m) => root(m, square!)))
+  const high = place(highs, () => rootTable(highs, (m) => root(m * lows, square!)))
+  const mirror = mirrors ? place(Math.floor(length / 2) + 1, () => mirrorRoots(2 * length)) : 0
+  const values = async () => {
+    const all = new Float32Array(2 * end)
+    for (const part of parts) all.set(await part.values(), 2 * part.at)
+    return all
+  }
+  return { stages, chirp, spectrum, low, high, mirror, values: end > 0 ? values : undefined }
 }

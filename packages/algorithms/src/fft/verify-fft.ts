@@ -1,10 +1,9 @@
-import { type DeviceGroup, type ElementArray, GpuError } from '@tandem-gpu/core'
-import { type ElementSource, readElements, streamChunkLength } from '../element-source.ts'
-import { gatherNumbers } from '../gather-numbers.ts'
-import type { Verification } from '../report.ts'
+import { type DeviceGroup, type ElementArray, ranges } from '@tandem-gpu/core'
+import { type ElementSource, inPieces, readElements, streamChunkLength } from '../element-source.ts'
+import { gatherFromSlices } from '../gather-numbers.ts'
+import { type Verification, verdict } from '../report.ts'
 import { gatherSharded, type MatrixSlice, type ShardedMatrix } from '../sharded-matrix.ts'
-import { inPieces, withTurns } from './pauses.ts'
-import { type FftPlan, planFft } from './plan-fft.ts'
+import { type FftPlan, planFft, productOf, transformedCount } from './plan-fft.ts'
 import { referenceTransform } from './reference-fft.ts'
 import { root } from './roots.ts'
 
@@ -32,8 +31,7 @@ const comparedRows = 4
  * contribute to one output.
  */
 export function allowedError(plan: FftPlan): number {
-  const count = plan.axes.reduce((product, axis) => product * plan.shape[axis]!, 1)
-  return 4 * 2 ** -24 * Math.max(1, Math.log2(count))
+  return 4 * 2 ** -24 * Math.max(1, Math.log2(transformedCount(plan)))
 }
 
 /**
@@ -50,10 +48,10 @@ export async function verifyFft(
   const { plan, input, output } = problem
   const values = (matrix: ShardedMatrix, real: boolean) => (matrix.rows * matrix.columns) / (real ? 1 : 2)
   const count = Math.max(values(input, plan.realInput), values(output, plan.realOutput))
-  if (count === 0) return { checked: true, verified: true, verification: 'there are no values', maxError: 0 }
+  if (count === 0) return verdict(true, 'there are no values', 0)
   if (count <= most) return compareAll(group, problem)
   const isBatch = plan.shape.length > 1 && !plan.axes.includes(0) && plan.order === 'natural'
-  const rowValues = plan.shape.slice(1).reduce((product, length) => product * length, 1)
+  const rowValues = productOf(plan.shape.slice(1))
   return isBatch && rowValues <= most ? compareRows(group, problem, most) : compareSums(group, problem)
 }
 
@@ -66,9 +64,9 @@ async function compareAll(
       ? await gatherSharded(group, input)
       : await readElements(source, 'f32', 0, input.rows * input.columns)
   const result = await gatherSharded(group, output)
-  const sums = new ErrorSums()
-  sums.add(result, await referenceTransform(plan, data))
-  return judged(plan, [sums.differences, sums.energy, sums.largest], `all ${result.length} numbers`)
+  const errors = new ErrorSums()
+  errors.add(result, await referenceTransform(plan, data))
+  return judged(plan, errors, `all ${result.length} numbers`)
 }
 
 /** Rows are independent transforms; each process compares some of those that its devices hold. */
@@ -77,7 +75,7 @@ async function compareRows(
   { plan, source, input, output }: FftProblem,
   most: number,
 ): Promise<Verification> {
-  const rowValues = plan.shape.slice(1).reduce((product, length) => product * length, 1)
+  const rowValues = productOf(plan.shape.slice(1))
   const wanted = Math.min(mostRows, plan.shape[0]!, Math.max(2, Math.floor(most / rowValues)))
   const rows = new Set(
     Array.from({ length: wanted }, (_, i) =>
@@ -89,65 +87,50 @@ async function compareRows(
     shape: [1, ...plan.shape.slice(1)],
     real: plan.realInput || plan.realOutput,
   })
-  const parts = new Map<number, ErrorSums>()
-  for (const [index, { device, row, rows: count, view }] of output.slices.entries()) {
-    const sums = new ErrorSums()
-    parts.set(index, sums)
+  const found = await gatherFromSlices(group, output.slices, 3, async ({ row, rows: count, view }) => {
+    const own = new ErrorSums()
     for (const at of rows) {
       if (at < row || at >= row + count) continue
-      const actual = await group.queue.read(view.block(at - row, 0, 1, output.columns), { to: device.rank })
-      if (actual === undefined) continue
+      const actual = await group.queue.read(view.block(at - row, 0, 1, output.columns), { to: 'owner' })
       const data = await readElements(source, 'f32', at * input.columns, input.columns)
-      sums.add(actual, await referenceTransform(one, data))
+      own.add(actual!, await referenceTransform(one, data))
     }
-  }
-  const found = await gatherNumbers(group, group.devices, 3, (index) => {
-    const sums = parts.get(index)
-    return sums && [sums.differences, sums.energy, sums.largest]
+    return [own.differences, own.energy, own.largest]
   })
-  let [differences, energy, largest] = [0, 0, 0]
-  for (let at = 0; at < found.length; at += 3) {
-    differences += found[at]!
-    energy += found[at + 1]!
-    largest = Math.max(largest, found[at + 2]!)
+  const errors = new ErrorSums()
+  for (const [differences, energy, largest] of found) {
+    errors.differences += differences!
+    errors.energy += energy!
+    errors.largest = Math.max(errors.largest, largest!)
   }
-  return judged(plan, [differences, energy, largest], `${rows.size} of ${plan.shape[0]} rows`)
+  return judged(plan, errors, `${rows.size} of ${plan.shape[0]} rows`)
 }
 
-/** Sums of squares of differences and of expected values. */
+/** Sums of squares of differences and of expected values, and the largest difference. */
 class ErrorSums {
   differences = 0
   energy = 0
   largest = 0
 
   add(actual: ArrayLike<number>, expected: ArrayLike<number>): void {
-    for (let i = 0; i < expected.length; i++) {
+    for (let i = 0; i < actual.length; i++) {
       const difference = actual[i]! - expected[i]!
       this.differences += difference * difference
       this.energy += expected[i]! * expected[i]!
       // Math.max would keep a NaN, which JSON cannot represent.
-      if (!(Math.abs(difference) <= this.largest)) this.largest = finite(Math.abs(difference))
+      if (!(Math.abs(difference) <= this.largest))
+        this.largest = Number.isFinite(difference) ? Math.abs(difference) : Number.MAX_VALUE
     }
   }
 }
 
 const scientific = (value: number) => (value === 0 ? '0' : value.toExponential(2))
 
-const finite = (value: number) => (Number.isFinite(value) ? value : Number.MAX_VALUE)
-
-function judged(
-  plan: FftPlan,
-  [differences, energy, largest]: readonly [number, number, number],
-  what: string,
-): Verification {
+function judged(plan: FftPlan, { differences, energy, largest }: ErrorSums, what: string): Verification {
   const error = differences === 0 ? 0 : Math.sqrt(differences / energy)
   const allowed = allowedError(plan)
-  return {
-    checked: true,
-    verified: error <= allowed,
-    verification: `${what} against a transform in f64: the relative error in the L2 norm is ${scientific(error)}, allowed ${scientific(allowed)}`,
-    maxError: largest,
-  }
+  const compared = `the relative error in the L2 norm is ${scientific(error)}, allowed ${scientific(allowed)}`
+  return verdict(error <= allowed, `${what} against a transform in f64: ${compared}`, largest)
 }
 
 /**
@@ -156,70 +139,48 @@ function judged(
  */
 type Place = readonly number[]
 
+/** Numbers of the axes of the result in the order in which it is stored, or back. */
+const inOrder = ({ order }: FftPlan, axes: readonly number[]) =>
+  order === 'transposed' ? axes.with(0, axes[1]!).with(1, axes[0]!) : axes
+
 async function compareSums(group: DeviceGroup, problem: FftProblem): Promise<Verification> {
-  const { plan, output } = problem
-  const shape =
-    plan.order === 'transposed'
-      ? plan.outputShape.with(0, plan.outputShape[1]!).with(1, plan.outputShape[0]!)
-      : plan.outputShape
-  const places = comparedPlaces(shape)
+  const { plan, input, output } = problem
+  const places = comparedPlaces(inOrder(plan, plan.outputShape))
   const size = 2 * places.length + 1
-  const ownInput = new Map<number, Float64Array>()
-  for (const [index, slice] of problem.input.slices.entries())
-    if (slice.device.local) ownInput.set(index, await sumInput(problem, slice, places))
-  const sums = await gatherNumbers(group, group.devices, size, (index) => ownInput.get(index))
-  const total = new Float64Array(size)
-  for (let at = 0; at < sums.length; at++) total[at % size]! += sums[at]!
-
-  const ownEnergy = new Map<number, readonly [number]>()
-  for (const [index, { device, view }] of output.slices.entries()) {
+  const sums = await gatherFromSlices(group, input.slices, size, (slice) => sumInput(problem, slice, places))
+  const totals = Array.from({ length: size }, (_, k) => sums.reduce((sum, own) => sum + own[k]!, 0))
+  const energies = await gatherFromSlices(group, output.slices, 1, async ({ row, view }) => {
     let energy = 0
-    if (view.length > 0)
-      for (let first = 0; first < view.length; first += streamChunkLength) {
-        const length = Math.min(streamChunkLength, view.length - first)
-        const piece = await group.queue.read(view.reshape(1, view.length).slice(first, length), {
-          to: device.rank,
-        })
-        if (piece !== undefined) energy += energyOf(plan, piece, slicePlace(index) + first)
-      }
-    ownEnergy.set(index, [energy])
-  }
-  const energies = await gatherNumbers(group, group.devices, 1, (index) => ownEnergy.get(index))
-  const energy = energies.reduce((sum, one) => sum + one, 0)
-
-  let [differences, largest] = [0, 0]
-  for (const [index, place] of places.entries()) {
-    const expected = [total[2 * index]! * plan.scale, total[2 * index + 1]! * plan.scale]
-    const found = await readPlace(group, problem, shape, place)
-    for (let part = 0; part < found.length; part++) {
-      const difference = Math.abs(found[part]! - expected[part]!)
-      differences += difference * difference
-      if (!(difference <= largest)) largest = finite(difference)
+    for (const { first, count } of ranges(view.length, streamChunkLength)) {
+      const piece = view.reshape(1, view.length).slice(first, count)
+      const numbers = await group.queue.read(piece, { to: 'owner' })
+      energy += energyOf(plan, numbers!, row * output.columns + first)
     }
+    return [energy]
+  })
+  const energy = energies.reduce((sum, [own]) => sum + own!, 0)
+
+  const errors = new ErrorSums()
+  for (const [index, place] of places.entries()) {
+    const expected = totals.slice(2 * index, 2 * index + 2).map((sum) => sum * plan.scale)
+    errors.add(await readPlace(group, problem, place), expected)
   }
-  const count = plan.shape.reduce((product, length) => product * length, 1)
   const allowed = allowedError(plan)
   // The root mean square of all outputs.
-  const typical = Math.sqrt(energy / count)
-  const error = Math.sqrt(differences / places.length) / typical
-  const transformed = plan.axes.reduce((product, axis) => product * plan.shape[axis]!, 1)
-  const expectedEnergy = total[size - 1]! * transformed * plan.scale * plan.scale
+  const typical = Math.sqrt(energy / productOf(plan.shape))
+  const error = Math.sqrt(errors.differences / places.length) / typical
+  const expectedEnergy = totals.at(-1)! * transformedCount(plan) * plan.scale ** 2
   const deviation = Math.abs(energy / expectedEnergy - 1)
   const energetic = plan.realOutput || deviation <= 2 * allowed
   const parseval = plan.realOutput
     ? ''
     : `; the energy of the result deviates from that of the input by ${scientific(deviation)}, allowed ${scientific(2 * allowed)}`
-  return {
-    checked: true,
-    verified: error <= allowed && energetic,
-    verification: `${places.length} outputs against sums in f64: their root mean square error is ${scientific(error)} relative to that of all outputs, allowed ${scientific(allowed)}${parseval}`,
-    maxError: largest,
-  }
-
-  function slicePlace(index: number): number {
-    const { row } = output.slices[index]!
-    return row * output.columns
-  }
+  const compared = `their root mean square error is ${scientific(error)} relative to that of all outputs, allowed ${scientific(allowed)}`
+  return verdict(
+    error <= allowed && energetic,
+    `${places.length} outputs against sums in f64: ${compared}${parseval}`,
+    errors.largest,
+  )
 }
 
 /** Four positions along the last axis with four combinations of the others, spread over the result. */
@@ -255,24 +216,18 @@ async function sumInput(
   const halved = realInput || realOutput ? axes.at(-1)! : -1
   // Factors along the last axis, by position there.
   const columns = [...new Set(places.map((place) => place[last]!))]
-  const tables: Float64Array[] = []
-  for (const k of columns) {
-    const table = new Float64Array(2 * lineLength)
-    const fill = (from: number, to: number) => {
-      for (let n = from; n < to; n++) [table[2 * n], table[2 * n + 1]] = factor(last, k, n)
-    }
-    await withTurns(inPieces(lineLength, fill))
-    tables.push(table)
-  }
+  const tables = columns.map(() => new Float64Array(2 * lineLength))
+  for (const [index, table] of tables.entries())
+    await inPieces(lineLength, (from, to) => {
+      for (let n = from; n < to; n++) [table[2 * n], table[2 * n + 1]] = factor(last, columns[index]!, n)
+    })
   const result = new Float64Array(2 * places.length + 1)
   const lineNumbers = lineLength * numbers
   const first = row * input.columns
-  const lines = (rows * input.columns) / lineNumbers
   const linesAtOnce = Math.max(1, Math.floor(streamChunkLength / lineNumbers))
-  for (let line = 0; line < lines; line += linesAtOnce) {
-    const height = Math.min(linesAtOnce, lines - line)
-    const piece = await readElements(source, 'f32', first + line * lineNumbers, height * lineNumbers)
-    for (let at = 0; at < height; at++) addLine(piece, at * lineNumbers, first / lineNumbers + line + at)
+  for (const { first: start, count } of ranges(rows * input.columns, linesAtOnce * lineNumbers)) {
+    const piece = await readElements(source, 'f32', first + start, count)
+    for (let at = 0; at < count; at += lineNumbers) addLine(piece, at, (first + start + at) / lineNumbers)
   }
   return result
 
@@ -331,7 +286,7 @@ function energyOf(plan: FftPlan, piece: ElementArray<'f32'>, start: number): num
   }
   const halved = plan.axes.at(-1)!
   const axis = plan.order === 'transposed' && halved < 2 ? 1 - halved : halved
-  const inner = plan.outputShape.slice(axis + 1).reduce((product, length) => product * length, 1)
+  const inner = productOf(plan.outputShape.slice(axis + 1))
   const [length, half] = [plan.shape[halved]!, plan.outputShape[axis]!]
   for (let i = 0; i < piece.length; i++) {
     const k = Math.floor((start + i) / 2 / inner) % half
@@ -344,16 +299,12 @@ function energyOf(plan: FftPlan, piece: ElementArray<'f32'>, start: number): num
 async function readPlace(
   group: DeviceGroup,
   { plan, output }: FftProblem,
-  shape: readonly number[],
   place: Place,
 ): Promise<ElementArray<'f32'>> {
-  const at = plan.order === 'transposed' ? place.with(0, place[1]!).with(1, place[0]!) : place
-  const lengths = plan.order === 'transposed' ? shape.with(0, shape[1]!).with(1, shape[0]!) : shape
+  const at = inOrder(plan, place)
+  const flat = plan.outputShape.reduce((index, length, axis) => index * length + at[axis]!, 0)
   const numbers = plan.realOutput ? 1 : 2
-  let flat = 0
-  for (const [axis, length] of lengths.entries()) flat = flat * length + at[axis]!
   const [row, column] = [Math.floor((flat * numbers) / output.columns), (flat * numbers) % output.columns]
-  const slice = output.slices.find((one) => row >= one.row && row < one.row + one.rows)
-  if (slice === undefined) throw new GpuError('validation', `No slice of the output has row ${row}.`)
+  const slice = output.slices.find((one) => row >= one.row && row < one.row + one.rows)!
   return group.queue.read(slice.view.block(row - slice.row, column, 1, numbers))
 }

@@ -1,10 +1,11 @@
 import { describedValue, GpuError, requireCount } from '@tandem-gpu/core'
+import { invalid } from '../require-result.ts'
 
 /** Types of elements that can be counted. */
 export type HistogramType = 'f32' | 'i32' | 'u32'
 
 /** The maximum number of bins: more would need more memory than their counts are worth. */
-export const mostBins = 2 ** 24
+const mostBins = 2 ** 24
 
 /**
  * The bounds of bins: bin k holds `edges[k] <= x < edges[k + 1]`, and the last bin includes its upper edge.
@@ -39,20 +40,14 @@ const noGuess: BinGuess = { low: 0, shift: 0, scale: 0, margin: 1 }
  * to the elements' type for f32. Throws `validation` if they are not finite and ascending.
  */
 export function evenEdges(type: HistogramType, bins: number, low: number, high: number): BinEdges {
-  requireCount(bins, 'The number of bins', 1)
-  if (bins > mostBins)
-    throw new GpuError('too-large', `A histogram can have at most ${mostBins} bins, not ${bins}.`)
+  requireBins(bins)
   for (const [name, value] of [
     ['low', low],
     ['high', high],
   ] as const)
     if (!Number.isFinite(type === 'f32' ? Math.fround(value) : value))
-      throw new GpuError(
-        'validation',
-        `The end ${name} of the bins is ${value}; it must be a finite ${type}.`,
-      )
-  if (low > high)
-    throw new GpuError('validation', `The bins end at ${high}, which is below ${low}, where they begin.`)
+      throw invalid(`The end ${name} of the bins is ${value}; it must be a finite ${type}.`)
+  if (low > high) throw invalid(`The bins end at ${high}, which is below ${low}, where they begin.`)
   // NumPy widens an empty range.
   const [start, stop] = low === high ? [low - 0.5, high + 0.5] : [low, high]
   const step = (stop - start) / bins
@@ -67,20 +62,22 @@ export function evenEdges(type: HistogramType, bins: number, low: number, high: 
  */
 export function givenEdges(type: HistogramType, given: ArrayLike<number>): BinEdges {
   const edges = Float64Array.from(given)
-  if (edges.length < 2)
-    throw new GpuError('validation', `There are ${edges.length} edges; bins need at least 2.`)
-  if (edges.length - 1 > mostBins)
-    throw new GpuError('too-large', `A histogram can have at most ${mostBins} bins, not ${edges.length - 1}.`)
+  if (edges.length < 2) throw invalid(`There are ${edges.length} edges; bins need at least 2.`)
+  requireBins(edges.length - 1)
   for (const [k, edge] of edges.entries()) {
-    if (Number.isNaN(edge))
-      throw new GpuError('validation', `Edge ${k} is ${describedValue(given[k])}; it must be a number.`)
+    if (Number.isNaN(edge)) throw invalid(`Edge ${k} is ${describedValue(given[k])}; it must be a number.`)
     if (k > 0 && edge < edges[k - 1]!)
-      throw new GpuError(
-        'validation',
+      throw invalid(
         `Edge ${k} is ${edge}, below edge ${k - 1} (${edges[k - 1]}): edges must be in ascending order.`,
       )
   }
   return edgesOf(type, edges)
+}
+
+function requireBins(bins: number): void {
+  requireCount(bins, 'The number of bins', 1)
+  if (bins > mostBins)
+    throw new GpuError('too-large', `A histogram can have at most ${mostBins} bins, not ${bins}.`)
 }
 
 function edgesOf(type: HistogramType, edges: Float64Array): BinEdges {

@@ -10,6 +10,7 @@ import {
 import { compileTerminating } from '../compile-terminating.ts'
 import { characterOf } from '../device-character.ts'
 import { requireGroup } from '../option-types.ts'
+import { invalid } from '../require-result.ts'
 import addRowsWgsl from './add-rows.part.wgsl.ts'
 import { type BinEdges, evenEdges, givenEdges, type HistogramType } from './bin-edges.ts'
 import binOfWgsl from './bin-of.part.wgsl.ts'
@@ -103,33 +104,27 @@ export async function compileHistogram(
   }
 }
 
-function binsOf({ type, bins, low, high, edges }: CompileHistogramOptions): BinEdges {
+function binsOf(options: CompileHistogramOptions): BinEdges {
+  const { type, bins, low, high, edges } = options
   if (!['f32', 'i32', 'u32'].includes(type))
     throw new GpuError('unsupported', `A histogram needs elements of f32, i32 or u32, not ${type}.`)
-  requireRange({ bins, low, high, edges })
+  requireRange(options)
   if (edges !== undefined) return givenEdges(type, edges)
   if (bins === undefined || low === undefined || high === undefined)
-    throw new GpuError('validation', 'A histogram needs the options bins, low and high, or the option edges.')
+    throw invalid('A histogram needs the options bins, low and high, or the option edges.')
   return evenEdges(type, bins, low, high)
 }
 
 /** Throws `validation` if the options contradict each other. */
-export function requireRange({
-  bins,
-  low,
-  high,
-  edges,
-}: Pick<CompileHistogramOptions, 'bins' | 'low' | 'high' | 'edges'>): void {
+export function requireRange(options: Omit<CompileHistogramOptions, 'type' | 'variant'>): void {
+  const { bins, low, high, edges } = options
   if ((low === undefined) !== (high === undefined))
-    throw new GpuError('validation', 'The options low and high must be set together.')
+    throw invalid('The options low and high must be set together.')
   if (edges === undefined) return
   if (typeof edges !== 'object' || edges === null || typeof edges.length !== 'number')
-    throw new GpuError('validation', 'The option edges must be an array of numbers.')
+    throw invalid('The option edges must be an array of numbers.')
   if (bins !== undefined || low !== undefined)
-    throw new GpuError(
-      'validation',
-      'The option edges replaces bins, low and high and cannot be combined with them.',
-    )
+    throw invalid('The option edges replaces bins, low and high and cannot be combined with them.')
 }
 
 function kernelSources(type: HistogramType, counter: Counter) {

@@ -1,4 +1,4 @@
-import { type BufferView, type DeviceGroup, GpuError, OwnedResources } from '@tandem-gpu/core'
+import { type BufferView, type DeviceGroup, OwnedResources } from '@tandem-gpu/core'
 import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
 import {
   type ElementSink,
@@ -10,6 +10,7 @@ import { elementsOption, requireArguments } from '../option-types.ts'
 import { recordReduction } from '../reduction/record-reduction.ts'
 import { compileReduction, leafLength } from '../reduction/reduction-kernels.ts'
 import { notVerified, type Report } from '../report.ts'
+import { invalid } from '../require-result.ts'
 import { describeRun, runMeasured } from '../run-measured.ts'
 import { allocateSharded, type ShardedMatrix, vectorsOf, writeSharded } from '../sharded-matrix.ts'
 import type { HistogramType } from './bin-edges.ts'
@@ -146,8 +147,7 @@ async function rangeOf<T extends HistogramType>(
     await group.queue.run(program)
     const [least, greatest] = await group.queue.read(ends)
     if (!Number.isFinite(least) || !Number.isFinite(greatest))
-      throw new GpuError(
-        'validation',
+      throw invalid(
         `The elements range from ${least} to ${greatest}, so not all of them are finite: say where the bins begin and end (low and high).`,
       )
     return { low: least!, high: greatest! }

@@ -6,7 +6,8 @@ import {
   type Recorder,
   ranges,
 } from '@tandem-gpu/core'
-import { requireResult } from '../require-result.ts'
+import { requireParts } from '../require-parts.ts'
+import { invalid, requireResult } from '../require-result.ts'
 import { copiesOf, type HistogramKernels } from './histogram-kernels.ts'
 
 /** Options of `recordHistogram`. */
@@ -37,7 +38,8 @@ export function recordHistogram(recorder: Recorder, options: RecordHistogramOpti
   requireResult(kernels, 'addRows', 'The option kernels', 'a value that compileHistogram returned')
   const bins = kernels.bins.edges.length - 1
   const parts = options.input.filter(({ length }) => length > 0)
-  requireParts(kernels, parts, output, bins)
+  requireParts(parts, { input: { views: parts, type: kernels.type } })
+  requireSizes(parts, output, bins)
   const home = output.buffer.device.ordinal
   const devices = new Map<number, BufferView[]>()
   for (const part of parts) {
@@ -96,23 +98,11 @@ function recordCounts(
     }
 }
 
-function requireParts(
-  { type }: HistogramKernels,
-  parts: readonly BufferView[],
-  output: BufferView,
-  bins: number,
-): void {
+function requireSizes(parts: readonly BufferView[], output: BufferView, bins: number): void {
   if (output.length !== bins + 2 || output.buffer.type !== 'u32')
-    throw new GpuError(
-      'validation',
+    throw invalid(
       `The output of a histogram of ${bins} bins is ${bins + 2} u32, not ${output.length} ${output.buffer.type}.`,
     )
-  for (const [index, { buffer }] of parts.entries())
-    if (buffer.type !== type)
-      throw new GpuError(
-        'validation',
-        `Part ${index} of the input has type ${buffer.type}, but the histogram has type ${type}.`,
-      )
   const elements = parts.reduce((sum, { length }) => sum + length, 0)
   if (elements > 4294967295)
     throw new GpuError(

@@ -1,7 +1,7 @@
-import type { DeviceGroup } from '@tandem-gpu/core'
+import { type DeviceGroup, ranges } from '@tandem-gpu/core'
 import { type ElementSource, readElements, streamChunkLength } from '../element-source.ts'
-import { gatherNumbers } from '../gather-numbers.ts'
-import type { Verification } from '../report.ts'
+import { gatherFromSlices } from '../gather-numbers.ts'
+import { type Verification, verdict } from '../report.ts'
 import type { ShardedMatrix } from '../sharded-matrix.ts'
 import type { HistogramType } from './bin-edges.ts'
 
@@ -14,31 +14,21 @@ export async function verifyHistogram<T extends HistogramType>(
   found: Uint32Array,
 ): Promise<Verification> {
   const width = found.length
-  const own = new Map<number, Float64Array>()
-  for (const [index, { device, row, rows }] of slices.entries()) {
-    if (!device.local) continue
+  const parts = await gatherFromSlices(group, slices, width, async ({ row, rows }) => {
     const counts = new Float64Array(width)
-    for (let offset = 0; offset < rows; offset += streamChunkLength) {
-      const count = Math.min(streamChunkLength, rows - offset)
-      countBins(await readElements(source, type, row + offset, count), edges, counts)
-    }
-    own.set(index, counts)
-  }
-  const all = await gatherNumbers(group, group.devices, width, (index) => own.get(index))
+    for (const { first, count } of ranges(rows, streamChunkLength))
+      countBins(await readElements(source, type, row + first, count), edges, counts)
+    return counts
+  })
   let [wrong, maxError] = [0, 0]
   for (let bin = 0; bin < width; bin++) {
-    let expected = 0
-    for (let index = 0; index < slices.length; index++) expected += all[index * width + bin]!
+    const expected = parts.reduce((sum, counts) => sum + counts[bin]!, 0)
     if (expected === found[bin]) continue
     wrong++
     maxError = Math.max(maxError, Math.abs(expected - found[bin]!))
   }
-  return {
-    checked: true,
-    verified: wrong === 0,
-    verification: wrong === 0 ? 'every count, exactly' : `${wrong} of ${width} counts are wrong`,
-    maxError,
-  }
+  if (wrong > 0) return verdict(false, `${wrong} of ${width} counts are wrong`, maxError)
+  return verdict(true, 'every count, exactly', 0)
 }
 
 /** Adds the counts of elements: for each bin, outside the bins, and NaN. */

@@ -211,7 +211,10 @@ export class JacobiIteration {
       program = this.#group.record(
         (recorder) =>
           recordSweeps(recorder, this.#field, this.#kernels, {
-            ...{ sweeps, parity, residuals, residualTree: this.#residualTree },
+            sweeps,
+            parity,
+            residuals,
+            residualTree: this.#residualTree,
           }),
         { schedule: this.#options.schedule, label: `jacobi ${sweeps} sweeps` },
       )

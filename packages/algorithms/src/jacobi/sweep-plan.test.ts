@@ -27,7 +27,7 @@ function carriedOut({ runs }: SweepPlan, from: 0 | 1, fused: boolean) {
 }
 
 describe.each([false, true])('sweeps (fused: %s)', (fused) => {
-  it('are as many as asked for, each program in the copy where the one before ends, and the last one looks at the residual', () => {
+  it('are as many as requested; each program begins in the copy in which the previous one ends, and the last one reads the residual', () => {
     for (const iterations of [1, 2, 3, 4, 5, 7, 8, 99, 100, 101, 127, 128, 129, 256, 257, 400, 999, 1000])
       for (const residualEvery of [1, 2, 3, 4, 5, 7, 10, 100, 127, 128, 129, 250, 300, 5000])
         for (const pieces of [1, 20]) {

@@ -21,7 +21,13 @@ export async function verifyField(
   const owners = blocks.map(({ owner }) => owner)
   const first = owners.findIndex(({ local }) => local)
   const result: JacobiResult = {
-    ...{ rows, columns, iterations, initial, source, behind, residual },
+    rows,
+    columns,
+    iterations,
+    initial,
+    source,
+    behind,
+    residual,
     places: blocks.filter(({ owner }) => owner.local).map(cellsOf),
     final: await blockReader(field, parity, 0, initial),
     previous: await blockReader(field, parity === 0 ? 1 : 0, behind, initial),

@@ -139,7 +139,11 @@ describe('the order of a product', () => {
       r.download(other!, b!.reshape(long.k, n))
       const host = { a: a!, b: b!, c: c! }
       recordStreamedMatmul(r, group, {
-        ...{ devices: group.devices, kernels: () => kernels, shape: long, host, plan },
+        devices: group.devices,
+        kernels: () => kernels,
+        shape: long,
+        host,
+        plan,
       })
       r.upload(c!.reshape(m, n), made!)
       accumulate(r, [made!], [total!])

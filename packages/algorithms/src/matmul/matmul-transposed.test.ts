@@ -123,7 +123,7 @@ describeOnBackends('matmul', (backend) => {
     for (const resource of [program, kernels, a, b, c]) resource.destroy()
   })
 
-  it('cuts A transposed where it exceeds a binding', async ({ skip }) => {
+  it('cuts A transposed if it exceeds a binding', async ({ skip }) => {
     skip(...slowTransposed)
     const group = await backend.group(1)
     const device = group.devices[0]!
@@ -188,7 +188,7 @@ describeOnBackends('matmul', (backend) => {
     for (const resource of [kernels, x]) resource.destroy()
   })
 
-  it('transposes A for large products on hardware, resident and streamed, where there is memory', async ({
+  it('transposes A for large products on hardware, resident and streamed, if there is memory', async ({
     skip,
   }) => {
     if (!slow) skip('needs kernels that compile at once: nothing runs here')

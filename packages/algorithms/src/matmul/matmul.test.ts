@@ -225,7 +225,11 @@ describeOnBackends('matmul', (backend) => {
       expect(plan.byteLength).toBeLessThanOrEqual(room.memoryLimitBytes)
       const streamed = group.record((r) =>
         recordStreamedMatmul(r, group, {
-          ...{ devices: group.devices, kernels: () => kernels, shape, host, plan },
+          devices: group.devices,
+          kernels: () => kernels,
+          shape,
+          host,
+          plan,
         }),
       )
       await group.queue.run(streamed, 2)

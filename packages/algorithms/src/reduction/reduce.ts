@@ -1,7 +1,6 @@
 import { type BufferView, type DeviceGroup, type HostBuffer, OwnedResources, ranges } from '@tandem-gpu/core'
 import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
 import { type ElementSource, generatedElements, readIntoHost, requireElements } from '../element-source.ts'
-import { gatherNumbers } from '../gather-numbers.ts'
 import { elementsOption, requireArguments } from '../option-types.ts'
 import { notVerified, type Report } from '../report.ts'
 import { describeRun, runMeasured } from '../run-measured.ts'
@@ -16,11 +15,10 @@ import {
 } from './reduction-kernels.ts'
 import {
   combineParts,
-  type PartialReduction,
   type ReductionProblem,
   type ReductionReference,
   readBits,
-  reducePart,
+  reduceSlices,
   valueOfBits,
   verifyReduction,
 } from './reference-reduction.ts'
@@ -158,14 +156,7 @@ async function reduceOnHosts<T extends ReductionType>(
   problem: ReductionProblem & { readonly type: T },
   { slices }: ShardedMatrix<T>,
 ): Promise<ReductionReference> {
-  const parts = new Map<number, PartialReduction>()
-  for (const [index, { device, row, rows }] of slices.entries())
-    if (device.local) parts.set(index, await reducePart(source, problem, row, rows))
-  const found = await gatherNumbers(group, group.devices, 3, (index) => parts.get(index))
-  return combineParts(
-    problem,
-    slices.map((_, index) => [found[3 * index]!, found[3 * index + 1]!, found[3 * index + 2]!]),
-  )
+  return combineParts(problem, await reduceSlices(group, source, problem, slices))
 }
 
 /**

@@ -141,8 +141,9 @@ export async function compileReduction(
     operation,
     type,
     general,
-    ...(kernels.aligned && { aligned: block(kernels.aligned, sources.aligned!) }),
-    ...(kernels.count && { atomic: { count: block(kernels.count, sources.count!), merge: general } }),
+    ...(kernels.aligned && sources.aligned && { aligned: block(kernels.aligned, sources.aligned) }),
+    ...(kernels.count &&
+      sources.count && { atomic: { count: block(kernels.count, sources.count), merge: general } }),
     destroy,
   }
 }

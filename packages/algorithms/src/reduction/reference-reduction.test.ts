@@ -32,7 +32,7 @@ describe('verifyReduction', () => {
     expect((await sumOf([Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]))(0).verified).toBe(false)
   })
 
-  it('allows a partial sum to overflow only where the magnitudes can', async () => {
+  it('allows a partial sum to overflow only if the magnitudes can', async () => {
     expect((await sumOf([3e38, 3e38, -3e38]))(Number.POSITIVE_INFINITY).verified).toBe(true)
     expect((await sumOf([1e38, 1e38]))(Number.POSITIVE_INFINITY).verified).toBe(false)
   })

@@ -1,6 +1,8 @@
 import type { DeviceGroup } from '@tandem-gpu/core'
 import { type ElementSource, readElements, streamChunkLength } from '../element-source.ts'
+import { gatherFromSlices } from '../gather-numbers.ts'
 import type { Verification } from '../report.ts'
+import type { MatrixSlice } from '../sharded-matrix.ts'
 import { identityValue } from './record-reduction.ts'
 import {
   type ReductionKernelName,
@@ -66,6 +68,19 @@ export async function reducePart<T extends ReductionType>(
   }
   if (operation !== 'sum') return [extreme, 0, 0]
   return type === 'f32' ? [sum, compensation, absoluteSum] : [wrapped, 0, 0]
+}
+
+/** The result for each slice, in every process; each process reads the elements of its devices' slices. */
+export async function reduceSlices<T extends ReductionType>(
+  group: DeviceGroup,
+  source: ElementSource<T>,
+  problem: ReductionProblem & { readonly type: T },
+  slices: readonly MatrixSlice<T>[],
+): Promise<PartialReduction[]> {
+  const found = await gatherFromSlices(group, slices, 3, ({ row, rows }) =>
+    reducePart(source, problem, row, rows),
+  )
+  return found.map(([value, compensation, absoluteSum]) => [value!, compensation!, absoluteSum!])
 }
 
 /** Combines the results of two consecutive parts. */

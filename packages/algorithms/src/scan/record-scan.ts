@@ -4,11 +4,11 @@ import {
   type DeviceGroup,
   dispatchBlocks,
   foldWorkgroups,
-  GpuError,
   type Kernel,
   type Recorder,
 } from '@tandem-gpu/core'
-import { requireResult } from '../require-result.ts'
+import { requireParts } from '../require-parts.ts'
+import { invalid, requireResult } from '../require-result.ts'
 import { type ScanKernels, scanTileLength, type TileKernels, tilesPerSuperGroup } from './scan-kernels.ts'
 
 /** Options of `recordScan`. */
@@ -174,38 +174,21 @@ function tilesOf(view: BufferView, first: number, count: number): BufferView {
   return view.slice(start, Math.min(count * scanTileLength, view.length - start))
 }
 
-function partsOf({ kernels, input, output }: RecordScanOptions): Part[] {
-  if (input.length !== output.length)
-    throw new GpuError(
-      'validation',
-      `A scan writes as many parts as it reads, but the input has ${input.length} and the output ${output.length}.`,
-    )
+function partsOf({ kernels: { type }, input, output }: RecordScanOptions): Part[] {
+  requireParts(input, { input: { views: input, type }, output: { views: output, type } })
   const parts: Part[] = []
-  let [tiles, ragged] = [0, -1]
+  let firstTile = 0
   for (const [index, view] of input.entries()) {
-    const target = output[index]!
-    for (const [name, { buffer }] of Object.entries({ input: view, output: target }))
-      if (buffer.type !== kernels.type)
-        throw new GpuError(
-          'validation',
-          `Part ${index} of the ${name} has type ${buffer.type}, but the scan has type ${kernels.type}.`,
-        )
-    const { ordinal } = view.buffer.device
-    if (target.length !== view.length || target.buffer.device.ordinal !== ordinal)
-      throw new GpuError(
-        'validation',
-        `Part ${index} of the output has ${target.length} elements on device ${target.buffer.device.ordinal}; it must have ${view.length} on device ${ordinal}, like that part of the input.`,
-      )
     if (view.length === 0) continue
-    if (ragged >= 0)
-      throw new GpuError(
-        'validation',
-        `Part ${ragged} of the input holds ${input[ragged]!.length} elements: every part but the last needs a multiple of ${scanTileLength}, so that the result does not depend on the parts.`,
+    const before = parts.at(-1)
+    if (before !== undefined && before.input.length % scanTileLength !== 0)
+      throw invalid(
+        `Part ${input.indexOf(before.input)} of the input holds ${before.input.length} elements: every part but the last needs a multiple of ${scanTileLength}, so that the result does not depend on the parts.`,
       )
-    if (view.length % scanTileLength !== 0) ragged = index
-    const own = Math.ceil(view.length / scanTileLength)
-    parts.push({ ordinal, input: view, output: target, firstTile: tiles, tiles: own })
-    tiles += own
+    const tiles = Math.ceil(view.length / scanTileLength)
+    const { ordinal } = view.buffer.device
+    parts.push({ ordinal, input: view, output: output[index]!, firstTile, tiles })
+    firstTile += tiles
   }
   return parts
 }

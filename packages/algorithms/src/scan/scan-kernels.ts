@@ -6,10 +6,9 @@ import {
   requireOptions,
 } from '@tandem-gpu/core'
 import { compileTerminating } from '../compile-terminating.ts'
-import { characterOf } from '../device-character.ts'
 import { requireGroup } from '../option-types.ts'
 import operationsWgsl from '../reduction/operations.wgsl.ts'
-import { hasSubgroupsOf32, requireSubgroupsOf32 } from '../subgroup-size.ts'
+import { fastestVariant, requireSubgroupsOf32 } from '../subgroup-size.ts'
 import climbSubgroupsWgsl from './climb-subgroups.part.wgsl.ts'
 import climbWorkgroupWgsl from './climb-workgroup.part.wgsl.ts'
 import groupsBindings from './groups-bindings.part.wgsl.ts'
@@ -101,7 +100,7 @@ export async function compileScan(group: DeviceGroup, options: CompileScanOption
     operation: ['sum', 'min', 'max'],
     variant: ['subgroups', 'workgroup', 'serial'],
   })
-  const { type, operation = 'sum', variant = scanVariant(group) } = options
+  const { type, operation = 'sum', variant = fastestVariant(group) } = options
   if (!['f32', 'i32', 'u32'].includes(type))
     throw new GpuError('unsupported', `A scan needs elements of f32, i32 or u32, not ${type}.`)
   if (variant === 'subgroups') requireSubgroupsOf32(group)
@@ -118,11 +117,6 @@ export async function compileScan(group: DeviceGroup, options: CompileScanOption
     tiles: { scalars: kernels.tiles, vectors: kernels.alignedTiles },
     destroy,
   }
-}
-
-function scanVariant(group: DeviceGroup): ScanVariant {
-  if (!characterOf(group).fastBarriers) return 'serial'
-  return hasSubgroupsOf32(group) ? 'subgroups' : 'workgroup'
 }
 
 /** A key of operations.wgsl, or for sums of f32 the bits of -0.0. */
@@ -143,12 +137,8 @@ function kernelSources(type: ScanType, operation: ScanOperation, variant: ScanVa
   }
   const source = (name: string, element: string, ...parts: readonly string[]): CompileOptions => {
     const head = variant === 'subgroups' ? 'enable subgroups;\nrequires subgroup_id;\n' : ''
-    const shared = `alias Element = ${element};\n${operationsWgsl}${operationWgsl}`
-    return {
-      label: `scan-${name}-${variant} ${operation} ${type}`,
-      wgsl: `${head}${shared}${parts.join('\n')}`,
-      constants,
-    }
+    const wgsl = `${head}alias Element = ${element};\n${operationsWgsl}${operationWgsl}${parts.join('\n')}`
+    return { label: `scan-${name}-${variant} ${operation} ${type}`, wgsl, constants }
   }
   const chain = source('chain', type, chainWgsl)
   if (variant === 'serial') {

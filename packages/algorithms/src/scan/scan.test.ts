@@ -209,10 +209,10 @@ describeOnBackends('scan', (backend) => {
       () =>
         group.record((recorder) => recordScan(recorder, group, { kernels, input, output }))
     const [first, second] = [a!.slice(0, 100), a!.slice(100, 100)]
-    expect(record([first], [])).toThrow(/the input has 1 and the output 0/)
-    expect(record([integers], [first])).toThrow(/has type i32, but the scan has type f32/)
-    expect(record([first], [b!.slice(0, 100)])).toThrow(/on device 1; it must have 100 on device 0/)
-    expect(record([first, second], [b!, b!])).toThrow(/Part 0 of the output/)
+    expect(record([first], [])).toThrow(/input has 1 parts, but the option output has 0/)
+    expect(record([integers], [first])).toThrow(/input has type i32; it needs f32/)
+    expect(record([first], [b!.slice(0, 100)])).toThrow(/on device 1; it needs 100 on device 0/)
+    expect(record([first, second], [b!, b!])).toThrow(/Part 0 of the option output/)
     const c = await group.devices[0]!.allocate('f32', 200)
     expect(record([first, second], [c.slice(0, 100), c.slice(100, 100)])).toThrow(/Part 0 .* 100 elements/)
     for (const resource of [a!, b!, c, integers, kernels]) resource.destroy()

@@ -2,8 +2,8 @@ import { type DeviceGroup, OwnedResources, type Recorder } from '@tandem-gpu/cor
 import { GatherTree } from '../gather-tree.ts'
 import { type MeasuredRun, measurePrograms, type RunMeasuredOptions } from '../run-measured.ts'
 import { recordKnownExchange } from './record-exchange.ts'
-import { type KeyViews, recordLocalSort } from './record-local-sort.ts'
-import { bucketCount, recordPartition, recordSplitters } from './record-partition.ts'
+import type { KeyViews } from './record-local-sort.ts'
+import { bucketCount, recordPartition, recordSlices, recordSplitters } from './record-partition.ts'
 import { partsOf, type RecordSortOptions, requireSeveral } from './record-sort.ts'
 import type { SortType } from './sort-kernels.ts'
 
@@ -25,7 +25,6 @@ export async function measureMessageSort(
   requireSeveral(kernels, parts)
   const buckets = bucketCount(parts)
   const devices = parts.map(({ ordinal }) => group.devices[ordinal]!)
-  const received = parts.map(({ output, sortedValues }) => ({ keys: output, values: sortedValues }))
   const owned = new OwnedResources()
   try {
     const length = parts.length * buckets
@@ -56,13 +55,8 @@ export async function measureMessageSort(
       tree.record(recorder, counts)
     }
     const recordSecond = (recorder: Recorder) => {
-      recordKnownExchange(recorder, counts.array, { parts, staged, received })
-      for (const [index, { ordinal }] of parts.entries())
-        if (recorder.touches(ordinal))
-          recordLocalSort(recorder, {
-            ...{ kernels, descending, encoded: true, between: staged[index]! },
-            ...{ source: received[index]!, target: received[index]! },
-          })
+      recordKnownExchange(recorder, counts.array, parts, staged)
+      recordSlices(recorder, { kernels, parts, descending, staged })
     }
     return await measurePrograms(
       group,

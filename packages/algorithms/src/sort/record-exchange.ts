@@ -1,4 +1,5 @@
 import type { BufferView, Recorder } from '@tandem-gpu/core'
+import { inRounds } from '../rounds.ts'
 import type { KeyViews } from './record-local-sort.ts'
 import { bucketCount, type SortPart } from './record-partition.ts'
 import type { SeveralKernels } from './sort-kernels.ts'
@@ -6,24 +7,17 @@ import type { SeveralKernels } from './sort-kernels.ts'
 /** The maximum number of workgroups that move one device's keys to another device. */
 const mostWorkgroups = 1024
 
-/** The memory in which each part's keys are staged, and the memory that receives the keys of its slice. */
-export interface ExchangeOptions {
-  readonly parts: readonly SortPart[]
-  readonly staged: readonly KeyViews[]
-  readonly received: readonly KeyViews[]
-}
-
 /**
- * Records that each device writes its keys into the slices of all devices. The positions depend on counts
+ * Records that each device writes its staged keys into the outputs of all devices. The positions depend on counts
  * that only the devices have. A kernel may write anywhere in a slice, so the devices that write to one device
- * take turns: in round k, device s writes to device s + k, which keeps all devices busy. `totals`: how many
- * keys of each part are in each bucket.
+ * take turns. `totals`: how many keys of each part are in each bucket.
  */
 export function recordExchange(
   recorder: Recorder,
   { bucketStarts, segments }: SeveralKernels,
   totals: readonly BufferView<'u32'>[],
-  { parts, staged, received }: ExchangeOptions,
+  parts: readonly SortPart[],
+  staged: readonly KeyViews[],
 ): void {
   const buckets = bucketCount(parts)
   const home = parts[0]!.ordinal
@@ -37,29 +31,27 @@ export function recordExchange(
     ...{ device: home, workgroups: Math.ceil((parts.length * buckets) / 64), label: 'add up buckets' },
     args: { totals: all, starts, buckets },
   })
-  for (let round = 0; round < parts.length; round++)
-    for (const [index, { ordinal }] of parts.entries()) {
-      const other = (index + round) % parts.length
-      const { keys, values } = staged[index]!
-      const target = received[other]!
-      const workgroups = Math.min(mostWorkgroups, Math.ceil(target.keys.length / 64))
-      recorder.dispatch(segments, {
-        ...{ device: ordinal, workgroups, label: `move keys to ${parts[other]!.ordinal}` },
-        args: {
-          ...{ keys, received: target.keys, totals: totals[index]! },
-          starts: starts.slice(index * buckets, buckets),
-          ...(values && { values, sorted_values: target.values! }),
-          ...{ buckets, first: parts[other]!.first, step: workgroups * 64 },
-        },
-      })
-    }
+  for (const [index, other] of inRounds(parts.length)) {
+    const { keys, values } = staged[index]!
+    const { ordinal, output, sortedValues, first, length } = parts[other]!
+    const workgroups = Math.min(mostWorkgroups, Math.ceil(length / 64))
+    recorder.dispatch(segments, {
+      ...{ device: parts[index]!.ordinal, workgroups, label: `move keys to ${ordinal}` },
+      args: {
+        ...{ keys, received: output, totals: totals[index]! },
+        starts: starts.slice(index * buckets, buckets),
+        ...(values && { values, sorted_values: sortedValues! }),
+        ...{ buckets, first, step: workgroups * 64 },
+      },
+    })
+  }
 }
 
 /** Keys of one part that are consecutive both in the part and in the slice that receives them. */
 export interface Segment {
   readonly source: number
   readonly target: number
-  readonly length: number
+  length: number
 }
 
 /**
@@ -69,24 +61,25 @@ export interface Segment {
 export function recordKnownExchange(
   recorder: Recorder,
   counts: ArrayLike<number>,
-  { parts, staged, received }: ExchangeOptions,
+  parts: readonly SortPart[],
+  staged: readonly KeyViews[],
 ): void {
   const segments = segmentsOf(parts, counts)
-  for (let round = 0; round < parts.length; round++)
-    for (const [index, { ordinal }] of parts.entries()) {
-      const other = (index + round) % parts.length
-      const { ordinal: receiver } = parts[other]!
-      if (!recorder.touches(ordinal, receiver)) continue
-      const [from, to] = [staged[index]!, received[other]!]
-      for (const { source, target, length } of segments(index, other)) {
-        const label = `keys of ${ordinal} for ${receiver}`
-        recorder.copy(from.keys.slice(source, length), to.keys.slice(target, length), { label })
-        if (from.values)
-          recorder.copy(from.values.slice(source, length), to.values!.slice(target, length), {
-            label: `values of ${ordinal} for ${receiver}`,
-          })
-      }
+  for (const [index, other] of inRounds(parts.length)) {
+    const { ordinal: sender } = parts[index]!
+    const { ordinal: receiver, output, sortedValues } = parts[other]!
+    if (!recorder.touches(sender, receiver)) continue
+    const { keys, values } = staged[index]!
+    for (const { source, target, length } of segments(index, other)) {
+      recorder.copy(keys.slice(source, length), output.slice(target, length), {
+        label: `keys of ${sender} for ${receiver}`,
+      })
+      if (values)
+        recorder.copy(values.slice(source, length), sortedValues!.slice(target, length), {
+          label: `values of ${sender} for ${receiver}`,
+        })
     }
+  }
 }
 
 /**
@@ -108,7 +101,7 @@ export function segmentsOf(
     }
   return (part, slice) => {
     const { first: sliceStart, length: sliceLength } = parts[slice]!
-    const found: { source: number; target: number; length: number }[] = []
+    const found: Segment[] = []
     let own = 0
     for (let bucket = 0; bucket < buckets; bucket++) {
       const [start, count] = [starts[part * buckets + bucket]!, counts[part * buckets + bucket]!]

@@ -1,5 +1,5 @@
 import type { BufferView, DeviceGroup, Recorder } from '@tandem-gpu/core'
-import { codingOf, type KeyViews, rangesOf, recordPass } from './record-local-sort.ts'
+import { codingOf, type KeyViews, rangesOf, recordLocalSort, recordPass } from './record-local-sort.ts'
 import type { SortKernels } from './sort-kernels.ts'
 
 /** One device's part of the keys, the values and the result. */
@@ -103,14 +103,33 @@ export function recordPartition(
   recorder: Recorder,
   { kernels, parts, descending, splitters, staged }: PartitionOptions,
 ): BufferView<'u32'>[] {
-  const { several, type, form } = kernels
+  const { several, starts, type, form } = kernels
+  const { countBuckets: count, scatterBuckets: scatter } = several!
   return parts.map(({ ordinal, first, input, values }, index) => {
     if (!recorder.touches(ordinal)) return recorder.scratch(ordinal, 'u32', 2 ** form.bits)
     return recordPass(recorder, {
-      ...{ kernels: several!.partition, form, from: { keys: input, values }, to: staged[index]! },
+      ...{ kernels: { count, starts, scatter }, form, from: { keys: input, values }, to: staged[index]! },
       digit: { splitters: splitters[index]! },
       coding: codingOf(type, descending, true, false),
       firstIndex: kernels.values === 'indices' ? first : undefined,
     })
   })
+}
+
+/**
+ * Records that each device sorts its slice, of which its output has the keys in any order. The staged keys are
+ * not needed any more.
+ */
+export function recordSlices(
+  recorder: Recorder,
+  { kernels, parts, descending, staged }: Omit<PartitionOptions, 'splitters'>,
+): void {
+  for (const [index, { ordinal, output, sortedValues }] of parts.entries()) {
+    if (!recorder.touches(ordinal)) continue
+    const slice = { keys: output, values: sortedValues }
+    recordLocalSort(recorder, {
+      ...{ kernels, descending, encoded: true },
+      ...{ source: slice, target: slice, between: staged[index]! },
+    })
+  }
 }

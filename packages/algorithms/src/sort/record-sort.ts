@@ -1,8 +1,9 @@
 import { type BufferView, type DeviceGroup, GpuError, type Recorder } from '@tandem-gpu/core'
-import { requireResult } from '../require-result.ts'
+import { requireParts } from '../require-parts.ts'
+import { invalid, requireResult } from '../require-result.ts'
 import { recordExchange } from './record-exchange.ts'
 import { type KeyViews, recordLocalSort } from './record-local-sort.ts'
-import { recordPartition, recordSplitters, type SortPart } from './record-partition.ts'
+import { recordPartition, recordSlices, recordSplitters, type SortPart } from './record-partition.ts'
 import type { SortKernels } from './sort-kernels.ts'
 
 /** Options of `recordSort`. */
@@ -46,42 +47,28 @@ export function recordSort(recorder: Recorder, group: DeviceGroup, options: Reco
       'unsupported',
       "Some of these devices cannot access each other's memory, so the amount of data that they exchange depends on the keys and is not known when the program is recorded. Call sort, which runs two programs.",
     )
-  const staged = parts.map((part) => keyViews(recorder, kernels, part, 'staged'))
-  const received = parts.map((part) => keyViews(recorder, kernels, part, 'received'))
+  const staged = parts.map(
+    ({ ordinal, length }): KeyViews => ({
+      keys: recorder.scratch(ordinal, kernels.type, length, { label: 'staged keys' }),
+      values:
+        kernels.values === 'none'
+          ? undefined
+          : recorder.scratch(ordinal, kernels.valueType, length, { label: 'staged values' }),
+    }),
+  )
   // 1. The keys at which the devices' slices of the result begin.
   const splitters = recordSplitters(recorder, group, { kernels, parts, descending })
   // 2. Each device orders its keys by the slices that they belong to.
   const totals = recordPartition(recorder, { kernels, parts, descending, splitters, staged })
-  // 3. Each device writes its keys to the devices of their slices.
-  recordExchange(recorder, kernels.several!, totals, { parts, staged, received })
+  // 3. Each device writes its keys to the outputs of the devices of their slices.
+  recordExchange(recorder, kernels.several!, totals, parts, staged)
   // 4. Each device sorts its slice.
-  for (const [index, { output, sortedValues }] of parts.entries())
-    recordLocalSort(recorder, {
-      ...{ kernels, descending, encoded: true, source: received[index]!, between: staged[index]! },
-      target: { keys: output, values: sortedValues },
-    })
-}
-
-/** Memory of the program for a part's keys and values. */
-function keyViews(
-  recorder: Recorder,
-  { type, valueType, values }: SortKernels,
-  { ordinal, length }: SortPart,
-  label: string,
-): KeyViews {
-  return {
-    keys: recorder.scratch(ordinal, type, length, { label: `${label} keys` }),
-    values:
-      values === 'none'
-        ? undefined
-        : recorder.scratch(ordinal, valueType, length, { label: `${label} values` }),
-  }
+  recordSlices(recorder, { kernels, parts, descending, staged })
 }
 
 /** Throws `unsupported` if there are more parts than a pass has digits, or than a dispatch has ranks. */
 export function requireSeveral({ form, several }: SortKernels, parts: readonly SortPart[]): void {
-  if (several === undefined)
-    throw new GpuError('validation', 'The kernels of the sort were compiled for a group of one device.')
+  if (several === undefined) throw invalid('The kernels of the sort were compiled for a group of one device.')
   const most = Math.min(16, 2 ** (form.bits - 1))
   if (parts.length > most)
     throw new GpuError('unsupported', `A sort can use at most ${most} devices, not ${parts.length}.`)
@@ -97,47 +84,24 @@ export function reachAll(group: DeviceGroup, parts: readonly SortPart[]): boolea
  * are too short for all elements.
  */
 export function partsOf({ kernels, input, output, values, sortedValues }: RecordSortOptions): SortPart[] {
-  const needed = {
-    ...{ input, output },
-    ...(kernels.values === 'given' && { values }),
-    ...(kernels.values !== 'none' && { sortedValues }),
-  }
-  for (const [name, views] of Object.entries(needed)) {
-    if (views?.length !== input.length)
-      throw new GpuError(
-        'validation',
-        `The input of a sort has ${input.length} parts, but the option ${name} has ${views?.length ?? 'none'}; it needs the same number.`,
-      )
-    const isKeys = name === 'input' || name === 'output'
-    const type = isKeys ? kernels.type : kernels.valueType
-    for (const [index, view] of views.entries()) {
-      if (view.buffer.type !== type)
-        throw new GpuError(
-          'validation',
-          `Part ${index} of the option ${name} has type ${view.buffer.type}; it needs ${type}.`,
-        )
-      const { length, buffer } = input[index]!
-      if (view.length !== length || view.buffer.device.ordinal !== buffer.device.ordinal)
-        throw new GpuError(
-          'validation',
-          `Part ${index} of the option ${name} has ${view.length} elements on device ${view.buffer.device.ordinal}; it needs ${length} on device ${buffer.device.ordinal}, like that part of the input.`,
-        )
-    }
-  }
+  const { type, valueType } = kernels
+  requireParts(input, {
+    input: { views: input, type },
+    output: { views: output, type },
+    ...(kernels.values === 'given' && { values: { views: values, type: valueType } }),
+    ...(kernels.values !== 'none' && { sortedValues: { views: sortedValues, type: valueType } }),
+  })
   const parts: SortPart[] = []
   let first = 0
   for (const [index, view] of input.entries()) {
     if (view.length === 0) continue
     const { ordinal } = view.buffer.device
     if (parts.some((part) => part.ordinal === ordinal))
-      throw new GpuError(
-        'validation',
-        `A sort needs at most one part on each device; device ${ordinal} has two.`,
-      )
+      throw invalid(`A sort needs at most one part on each device; device ${ordinal} has two.`)
     parts.push({
       ...{ ordinal, first, length: view.length, input: view, output: output[index]! },
-      values: needed.values?.[index],
-      sortedValues: needed.sortedValues?.[index],
+      values: kernels.values === 'given' ? values![index] : undefined,
+      sortedValues: kernels.values === 'none' ? undefined : sortedValues![index],
     })
     first += view.length
   }

@@ -6,9 +6,9 @@ import {
   requireOptions,
 } from '@tandem-gpu/core'
 import { compileTerminating } from '../compile-terminating.ts'
-import { characterOf } from '../device-character.ts'
 import { requireGroup } from '../option-types.ts'
-import { hasSubgroupsOf32, requireSubgroupsOf32 } from '../subgroup-size.ts'
+import { invalid } from '../require-result.ts'
+import { fastestVariant, requireSubgroupsOf32 } from '../subgroup-size.ts'
 import bucketStartsWgsl from './bucket-starts.part.wgsl.ts'
 import countSerialWgsl from './count-serial.part.wgsl.ts'
 import countWorkgroupWgsl from './count-workgroup.part.wgsl.ts'
@@ -83,8 +83,9 @@ export interface SeveralKernels {
   /** Find the splitters: count the digits of keys, and choose one digit of each splitter. */
   readonly selectCount: Kernel
   readonly selectPick: Kernel
-  /** The pass that orders keys by bucket. */
-  readonly partition: PassKernels
+  /** Count and move keys in the pass that orders them by bucket. */
+  readonly countBuckets: Kernel
+  readonly scatterBuckets: Kernel
   /** Locate the buckets of all devices, and move the parts of them that belong to one device. */
   readonly bucketStarts: Kernel
   readonly segments: Kernel
@@ -132,23 +133,19 @@ export async function compileSort(group: DeviceGroup, options: CompileSortOption
   for (const wanted of [type, valueType])
     if (!['f32', 'i32', 'u32'].includes(wanted))
       throw new GpuError('unsupported', `A sort needs keys of f32, i32 or u32, not ${wanted}.`)
-  if (values === 'indices' && valueType !== 'u32')
-    throw new GpuError('validation', `Indices have type u32, not ${valueType}.`)
+  if (values === 'indices' && valueType !== 'u32') throw invalid(`Indices have type u32, not ${valueType}.`)
   const choice = { type, values, valueType, form: sortForm(group, variant) }
-  const local = localSources(choice)
-  if (group.devices.length === 1) {
-    const { kernels, destroy } = await compileTerminating(group, local)
-    return { ...choice, ...kernels, firstScatter: kernels.firstScatter ?? kernels.scatter, destroy }
-  }
-  const { kernels, destroy } = await compileTerminating(group, { ...local, ...severalSources(choice) })
-  const { countBuckets, scatterBuckets, selectCount, selectPick, bucketStarts, segments, ...own } = kernels
-  const partition = { count: countBuckets, starts: own.starts, scatter: scatterBuckets }
-  const several = { selectCount, selectPick, partition, bucketStarts, segments }
-  return { ...choice, ...own, firstScatter: own.firstScatter ?? own.scatter, several, destroy }
+  const several = group.devices.length > 1 ? severalSources(choice) : undefined
+  const { kernels, destroy } = await compileTerminating(group, { ...localSources(choice), ...several })
+  const firstScatter = kernels.firstScatter ?? kernels.scatter
+  return { ...choice, ...kernels, firstScatter, several: several && (kernels as SeveralKernels), destroy }
 }
 
-function sortForm(group: DeviceGroup, variant: SortVariant | undefined): SortForm {
-  if (variant === 'subgroups') requireSubgroupsOf32(group)
+function sortForm(group: DeviceGroup, given: SortVariant | undefined): SortForm {
+  if (given === 'subgroups') requireSubgroupsOf32(group)
+  const variant = given ?? fastestVariant(group)
+  if (variant === 'serial') return serialForm
+  if (variant === 'workgroup') return workgroupForm
   const form = subgroupForms.find((one) =>
     group.devices.every(
       ({ limits }) =>
@@ -156,14 +153,12 @@ function sortForm(group: DeviceGroup, variant: SortVariant | undefined): SortFor
         limits.maxWorkgroupMemoryByteLength >= (one.together ?? 1) * workgroupBytes(one),
     ),
   )
-  if (variant === 'subgroups' && form === undefined)
+  if (given === 'subgroups' && form === undefined)
     throw new GpuError(
       'unsupported',
       'The sort by subgroups needs 256 invocations and 24 KB of workgroup memory.',
     )
-  if (variant === 'serial' || (variant === undefined && !characterOf(group).fastBarriers)) return serialForm
-  if (variant === 'workgroup' || form === undefined || !hasSubgroupsOf32(group)) return workgroupForm
-  return form
+  return form ?? workgroupForm
 }
 
 /** The size of the workgroup variables in scatter-subgroups.part.wgsl. */
@@ -187,15 +182,23 @@ function passText(choice: SortChoice): string {
   return `${aliases(choice)}const DIGITS = ${2 ** bits}u;\nconst THREADS = ${threads}u;\nconst EACH = ${each}u;\n${keysText(choice.type)}`
 }
 
+/** The kernels that count, which subgroups would not make faster. */
+function countersOf({ form }: SortChoice) {
+  return form.variant === 'serial'
+    ? { name: 'serial', count: countSerialWgsl, starts: startsSerialWgsl, select: selectCountSerialWgsl }
+    : {
+        ...{ name: 'workgroup', count: countWorkgroupWgsl },
+        ...{ starts: startsWorkgroupWgsl, select: selectCountWorkgroupWgsl },
+      }
+}
+
 const digitParts = { bits: digitBitsWgsl, buckets: digitBucketsWgsl }
 
 function countSource(choice: SortChoice, digits: keyof typeof digitParts): CompileOptions {
-  const { variant, bits } = choice.form
-  const [counter, body] =
-    variant === 'serial' ? ['serial', countSerialWgsl] : ['workgroup', countWorkgroupWgsl]
+  const { name, count } = countersOf(choice)
   return source(
-    `count-${counter}-${bits}${digits === 'buckets' ? '-buckets' : ''} ${choice.type}`,
-    ...[passText(choice), digitParts[digits], body],
+    `count-${name}-${choice.form.bits}${digits === 'buckets' ? '-buckets' : ''} ${choice.type}`,
+    ...[passText(choice), digitParts[digits], count],
   )
 }
 
@@ -227,11 +230,10 @@ function scatterSource(choice: SortChoice, digits: keyof typeof digitParts): Com
 /** The kernels of a local sort. */
 function localSources(choice: SortChoice) {
   const made = choice.values === 'indices'
-  const [counter, startsWgsl] =
-    choice.form.variant === 'serial' ? ['serial', startsSerialWgsl] : ['workgroup', startsWorkgroupWgsl]
+  const { name, starts } = countersOf(choice)
   return {
     count: countSource(choice, 'bits'),
-    starts: source(`starts-${counter}`, keysText('u32'), startsWgsl),
+    starts: source(`starts-${name}`, keysText('u32'), starts),
     // The first pass generates indices; the others move them like given values.
     scatter: scatterSource(made ? { ...choice, values: 'given' } : choice, 'bits'),
     ...(made && { firstScatter: scatterSource(choice, 'bits') }),
@@ -240,16 +242,12 @@ function localSources(choice: SortChoice) {
 
 /** The kernels that a sort over several devices needs in addition. */
 function severalSources(choice: SortChoice) {
-  const { type, valueType, values, form } = choice
-  const [counter, selectCountWgsl] =
-    form.variant === 'serial' ? ['serial', selectCountSerialWgsl] : ['workgroup', selectCountWorkgroupWgsl]
+  const { type, valueType, values } = choice
+  const { name, select } = countersOf(choice)
   const [moved, valuesWgsl] =
     values === 'none' ? ['keys', valuesNoneWgsl] : [`with ${valueType}`, valuesGivenWgsl]
   return {
-    selectCount: source(
-      `select-count-${counter} ${type}`,
-      ...[aliases(choice), keysText(type), selectCountWgsl],
-    ),
+    selectCount: source(`select-count-${name} ${type}`, aliases(choice), keysText(type), select),
     selectPick: source('select-pick', selectPickWgsl),
     countBuckets: countSource(choice, 'buckets'),
     scatterBuckets: scatterSource(choice, 'buckets'),

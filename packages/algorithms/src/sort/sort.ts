@@ -8,6 +8,7 @@ import {
 } from '../element-source.ts'
 import { elementsOption, requireArguments } from '../option-types.ts'
 import { notVerified, type Report } from '../report.ts'
+import { invalid } from '../require-result.ts'
 import { describeRun, runMeasured } from '../run-measured.ts'
 import {
   allocateSharded,
@@ -147,25 +148,16 @@ const messageNote =
 /**
  * Returns which values move with the elements. Throws `validation` for options that contradict each other.
  */
-function requireMoved({
-  elements,
-  values,
-  valueType,
-  valuesOutput,
-  indices,
-}: Pick<SortOptions, 'elements' | 'values' | 'valueType' | 'valuesOutput' | 'indices'>): SortedValues {
+function requireMoved(options: SortOptions): SortedValues {
+  const { elements, values, valueType, valuesOutput, indices } = options
   if (elements > 4294967295)
     throw new GpuError('too-large', `A sort can have at most 4294967295 elements, not ${elements}.`)
   if (values === undefined) {
     for (const [name, option] of Object.entries({ valueType, valuesOutput }))
-      if (option !== undefined)
-        throw new GpuError('validation', `The option ${name} needs the option values.`)
+      if (option !== undefined) throw invalid(`The option ${name} needs the option values.`)
     return indices === undefined ? 'none' : 'indices'
   }
   if (indices !== undefined)
-    throw new GpuError(
-      'validation',
-      'The options values and indices exclude each other; set only one of them.',
-    )
+    throw invalid('The options values and indices exclude each other; set only one of them.')
   return 'given'
 }

@@ -1,7 +1,7 @@
-import type { DeviceGroup, ElementArray } from '@tandem-gpu/core'
+import { type DeviceGroup, type ElementArray, ranges } from '@tandem-gpu/core'
 import { type ElementSource, readElements, streamChunkLength } from '../element-source.ts'
-import { gatherNumbers } from '../gather-numbers.ts'
-import type { Verification } from '../report.ts'
+import { gatherFromSlices } from '../gather-numbers.ts'
+import { type Verification, verdict } from '../report.ts'
 import type { ShardedMatrix } from '../sharded-matrix.ts'
 import type { SortType } from './sort-kernels.ts'
 
@@ -36,20 +36,16 @@ async function compareAll(group: DeviceGroup, check: SortCheck): Promise<Verific
   const given = keysOf(await readElements(check.input, type, 0, elements), type, descending)
   const order = stableOrder(given)
   const values = await givenValues(check, 0, elements)
-  const found = await foundOnDevices(group, check, 1, async ({ row, keys, own }, result) => {
+  const found = await lookAtSlices(group, check, 1, ({ row, keys, own }, result) => {
     for (let i = 0; i < keys.length; i++) {
       const index = order[row + i]!
       const right = keys[i] === given[index] && (own === undefined || own[i] === (values?.[index] ?? index))
       if (!right) result[0]!++
     }
   })
-  const wrong = found.reduce((sum, count) => sum + count, 0)
-  return verdict(
-    wrong === 0,
-    wrong === 0
-      ? 'every element, in the order of a stable sort'
-      : `${wrong} of ${elements} elements are not where a stable sort puts them`,
-  )
+  const wrong = found.reduce((sum, [count]) => sum + count!, 0)
+  if (wrong > 0) return failed(`${wrong} of ${elements} elements are not where a stable sort puts them`)
+  return verdict(true, 'every element, in the order of a stable sort', 0)
 }
 
 /** Values of the caller; undefined if no values move with the elements, or their indices do. */
@@ -63,17 +59,16 @@ async function compareHashes(group: DeviceGroup, check: SortCheck): Promise<Veri
   // hashes of the input, and three of the output.
   const width = 11
   const indices = check.sortedValues !== undefined && check.values === undefined
-  const last = new Map<number, readonly [key: number, value: number]>()
-  const found = await foundOnDevices(group, check, width, async ({ device, row, keys, own }, result) => {
+  const descends = (key: number, value: number, nextKey: number, nextValue: number) =>
+    key > nextKey || (indices && key === nextKey && value >= nextValue)
+  const found = await lookAtSlices(group, check, width, async ({ start, row, keys, own }, result) => {
     for (let i = 0; i < keys.length; i++) {
       const [key, value] = [keys[i]!, own?.[i] ?? 0]
-      const before = last.get(device)
-      if (before === undefined) result.set([key, value], 1)
-      else if (before[0] > key || (indices && before[0] === key && before[1] >= value)) result[0]!++
-      last.set(device, [key, value])
+      if (start + i === 0) [result[1], result[2]] = [key, value]
+      else if (descends(result[3]!, result[4]!, key, value)) result[0]!++
+      ;[result[3], result[4]] = [key, value]
       addHash(result, 8, key, value)
     }
-    result.set(last.get(device)!, 3)
     const source = keysOf(await readElements(check.input, type, row, keys.length), type, descending)
     const values = await givenValues(check, row, keys.length)
     for (let i = 0; i < source.length; i++)
@@ -81,63 +76,47 @@ async function compareHashes(group: DeviceGroup, check: SortCheck): Promise<Veri
   })
   let wrong = 0
   const sums = new Float64Array(6)
-  let before: readonly number[] | undefined
-  for (const [index, { rows }] of output.slices.entries()) {
-    const own = [...found.subarray(index * width, (index + 1) * width)]
+  let before: Float64Array | undefined
+  for (const [index, own] of found.entries()) {
     wrong += own[0]!
     for (let k = 0; k < 6; k++) sums[k] = (sums[k]! + own[5 + k]!) % 4294967296
-    if (rows === 0) continue
-    const outOfOrder =
-      before !== undefined &&
-      (before[3]! > own[1]! || (indices && before[3] === own[1] && before[4]! >= own[2]!))
-    if (outOfOrder) wrong++
+    if (output.slices[index]!.rows === 0) continue
+    if (before && descends(before[3]!, before[4]!, own[1]!, own[2]!)) wrong++
     before = own
   }
   const same = [0, 1, 2].every((k) => sums[k] === sums[k + 3])
-  if (wrong > 0) return verdict(false, `${wrong} elements are out of order`)
-  return verdict(
-    same,
-    same
-      ? 'all elements are in order, and by their hashes they are those of the input'
-      : 'the elements are in order, but they are not those of the input',
-  )
+  if (wrong > 0) return failed(`${wrong} elements are out of order`)
+  if (!same) return failed('the elements are in order, but they are not those of the input')
+  return verdict(true, 'all elements are in order, and by their hashes they are those of the input', 0)
 }
 
 interface Piece {
-  /** The index of the device in the group. */
-  readonly device: number
-  /** The index of the piece's first element among all elements. */
+  /** The index of the piece's first element in its slice, and among all elements. */
+  readonly start: number
   readonly row: number
   readonly keys: Uint32Array
   /** The values that were read. */
   readonly own?: Uint32Array | undefined
 }
 
-/**
- * Calls `look` for each piece that this process's devices hold. Every process gets the results of all
- * devices.
- */
-async function foundOnDevices(
+/** Calls `look` for each piece of each slice. Every process gets the results of all slices. */
+async function lookAtSlices(
   group: DeviceGroup,
   { output, sortedValues, type, descending }: SortCheck,
   width: number,
-  look: (piece: Piece, result: Float64Array) => Promise<void>,
-): Promise<Float64Array> {
-  const results = new Map<number, Float64Array>()
-  for (const [index, { device, row, rows, view }] of output.slices.entries()) {
-    if (!device.local) continue
+  look: (piece: Piece, result: Float64Array) => Promise<void> | void,
+): Promise<Float64Array[]> {
+  return gatherFromSlices(group, output.slices, width, async ({ row, rows, view }, index) => {
     const result = new Float64Array(width)
-    results.set(index, result)
-    for (let start = 0; start < rows; start += streamChunkLength) {
-      const count = Math.min(streamChunkLength, rows - start)
+    for (const { first, count } of ranges(rows, streamChunkLength)) {
       const read = async (of: typeof view) =>
-        (await group.queue.read(of.reshape(1, rows).slice(start, count), { to: 'owner' }))!
+        (await group.queue.read(of.reshape(1, rows).slice(first, count), { to: 'owner' }))!
       const keys = keysOf(await read(view), type, descending)
       const own = sortedValues && wordsOf(await read(sortedValues.slices[index]!.view))
-      await look({ device: index, row: row + start, keys, own }, result)
+      await look({ start: first, row: row + first, keys, own }, result)
     }
-  }
-  return gatherNumbers(group, group.devices, width, (index) => results.get(index))
+    return result
+  })
 }
 
 /** Maps elements to u32 keys that sort in the same order. */
@@ -179,6 +158,4 @@ function addHash(sums: Float64Array, at: number, key: number, value: number): vo
   }
 }
 
-function verdict(verified: boolean, verification: string): Verification {
-  return { checked: true, verified, verification, maxError: verified ? 0 : Number.NaN }
-}
+const failed = (verification: string) => verdict(false, verification, Number.NaN)

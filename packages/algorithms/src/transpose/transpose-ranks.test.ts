@@ -78,7 +78,7 @@ describe('tiles that are messages', () => {
     expect(workgroups).toEqual([32, 32, 32, 32])
   })
 
-  it('move as one, or in two parts from 64 MiB on where there are kernels that work beside messages', async () => {
+  it('move as one, or in two parts from 64 MiB on if there are kernels that work beside messages', async () => {
     const sends = async (side: number, persistent?: boolean) =>
       (await recorded(side, undefined, persistent)).filter(({ kind }) => kind === 'send').length
     expect([await sends(2048), await sends(8190), await sends(8192)]).toEqual([1, 1, 2])

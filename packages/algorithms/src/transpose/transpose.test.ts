@@ -205,7 +205,7 @@ describeOnBackends('transpose', (backend) => {
     for (const resource of [program, input, both, kernel]) resource.destroy()
   })
 
-  it('transposes tile by tile where a scattering dispatch cannot bind the slices', async () => {
+  it('transposes tile by tile if a scattering dispatch cannot bind the slices', async () => {
     const group = await backend.group(2)
     const kernel = await compileTranspose(group, { type: types[0]!, kernel: 'registers', scatter: true })
     const input = await allocateSharded(group, types[0]!, 70, 66)

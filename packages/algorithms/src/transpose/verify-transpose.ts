@@ -31,7 +31,9 @@ export async function verifyTranspose<T extends ElementType>(
       return output.slices
         .filter((slice) => slice.rows > 0)
         .map(async (slice) => ({
-          ...{ top, height, slice },
+          top,
+          height,
+          slice,
           actual: await group.queue.read(slice.view.block(0, top, slice.rows, height), { to: rank }),
         }))
     })

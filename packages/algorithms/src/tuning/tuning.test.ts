@@ -31,14 +31,14 @@ describe('tune', () => {
     expect([...store]).toEqual([['key', 'one']])
   })
 
-  it('takes the shipped choice without a store, and where there is one candidate', async () => {
+  it('takes the shipped choice without a store, and if there is one candidate', async () => {
     const fail = () => Promise.reject(new Error('timed'))
     expect(await tune(undefined, 'key', candidates, fail)).toBeUndefined()
     expect(await tune(false, 'key', candidates, fail)).toBeUndefined()
     expect(await tune(new Map(), 'key', [candidates[2]!], fail)).toBeUndefined()
   })
 
-  it('skips candidates that cannot run, stores nothing where none can, and rethrows other errors', async () => {
+  it('skips candidates that cannot run, stores nothing if none can, and rethrows other errors', async () => {
     const store = new Map<string, string>()
     const full = new GpuError('out-of-memory', 'full')
     const time = (unfit: readonly number[], error: Error) => (choice: number) =>
@@ -51,7 +51,7 @@ describe('tune', () => {
     expect([...store]).toEqual([['some', 'one']])
   })
 
-  it('measures again where the store names an unknown candidate', async () => {
+  it('measures again if the store names an unknown candidate', async () => {
     const store = new Map([['key', 'a candidate of another version']])
     expect((await tune(store, 'key', candidates, async (choice) => 5 - choice))?.name).toBe('two')
     expect(store.get('key')).toBe('two')
@@ -129,7 +129,7 @@ describeOnBackends('tuning', (backend) => {
     for (const matrix of [input, output]) matrix.destroy()
   })
 
-  it('tunes a transpose once for each shape class, and not where the caller has chosen', async () => {
+  it('tunes a transpose once for each shape class, and not at all if the caller has chosen', async () => {
     const group = asHardware(await backend.group(2))
     const store = new Map<string, string>()
     const options = { rows: 40, columns: 30, type: 'f32', tuning: store } as const

@@ -24,7 +24,7 @@ struct AddonState {
   std::size_t nextCompiler = 0;
 };
 
-/// Has a worker, which is made where there is none yet, carry out a function.
+/// Lets the worker execute the function; creates the worker at the first call.
 template <auto function>
 Napi::Value carryOut(const Napi::CallbackInfo &info, std::unique_ptr<Worker> &worker, const char *name) {
   try {

@@ -12,6 +12,8 @@ constexpr std::size_t largestSpare = std::size_t{1} << 20;
 constexpr std::size_t mostSpareByteLength = std::size_t{64} << 20;
 /// Kernels that have been told to leave do so sooner.
 constexpr auto leaveTime = std::chrono::seconds(2);
+/// Marks that nobody waits for are queried this often: a query takes a third of the time of a launch.
+constexpr auto queryPause = std::chrono::microseconds(20);
 /// Seconds beyond which no clock is set.
 constexpr double longestWait = 1e9;
 
@@ -39,14 +41,12 @@ CommandQueue::~CommandQueue() {
 
 // Calls in their order.
 
-/// True where the call need not be made again.
+/// True if the call need not be made again.
 bool CommandQueue::attempt(const std::function<bool()> &call) {
   try {
     return call();
-  } catch (const NativeError &error) {
-    lose(error);
-  } catch (const std::exception &error) {
-    lose({"driver", error.what()});
+  } catch (...) {
+    lose(currentError());
   }
   return true;
 }
@@ -75,10 +75,18 @@ void CommandQueue::submit(std::uint64_t serial, std::vector<double> words, std::
 
 void CommandQueue::fence(Settled settled) {
   inOrder([this, settled = std::move(settled)] {
-    if (lost_) {
-      const NativeError error("group-lost", "The queue has been lost.");
-      settled(&error);
-    } else mark(settled);
+    // A mark that fails loses the queue, and this call is not in any mark then.
+    attempt([this] {
+      if (!lost_) mark();
+      return true;
+    });
+    const NativeError error("group-lost", "The queue has been lost.");
+    if (lost_) settled(&error);
+    else if (completed_ == launched_) settled(nullptr);
+    else {
+      marks_.back().settled.push_back(settled);
+      awaited_ = launched_;
+    }
     return true;
   });
 }
@@ -91,10 +99,15 @@ void CommandQueue::settle(Settled settled) {
   });
 }
 
-/// How many marks the stream has reached. It reaches them in order, so that not all of them need to be
-/// queried: a query takes a third of the time of a launch.
+/// How many marks the stream has reached, or none if it need not be known yet. The stream reaches them in order,
+/// so that not all of them need to be queried.
 std::size_t CommandQueue::marksReached() {
-  if (!marks_.empty()) gpu_.use();
+  if (marks_.empty()) return 0;
+  const auto now = Clock::now();
+  const bool awaited = completed_ < awaited_ || !waiting_.empty() || !drained_.empty();
+  if (!awaited && now - queried_ < queryPause) return 0;
+  queried_ = now;
+  gpu_.use();
   std::size_t reached = 0, least = marks_.size(), step = 1;
   // The first `reached` marks have been reached, and the one at `least`, if there is one, has not.
   while (reached < least) {
@@ -126,8 +139,8 @@ bool CommandQueue::poll() {
       for (auto &memory : mark.staging) spareStaging_.push_back(std::move(memory));
       for (const auto &settled : mark.settled) settled(nullptr);
     }
-  } catch (const NativeError &error) {
-    lose(error);
+  } catch (...) {
+    lose(currentError());
     marks_.clear();
   }
   if (progress) since_ = Clock::now();
@@ -175,32 +188,27 @@ void CommandQueue::drain(std::function<void()> settled) {
   drained_.push_back(std::move(settled));
 }
 
-/// Records how far the stream is, and tells `settled` when that is reached.
-void CommandQueue::mark(Settled settled) {
+/// Records how far the stream is, unless everything is complete.
+void CommandQueue::mark() {
   // The stream does not use the staging memory of gathered writes yet.
   const bool staged = gathered_.empty() && !usedStaging_.empty() && (usedStaging_.size() > 1 || staged_ == stagingByteLength);
-  if (completed_ == launched_ && !staged) {
-    if (settled) settled(nullptr);
-    return;
+  if (completed_ == launched_ && !staged) return;
+  if (!marks_.empty() && marks_.back().launched == launched_ && !staged) return;
+  gpu_.use();
+  if (spareEvents_.empty()) spareEvents_.emplace_back(gpu_.context, driver_.eventCreate, cuda::eventDisableTiming);
+  const auto order = unmarkedOrder_ == 0 ? options_.nextOrder() : std::exchange(unmarkedOrder_, 0);
+  Mark made{std::move(spareEvents_.back()), launched_, order, {}, {}, {}};
+  spareEvents_.pop_back();
+  gpu_.record(made.event);
+  if (staged) {
+    const auto full = staged_ == stagingByteLength ? usedStaging_.size() : usedStaging_.size() - 1;
+    for (std::size_t index = 0; index < full; ++index) made.staging.push_back(std::move(usedStaging_[index]));
+    usedStaging_.erase(usedStaging_.begin(), usedStaging_.begin() + static_cast<std::ptrdiff_t>(full));
   }
-  if (marks_.empty() || marks_.back().launched != launched_ || staged) {
-    gpu_.use();
-    if (spareEvents_.empty()) spareEvents_.emplace_back(gpu_.context, driver_.eventCreate, cuda::eventDisableTiming);
-    const auto order = unmarkedOrder_ == 0 ? options_.nextOrder() : std::exchange(unmarkedOrder_, 0);
-    Mark made{std::move(spareEvents_.back()), launched_, order, {}, {}, {}};
-    spareEvents_.pop_back();
-    gpu_.record(made.event);
-    if (staged) {
-      const auto full = staged_ == stagingByteLength ? usedStaging_.size() : usedStaging_.size() - 1;
-      for (std::size_t index = 0; index < full; ++index) made.staging.push_back(std::move(usedStaging_[index]));
-      usedStaging_.erase(usedStaging_.begin(), usedStaging_.begin() + static_cast<std::ptrdiff_t>(full));
-    }
-    const bool begins = marks_.empty();
-    if (begins) since_ = Clock::now();
-    marks_.push_back(std::move(made));
-    if (begins) options_.keepTime();
-  }
-  if (settled) marks_.back().settled.push_back(std::move(settled));
+  const bool begins = marks_.empty();
+  if (begins) since_ = Clock::now();
+  marks_.push_back(std::move(made));
+  if (begins) options_.keepTime();
 }
 
 // Kernels and buffers.

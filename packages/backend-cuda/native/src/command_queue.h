@@ -192,7 +192,7 @@ private:
   char *stage(std::size_t byteLength, std::size_t &piece);
   /// Puts the gathered writes into the stream, before whatever follows.
   void flushWrites();
-  void mark(Settled settled = nullptr);
+  void mark();
   std::size_t marksReached();
   void giveBack(Buffer &buffer);
   cuda::Allocation allocate(std::size_t &byteLength);
@@ -227,6 +227,9 @@ private:
   std::vector<GatheredWrite> gathered_;
   std::uint64_t launched_ = 0;
   std::uint64_t completed_ = 0;
+  /// Up to here somebody waits for completion.
+  std::uint64_t awaited_ = 0;
+  Clock::time_point queried_;
   /// The order of the first work that no mark covers; 0 if there is none.
   std::uint64_t unmarkedOrder_ = 0;
   /// When the oldest work in flight began, as far as is known.

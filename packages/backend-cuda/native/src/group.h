@@ -67,8 +67,9 @@ struct RunRequest {
   /// Graphs launched together once, before the clock starts.
   std::vector<std::uint32_t> before;
   std::vector<RunStep> steps;
-  /// Copied to each target before the first launch. Must not change until then.
-  std::optional<HostBytes> uniforms;
+  /// Copied to each target before the first launch. Not JavaScript's memory, because a copy may wait for the GPU
+  /// longer than an environment that closes waits for the run.
+  std::optional<std::vector<std::uint8_t>> uniforms;
   std::vector<UniformTarget> uniformTargets;
   std::vector<CollectedRange> collect;
   /// 1 aborts between launches, 2 also ends the running kernels. Part of a JavaScript array that the job
@@ -244,7 +245,7 @@ private:
   void transfer(const TransferRegion &region, const HostBytes &host, bool toDevice);
   using Clock = std::chrono::steady_clock;
   /// Calls `look` before each pause.
-  void waitFor(const cuda::Gpu &gpu, cuda::Event event, Clock::time_point from, int pauses, const std::function<void()> &look) const;
+  void waitFor(const cuda::Gpu &gpu, cuda::Event event, Clock::time_point from, int pauses, const std::function<void()> &look);
   /// The GPUs of graphs, each once.
   std::vector<const cuda::Gpu *> gpusOf(const std::vector<std::uint32_t> &graphs) const;
   /// The streams of all GPUs but the first continue after the work before `event`.
@@ -273,6 +274,12 @@ private:
   void followQueues(const cuda::Gpu &gpu);
   /// Makes every queue check its time limit.
   void keepTime();
+  /// Lets the queues notice what of their work is complete; returns true if there was anything. Whatever keeps
+  /// this thread busy calls it again and again, because work that nobody notices counts as in flight when its
+  /// time limit is over.
+  bool tendQueues();
+  /// Waits until the work of the queues is complete, so that the time limit of a run does not include it.
+  void awaitQueues();
   void startLaunch(LaunchSet &set, LaunchDone done);
 
   const cuda::Driver &driver_;

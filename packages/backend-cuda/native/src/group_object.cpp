@@ -149,10 +149,11 @@ Napi::Value GroupObject::lockHost(const Napi::CallbackInfo &info) {
   return value;
 }
 
-/// address, arrayBuffer, detach: unlocks after the work queued so far. `detach` empties a mapped ArrayBuffer
-/// at once. The pages live until unlocked: a mapping's by themselves, even where the caller has detached its
-/// ArrayBuffer, others by the ArrayBuffer. A mapping's that nobody else can have got from its ArrayBuffer are
-/// for the next mapping of their class.
+/// address, arrayBuffer, detach: unlocks the pages after the work queued so far. `detach` empties a mapped
+/// ArrayBuffer at once. Until then, something keeps the pages: for a mapping the group itself, even if the
+/// caller has detached the ArrayBuffer, and for other memory the ArrayBuffer. If this call detaches the
+/// ArrayBuffer of a mapping, nobody else can access its pages, so the next mapping of their size class reuses
+/// them.
 Napi::Value GroupObject::unlockHost(const Napi::CallbackInfo &info) {
   const auto address = fromJs<std::uintptr_t>(info[0]);
   auto arrayBuffer = info[1].As<Napi::ArrayBuffer>();

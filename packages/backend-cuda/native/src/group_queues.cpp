@@ -1,4 +1,5 @@
 // The command queues of a group, which exist in addition to its graphs and transfers.
+#include <algorithm>
 #include <limits>
 #include <system_error>
 #include <thread>
@@ -77,14 +78,16 @@ void Group::releaseShared(std::uint32_t id, std::uint64_t buffer) {
   if (found->second.ended()) queues_.erase(found);
 }
 
-bool Group::pollQueues() {
-  bool waiting = false;
+bool Group::tendQueues() {
   bool progress = false;
-  for (auto &[id, queue] : queues_) {
-    progress = queue.poll() || progress;
-    waiting = waiting || !queue.idle();
-  }
+  for (auto &[id, queue] : queues_) progress = queue.poll() || progress;
   keepTime();
+  return progress;
+}
+
+bool Group::pollQueues() {
+  const bool progress = tendQueues();
+  const bool waiting = std::any_of(queues_.begin(), queues_.end(), [](const auto &entry) { return !entry.second.idle(); });
   const auto now = std::chrono::steady_clock::now();
   if (progress) lastQueueProgress_ = now;
   takeBackBlocks();
@@ -123,11 +126,17 @@ void Group::takeBackBlocks() {
 }
 
 void Group::settleQueues() {
-  for (auto &[id, queue] : queues_) {
-    while (queue.behind() && !stopping_()) {
-      if (!queue.poll()) std::this_thread::sleep_for(queuePauseTime);
-      keepTime();
-    }
+  const auto isBehind = [](const auto &entry) { return entry.second.behind(); };
+  while (!stopping_() && std::any_of(queues_.begin(), queues_.end(), isBehind)) {
+    if (!tendQueues()) std::this_thread::sleep_for(queuePauseTime);
+  }
+}
+
+void Group::awaitQueues() {
+  const auto works = [](const auto &entry) { return entry.second.oldestOrder() != CommandQueue::nothing; };
+  tendQueues();
+  while (!stopping_() && std::any_of(queues_.begin(), queues_.end(), works)) {
+    if (!tendQueues()) std::this_thread::sleep_for(queuePauseTime);
   }
 }
 

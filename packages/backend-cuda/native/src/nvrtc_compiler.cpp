@@ -31,7 +31,7 @@ struct Library : ImportTable {
   Import<Result(Program program, char *ptx)> getPtx{this, "nvrtcGetPTX"};
   Import<const char *(Result result)> getErrorString{this, "nvrtcGetErrorString"};
 
-  /// Throws NativeError for any result but success. `log` says more where it is not empty.
+  /// Throws NativeError for any result but success. `log`, if not empty, is added to the message.
   void check(Result result, const ImportEntry &function, const std::string &log = "") const {
     if (result == success) return;
     throw NativeError(result == errorOutOfMemory ? "out-of-memory" : "driver",

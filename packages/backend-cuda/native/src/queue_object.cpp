@@ -35,14 +35,16 @@ struct QueueObject::Link : std::enable_shared_from_this<QueueObject::Link> {
     post([link = shared_from_this()] {
       const auto group = link->group.lock();
       if (!group) return;
-      bool again = false;
-      try {
-        again = !link->stopping() && group->pollQueues();
-      } catch (const NativeError &) {
-        // Each queue has reported its own errors.
+      while (!link->stopping()) {
+        try {
+          if (!group->pollQueues()) break;
+          link->pollNext();
+          return;
+        } catch (const std::bad_alloc &) {
+          // Each queue reports its own errors, so this is the job: memory may be available later.
+        }
       }
-      if (again) link->pollNext();
-      else group->endPollingQueues();
+      group->endPollingQueues();
     });
   }
 };
@@ -70,6 +72,7 @@ Napi::Object QueueObject::open(const Napi::CallbackInfo &info, const std::shared
                                      InstanceMethod("unmap", &QueueObject::unmap),
                                      InstanceMethod("fence", &QueueObject::fence),
                                      InstanceMethod("settled", &QueueObject::settled),
+                                     InstanceMethod("left", &QueueObject::left),
                                      InstanceMethod("close", &QueueObject::close),
                                  });
   auto object = constructor.New({Napi::External<Parts>::New(env, &parts)});
@@ -133,8 +136,14 @@ void QueueObject::postDeferred() {
     const auto group = link->group.lock();
     if (!group) return;
     auto &queue = group->queueOf(link->id);
-    for (const auto &call : *calls) call(queue);
     link->beginPolling(*group);
+    for (const auto &call : *calls) {
+      try {
+        call(queue);
+      } catch (...) {
+        queue.lose(currentError());
+      }
+    }
   });
 }
 
@@ -146,9 +155,10 @@ Napi::Promise QueueObject::later(const Napi::CallbackInfo &info, std::function<v
     const auto group = link->group.lock();
     try {
       if (!group) throw queueClosed();
-      call(group->queueOf(link->id), finish);
       link->beginPolling(*group);
-    } catch (const NativeError &error) {
+      call(group->queueOf(link->id), finish);
+    } catch (...) {
+      const auto error = currentError();
       finish(&error);
     }
   });
@@ -252,10 +262,14 @@ Napi::Value QueueObject::flush(const Napi::CallbackInfo &info) {
   return info.Env().Undefined();
 }
 
-/// buffer, byteOffset, byteLength → ArrayBuffer. The commands before are complete.
+/// buffer, byteOffset, byteLength → ArrayBuffer. The commands before are complete. Throws for a buffer without
+/// memory.
 Napi::Value QueueObject::mappedRange(const Napi::CallbackInfo &info) {
   const auto env = info.Env();
-  auto &buffer = buffers_.at(fromJs<std::uint64_t>(info[0]));
+  const auto found = buffers_.find(fromJs<std::uint64_t>(info[0]));
+  if (found == buffers_.end() || !found->second.host || !found->second.host->block)
+    throw errorOf(env, {"driver", "A buffer is mapped that has no memory."});
+  auto &buffer = found->second;
   const auto byteOffset = fromJs<std::size_t>(info[1]);
   const auto byteLength = fromJs<std::size_t>(info[2]);
   auto *bytes = static_cast<std::uint8_t *>(buffer.host->block.get()) + byteOffset;
@@ -309,6 +323,13 @@ Napi::Value QueueObject::fence(const Napi::CallbackInfo &info) {
 
 Napi::Value QueueObject::settled(const Napi::CallbackInfo &info) {
   return later(info, [](CommandQueue &queue, Settled settled) { queue.settle(std::move(settled)); });
+}
+
+/// Resolves when the GPU has completed the commands before, even if the queue is lost.
+Napi::Value QueueObject::left(const Napi::CallbackInfo &info) {
+  return later(info, [](CommandQueue &queue, Settled settled) {
+    queue.drain([settled = std::move(settled)] { settled(nullptr); });
+  });
 }
 
 /// Resolves when the commands before are complete and everything is given back.

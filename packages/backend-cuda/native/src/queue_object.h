@@ -67,6 +67,7 @@ private:
   Napi::Value unmap(const Napi::CallbackInfo &info);
   Napi::Value fence(const Napi::CallbackInfo &info);
   Napi::Value settled(const Napi::CallbackInfo &info);
+  Napi::Value left(const Napi::CallbackInfo &info);
   Napi::Value close(const Napi::CallbackInfo &info);
 
   Parts parts_;

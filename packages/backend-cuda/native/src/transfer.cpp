@@ -38,6 +38,9 @@ void copyInParallel(void *target, const void *source, std::size_t byteLength) {
   for (auto &thread : others) thread.join();
 }
 
+/// The driver copies rows that are at most this many bytes apart.
+constexpr std::size_t largestPitch = 0x7fffffff;
+
 struct Chunk {
   std::size_t hostOffset;
   cuda::DevicePtr address;
@@ -46,9 +49,16 @@ struct Chunk {
   std::size_t byteLength() const { return rowByteLength * rows; }
 };
 
+bool isContiguous(const TransferRegion &region) { return region.rows == 1 || region.rowByteStride == region.rowByteLength; }
+
+/// Whether one copy moves several rows.
+bool copiesRows(const TransferRegion &region) {
+  return !isContiguous(region) && region.rowByteLength <= stagingByteLength && region.rowByteStride <= largestPitch;
+}
+
 template <typename Visit> void forEachChunk(const TransferRegion &region, Visit visit) {
-  const bool contiguous = region.rows == 1 || region.rowByteStride == region.rowByteLength;
-  if (contiguous || region.rowByteLength > stagingByteLength) {
+  const bool contiguous = isContiguous(region);
+  if (!copiesRows(region)) {
     const auto runs = contiguous ? 1 : region.rows;
     const auto runByteLength = contiguous ? region.rows * region.rowByteLength : region.rowByteLength;
     for (std::size_t run = 0; run < runs; ++run) {
@@ -90,7 +100,8 @@ void Group::transfer(const TransferRegion &region, const HostBytes &host, bool t
       gpu.call(driver_.memcpyDtoHAsync, memory, chunk.address, chunk.byteLength(), stream);
     }
   };
-  const bool small = byteLength <= smallByteLength;
+  // In one chunk.
+  const bool small = byteLength <= smallByteLength && (isContiguous(region) || copiesRows(region));
   const auto memory = [&](std::size_t slot) -> void * {
     auto &staging = small ? smallStaging_ : staging_[slot];
     if (staging.get() == nullptr) staging = pinned(small ? smallByteLength : stagingByteLength, cuda::hostAllocPortable);
@@ -105,6 +116,7 @@ void Group::transfer(const TransferRegion &region, const HostBytes &host, bool t
   };
   const auto land = [&](std::size_t slot) {
     gpu.call(driver_.eventSynchronize, gpu.turns[slot].get());
+    tendQueues();
     if (toDevice) return;
     requireCaller();
     copyInParallel(host.data + chunks[slot].hostOffset, memory(slot), chunks[slot].byteLength());

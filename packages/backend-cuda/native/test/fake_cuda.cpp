@@ -200,6 +200,7 @@ Result fMemcpyDtoHAsync(void *target, DevicePtr source, std::size_t bytes, Strea
 }
 Result fMemcpy3DAsync(const Memcpy3D *copy, Stream stream) {
   STICKY;
+  if (std::max(copy->srcPitch, copy->dstPitch) > 2147483647) return errorInvalidValue;
   const int device = currentContext->device;
   fake(stream)->push([device, copy = *copy] {
     const bool fromHost = copy.srcMemoryType == memoryTypeHost;

@@ -18,7 +18,7 @@ inline std::atomic<bool> &failuresInjected() {
   return any;
 }
 
-/// What the call must return, or 0 where it is to do its work.
+/// What the call must return, or 0 if it should do its work.
 inline int injectedFailure(const char *symbol) {
   static std::mutex mutex;
   static auto &plan = *new std::string();

@@ -140,7 +140,7 @@ bool runInternal(const FakeFunction &function, unsigned workgroups, const std::v
         *stamps++ = clock();
         word<std::uint64_t>(p[2]).store(round);
       }
-      // As the real one, it gives up where the other side does not start, but never on a busy machine.
+      // Like the real one, it gives up if the other side does not start, but never on a busy machine.
       const auto seconds = static_cast<std::uint64_t>(setting("FAKE_CUDA_PING_PONG_SECONDS", 600));
       const auto late = nanoseconds() + seconds * 1'000'000'000;
       spinUntil([&] { return word<std::uint64_t>(p[1]).load() >= round || nanoseconds() > late; });
@@ -379,7 +379,7 @@ Result addNode(GraphNode *node, Graph graph, const GraphNode *after, std::size_t
   return 0;
 }
 
-/// What a device still has: "1 module, 2 graphs"; empty where it has nothing.
+/// What a device still has: "1 module, 2 graphs"; empty if it has nothing.
 std::string leftOn(int device) {
   std::lock_guard lock(stateMutex);
   auto left = live[device];

@@ -104,7 +104,7 @@ int makeLibrary(FakeProgram &program, std::string &bytes) {
     static std::atomic<int> serial{0};
     const auto base = library + "." + std::to_string(getpid()) + "-" + std::to_string(serial++);
     std::ofstream(base + ".cpp") << text;
-    // The shell removes the files even where this process ends meanwhile.
+    // The shell removes the files even if this process ends meanwhile.
     const auto quoted = [&](const std::string &suffix) { return " '" + base + suffix + "' "; };
     const auto command = compiler + quoted(".cpp") + "-o" + quoted(".tmp") + "2>&1 && mv" + quoted(".tmp") + "'" + library + "'; status=$?; rm -f" +
                          quoted(".cpp") + quoted(".tmp") + "; exit $status";

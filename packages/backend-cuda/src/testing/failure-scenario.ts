@@ -136,7 +136,10 @@ export function runMessagesScenario(machine: ScenarioMachine): Promise<Noticed[]
     await native.write({ ...region, address }, new Uint8Array(64).fill(7))
     await native.createGraph(1, 0, encodeNodes([{ kind: 'messages', gpu: 0, after: [], messages }]))
     await native.run({
-      ...{ before: [], steps: [{ graphs: [1], count: 2 }], uniformTargets: [], collect: [] },
+      before: [],
+      steps: [{ graphs: [1], count: 2 }],
+      uniformTargets: [],
+      collect: [],
       abortWord: new Int32Array(1),
     })
     const found = new Uint8Array(64)

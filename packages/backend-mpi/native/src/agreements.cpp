@@ -105,9 +105,7 @@ Napi::Value Session::runAgreed(const Napi::CallbackInfo &info) {
   auto &session = of(info);
   auto &engine = session.engine(env);
   const auto start = keyOf(info);
-  const auto *launcher = info[5].As<Napi::External<TandemLauncher>>().Data();
-  if (launcher->version != tandemLauncherVersion)
-    throw errorOf(env, "unsupported", "The backend passed to mpi() belongs to another version of Tandem.");
+  const auto *launcher = launcherOf(info[5]);
   const auto started = Napi::Promise::Deferred::New(env);
   const auto ended = Napi::Promise::Deferred::New(env);
   session.agreed_.try_emplace(start, Agreed{ended, Napi::Persistent(info[5].As<Napi::Object>())});

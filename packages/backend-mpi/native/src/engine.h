@@ -127,7 +127,9 @@ private:
     std::int64_t started = 0;
     bool asked = false;
   };
+  /// Ranks that make no more calls of a group, and the one that counts: the first with a reason, or the first.
   struct Departure {
+    std::set<int> ranks;
     std::string who;
     Failure reason;
     Clock::time_point time;
@@ -167,6 +169,8 @@ private:
   void report(Key run, std::int64_t started);
   void stopAt(Key run, std::int64_t times);
   void checkDepartures(Clock::time_point now);
+  const Departure *departureFrom(std::uint64_t group) const;
+  std::optional<int> waitsInVain(const Delivery &delivery, const Departure &departure) const;
   void tryToFinalize(Clock::time_point lastProgress);
   void endsInTheMiddle(const Failure &failure);
   void settleGroup(std::uint64_t group, const Failure &failure);

@@ -26,9 +26,33 @@ std::string Engine::nameOf(int rank) const {
 void Engine::rankLeft(int rank, std::uint64_t group, const Failure &reason) {
   post([this, rank, group, reason] {
     if (group == everyGroup) gone_.insert(rank);
-    if (failed_.load() || !departures_.try_emplace(group, Departure{nameOf(rank), reason, Clock::now()}).second) return;
-    if (!reason.message.empty()) untold_.insert(group);
+    if (failed_.load()) return;
+    const auto [place, isFirst] = departures_.try_emplace(group);
+    auto &departure = place->second;
+    departure.ranks.insert(rank);
+    // A rank that has given a reason leaves once more when it destroys the group.
+    const bool hasReason = !reason.message.empty();
+    if (!isFirst && (!hasReason || !departure.reason.message.empty())) return;
+    departure.who = nameOf(rank);
+    departure.reason = reason;
+    departure.time = Clock::now();
+    if (hasReason) untold_.insert(group);
   });
+}
+
+const Engine::Departure *Engine::departureFrom(std::uint64_t group) const {
+  auto found = departures_.find(group);
+  if (found == departures_.end()) found = departures_.find(everyGroup);
+  return found == departures_.end() ? nullptr : &found->second;
+}
+
+/// The rank that has left and with which the delivery exchanges a message, if there is one. Any other rank may
+/// leave when its own part is done.
+std::optional<int> Engine::waitsInVain(const Delivery &delivery, const Departure &departure) const {
+  for (const int peer : delivery.waitsFor()) {
+    if (departure.ranks.count(peer) > 0 || gone_.count(peer) > 0) return peer;
+  }
+  return std::nullopt;
 }
 
 void Engine::left(std::uint64_t group, const Failure &reason) {
@@ -48,6 +72,8 @@ bool Engine::isInUse(std::uint64_t group) const {
 /// other ranks already have, and the error of a call that differs, which all ranks should report.
 void Engine::checkDepartures(Clock::time_point now) {
   std::set<std::uint64_t> waiting;
+  /// Groups with a delivery that never ends, and the rank that has left in the middle of it.
+  std::map<std::uint64_t, int> inVain;
   {
     std::lock_guard lock(pendingMutex_);
     const auto collect = [&](const auto &pending) {
@@ -55,20 +81,28 @@ void Engine::checkDepartures(Clock::time_point now) {
     };
     collect(pendingGathers_);
     collect(pendingOpenings_);
-    collect(pendingDeliveries_);
     collect(pendingRuns_);
+    for (const auto &[tag, queue] : deliveries_) {
+      const auto group = tag.first;
+      const auto *departure = departureFrom(group);
+      if (departure == nullptr || pendingDeliveries_.count(queue.front().key) == 0) continue;
+      const auto peer = waitsInVain(*queue.front().delivery, *departure);
+      if (peer) inVain.emplace(group, *peer);
+      if (peer || !departure->reason.message.empty()) waiting.insert(group);
+    }
   }
   auto concerned = waiting;
   concerned.insert(untold_.begin(), untold_.end());
   for (const auto group : concerned) {
-    auto found = departures_.find(group);
-    if (found == departures_.end()) found = departures_.find(everyGroup);
-    if (found == departures_.end()) continue;
-    const auto &departure = found->second;
+    const auto *found = departureFrom(group);
+    if (found == nullptr) continue;
+    const auto &departure = *found;
+    const auto vain = inVain.find(group);
+    const auto who = vain == inVain.end() ? departure.who : nameOf(vain->second);
     const bool waits = waiting.count(group) > 0;
     if (waits && now - departure.time < leaveTime) continue;
     const auto failure = departure.reason.message.empty()
-                             ? Failure{"device-lost", departure.who + " makes no more calls, but this rank waits for one: every rank must "
+                             ? Failure{"device-lost", who + " makes no more calls, but this rank waits for one: every rank must "
                                                                       "make the same calls in the same order."}
                          : departure.reason.code == "device-lost"
                              ? Failure{"device-lost", departure.who + " failed: " + departure.reason.message}
@@ -81,7 +115,8 @@ void Engine::checkDepartures(Clock::time_point now) {
       return;
     }
     if (waits) settleGroup(group, failure);
-    if (untold_.erase(group) > 0) lost_(group, failure);
+    // Ranks to which a delivery would have been passed on learn of it too.
+    if (untold_.erase(group) > 0 || vain != inVain.end()) lost_(group, failure);
   }
 }
 

@@ -13,7 +13,7 @@ namespace tandem {
 
 /// Assigns each group a communicator of its own, so that messages of different groups are never matched.
 /// Every rank calls `open` and `close` for the same groups in the same order, that of the agreements of all
-/// ranks, so all ranks create and reuse communicators alike. Communicators are freed only by MPI_Finalize.
+/// ranks, so all ranks create and reuse the same communicators. Communicators are freed only by MPI_Finalize.
 /// Only the progress thread calls this class.
 class GroupCommunicators {
 public:

@@ -9,6 +9,7 @@ namespace {
 /// A sender is at most this many repetitions ahead of its receiver: without a limit, small messages, which
 /// MPI accepts immediately, would accumulate at the receiver.
 constexpr std::int64_t maximumLead = 2;
+/// linked-runs.ts (`partsOf`) has the same number.
 constexpr std::int64_t firstBatch = 64;
 
 } // namespace

@@ -265,9 +265,7 @@ Napi::Value Session::run(const Napi::CallbackInfo &info) {
   for (std::uint32_t node = 0; node < list.Length(); ++node) {
     const auto value = list.Get(node);
     if (value.IsUndefined()) continue;
-    launchers[node] = value.As<Napi::External<TandemLauncher>>().Data();
-    if (launchers[node]->version != tandemLauncherVersion)
-      throw errorOf(env, "unsupported", "The backend passed to mpi() belongs to another version of Tandem.");
+    launchers[node] = launcherOf(value);
     held.push_back(Napi::Persistent(value.As<Napi::Object>()));
   }
   Running started{deferred, Napi::Persistent(info[4].As<Napi::Function>()), Napi::Persistent(info[6].As<Napi::Function>()),

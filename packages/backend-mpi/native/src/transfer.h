@@ -22,8 +22,8 @@ struct MessageRegion {
 };
 
 /// One message between memory of two ranks. It sends the region's bytes, row after row, in pieces that depend
-/// only on the total length, so both ends divide it alike. Dense memory is sent and received in place; rows
-/// with gaps go through two pieces of memory, so that packing one overlaps with sending the other.
+/// only on the total length, so both ends divide it into the same pieces. Dense memory is sent and received in
+/// place; rows with gaps go through two pieces of memory, so that packing one overlaps with sending the other.
 class Transfer {
 public:
   enum class Direction { send, receive };

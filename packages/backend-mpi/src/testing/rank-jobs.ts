@@ -165,8 +165,11 @@ export interface GpuUse {
 }
 
 export function gpuUse(): GpuUse | undefined {
+  // Other programs may use the GPUs that are not visible here.
+  const visible = process.env.CUDA_VISIBLE_DEVICES
+  const gpus = visible ? [`--id=${visible}`] : []
   const query = (what: string) => {
-    const { status, stdout } = spawnSync('nvidia-smi', [what, '--format=csv,noheader,nounits'], {
+    const { status, stdout } = spawnSync('nvidia-smi', [what, '--format=csv,noheader,nounits', ...gpus], {
       encoding: 'utf8',
     })
     return status === 0 ? stdout.split('\n').filter(Boolean) : undefined

@@ -28,8 +28,14 @@ export async function copyLimits(
       return (await measure(group, program, { ...options, warmup: 2 })).seconds
     }
     const result = (work: string, time: number, byteLength: number): BenchResult => ({
-      ...{ work, variant: `tandem ${group.backend}`, devices, shape: { elements } },
-      ...{ seconds: time, rate: byteLength / time, unit: 'B/s', verified: true },
+      work,
+      variant: `tandem ${group.backend}`,
+      devices,
+      shape: { elements },
+      seconds: time,
+      rate: byteLength / time,
+      unit: 'B/s',
+      verified: true,
     })
     const own = result('copy', await seconds(0), 8 * elements * devices)
     return devices === 1 ? [own] : [own, result('peer-copy', await seconds(1), 4 * elements)]

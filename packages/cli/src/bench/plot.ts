@@ -43,7 +43,7 @@ export async function openPlots(): Promise<DrawPlot> {
   return (plot) => {
     const bars = new Set(plot.points.map(({ size }) => size)).size < 2
     const marks = bars ? barMarks(plot) : lineMarks(plot)
-    const figure = Plot.plot({ ...marks, ...{ document, style: { fontSize: '12px', overflow: 'visible' } } })
+    const figure = Plot.plot({ ...marks, document, style: { fontSize: '12px', overflow: 'visible' } })
     figure.setAttribute('role', 'img')
     figure.setAttribute('aria-label', plot.title)
     return figure.outerHTML

@@ -159,7 +159,10 @@ export async function examineMpi(load = () => import('@tandem-gpu/backend-mpi'))
     }
     return {
       works: true as const,
-      ...{ path, family, version, ...(gpuAware === undefined ? {} : { gpuAware }) },
+      path,
+      family,
+      version,
+      ...(gpuAware === undefined ? {} : { gpuAware }),
       job:
         started ??
         'This process was not started by mpirun; mpirun -n 4 tandem … runs a command in four processes.',
@@ -180,8 +183,12 @@ async function examine(backend: Backend): Promise<Diagnosis> {
   const report = await backend.adapters().catch((error: unknown) => failureOf(error))
   if ('exit' in report) {
     return {
-      ...{ name: backend.name, works: false, adapters: [], notes: [] },
-      ...{ code: report.code, reason: report.message },
+      name: backend.name,
+      works: false,
+      adapters: [],
+      notes: [],
+      code: report.code,
+      reason: report.message,
     }
   }
   const { adapters, absence, notes = [] } = report
@@ -226,7 +233,9 @@ export async function examineWebGpuApi(group: DeviceGroup): Promise<WebGpuApiDia
   try {
     for (const device of group.devices.filter(({ local }) => local)) {
       const commands = openDeviceCommands(device, {
-        ...{ label: 'doctor', onMessage: () => {}, flush: () => {} },
+        label: 'doctor',
+        onMessage: () => {},
+        flush: () => {},
       })
       try {
         await commands.fence()

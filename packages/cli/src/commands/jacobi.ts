@@ -110,8 +110,17 @@ export const command: CommandModule = {
         because: '--start-iteration counts the sweeps of an --input grid, but there is no --input.',
       },
       ...singleRunRules('scaling', [
-        ...['input', 'source', 'output', 'image', 'trace', 'plan'],
-        ...['tolerance', 'decomposition', 'transport', 'compareSchedules', 'verbose'],
+        'input',
+        'source',
+        'output',
+        'image',
+        'trace',
+        'plan',
+        'tolerance',
+        'decomposition',
+        'transport',
+        'compareSchedules',
+        'verbose',
       ]),
     ])
     command.action((options: JacobiCommandOptions) => {
@@ -135,7 +144,12 @@ export const command: CommandModule = {
           const { iterations, startIteration, tolerance, residualEvery, decomposition, transport } = options
           const report = await jacobi(group, {
             ...settings,
-            ...{ iterations, startIteration, tolerance, residualEvery, decomposition, transport },
+            iterations,
+            startIteration,
+            tolerance,
+            residualEvery,
+            decomposition,
+            transport,
             rows,
             columns,
             input: input?.rowMajor(),

@@ -109,7 +109,11 @@ export const command: CommandModule = {
           return matmul(group, {
             ...common,
             ...tuningOptions(options),
-            ...{ type, mode, precision, streamWidth, memoryLimitBytes },
+            type,
+            mode,
+            precision,
+            streamWidth,
+            memoryLimitBytes,
           })
         },
         describe: describeMatmul,

@@ -61,7 +61,15 @@ export const command: CommandModule = {
         because: '--pieces is only for --scheme streamed; the steps of other schemes are not divided.',
       },
       ...singleRunRules('compare', [
-        ...['a', 'b', 'output', 'trace', 'plan', 'scheme', 'schedule', 'compareSchedules', 'verbose'],
+        'a',
+        'b',
+        'output',
+        'trace',
+        'plan',
+        'scheme',
+        'schedule',
+        'compareSchedules',
+        'verbose',
       ]),
     ])
     command.action(async (options: RingCommandOptions) => {

@@ -63,7 +63,7 @@ export interface Adapter {
   readonly backend: string
   /** Stable within the process; opening the same adapter N times gives N virtual devices. */
   readonly id: string
-  /** The name of the device, for people. */
+  /** The name of the device, as users know it. */
   readonly name: string
   readonly vendor: string
   readonly architecture?: string

@@ -16,8 +16,8 @@ import type { KernelSource } from './kernel-source.ts'
  *   effect one after another.
  * - **Validity.** The caller has checked everything: ranges are inside their buffers, offsets and lengths of
  *   commands are multiples of 4, bound ranges of one dispatch do not alias if one is written, mapped buffers
- *   are not used by commands, and kernels have compiled. A buffer that has no memory is the only thing that
- *   the caller may learn too late.
+ *   are not used by commands, and kernels have compiled. Only that a buffer has no memory may become
+ *   known to the caller too late.
  * - **Nothing throws or waits.** No call waits for the device. Later errors are reported as a `QueueMessage`.
  * - After the message `lost`, calls do nothing, except for `unmap`, which still detaches; pending and later
  *   promises reject with its error.
@@ -26,7 +26,7 @@ export interface CommandQueue<H extends Handles = Handles> {
   /** Absent if the runtime keeps nothing between processes. */
   readonly frontEndCache?: FrontEndCache | undefined
   /**
-   * Compiles a kernel for this device, on another thread than JavaScript's if the runtime can; it exists
+   * Compiles a kernel for this device, outside the JavaScript thread if the runtime can; the kernel exists
    * until `close`. Rejects with `compilation`, `unsupported` or `too-large`. Several may compile at once.
    */
   compile(kernel: number, source: KernelSource, form: KernelForm): Promise<void>
@@ -57,7 +57,7 @@ export interface CommandQueue<H extends Handles = Handles> {
   submit(serial: number, words: Float64Array, data: Uint8Array): void
   /**
    * Resolves when the commands before it are complete and the range of a `host` buffer can be read and
-   * written through `mappedRange`.
+   * written through `mappedRange`. Rejects with `out-of-memory` if the buffer has no memory.
    */
   map(buffer: number, byteOffset: number, byteLength: number): Promise<void>
   /**
@@ -90,7 +90,7 @@ export interface CommandQueueOptions {
   readonly label: string
   /**
    * If a submit has not ended this many seconds after the work before it, the queue is lost (code `timeout`).
-   * The runtime keeps as much else usable as it can. Absent: no limit.
+   * The runtime keeps everything else usable, as far as it can. Absent: no limit.
    */
   readonly timeoutSeconds?: number | undefined
   /** Called on the JavaScript thread, never inside a call of the queue. */

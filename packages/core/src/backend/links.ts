@@ -39,8 +39,8 @@ export interface LinkOf<Plans extends string, R, P = LinkedProcesses> {
   /**
    * As `Backend.open`, over adapters of all processes; this process's own adapters are those that
    * `Backend.adapters` found. Every process that has a device calls it. With `whole` and `parts`, every
-   * process has a device, and the call rejects alike on all. It rejects with `unsupported` and the reason if
-   * the devices cannot be linked this way.
+   * process has a device, and the call rejects with the same error on all, or on none. It rejects with
+   * `unsupported` and the reason if the devices cannot be linked this way.
    */
   open(adapters: readonly RankAdapter[], processes: P, options?: OpenOptions): Promise<R>
 }
@@ -66,11 +66,17 @@ export interface LinkedRuntime<H extends Handles = Handles, C extends PlanPart =
   /**
    * Exchanges with the other processes what a run with these options needs, such as addresses of their
    * memory, and creates what the run needs here. All processes call it before each run, in the same order and
-   * with the same options. If it rejects, it rejects alike on all, before any work has begun. Resolves to
-   * whether this process has a part in the plan; if not, it need not run it. If `run` rejects with
-   * `device-lost`, some processes may have completed more of the work than others.
+   * with the same options. If it rejects on one, it rejects with the same error on all, before any work has
+   * begun. Resolves to whether this process has a part in the plan; if not, it need not run it. `parts` are the
+   * repetitions of the calls of `run` that follow, together `times`, if the run is divided; the last of them is
+   * profiled. If `run` rejects with `device-lost`, some processes may have completed more of the work than
+   * others.
    */
-  connect(executable: H['executable'], options: Pick<ExecutionOptions, 'times' | 'profile'>): Promise<boolean>
+  connect(
+    executable: H['executable'],
+    options: Pick<ExecutionOptions, 'times' | 'profile' | 'timeoutSeconds' | 'stopsKernels'>,
+    parts?: readonly number[],
+  ): Promise<boolean>
   /**
    * A launcher for native code that repeats the last run of this executable and replaces `connect` and `run`.
    * Undefined if the run would differ from the last one or needs JavaScript.

@@ -17,6 +17,7 @@ export interface Runtime<H extends Handles = Handles, C extends PlanPart = PlanC
   readonly lost: Promise<LostInfo>
   /** Only a runtime over several processes has them: see `RankedRuntime`. */
   readonly ranks?: undefined
+  /** Whether a kernel on `reader` may bind memory of `owner`, which is another device. */
   canAccessPeer(reader: number, owner: number): boolean
   /**
    * If `zero` is false, the contents are undefined. `byteLength` is any positive number; backends pad it as

@@ -9,8 +9,8 @@ import { shapeRegion, type View } from './view.ts'
  * Host memory that recorded uploads read and downloads write, page-locked if the backend supports that. Do
  * not use `array` while a program that uses it runs. In a group over several processes, each has a copy:
  * recorded uploads read the copy of the device's process, recorded commands that write it update every copy,
- * and the host must write all copies alike. With `allocateHost(type, length, { device })`, only the process
- * of that device has the memory.
+ * and the host must write the same to all copies. With `allocateHost(type, length, { device })`, only the
+ * process of that device has the memory.
  */
 export interface HostBuffer<T extends ElementType = ElementType> extends View<HostBuffer<T>> {
   readonly type: T

@@ -187,10 +187,7 @@ export class GroupState {
    * enforce one.
    */
   requireTimeLimit(seconds: number, label: string): void {
-    if (typeof seconds !== 'number' || !(seconds > 0) || seconds > longestTimeoutSeconds)
-      throw invalid(
-        `The time limit of program "${label}" is ${String(seconds)} seconds; it must be a number above 0 and at most ${longestTimeoutSeconds}.`,
-      )
+    requireTimeoutSeconds(seconds, `program "${label}"`)
     const { ranks, abandon } = this.runtime
     if (ranks === undefined && abandon === undefined)
       throw new GpuError(
@@ -253,6 +250,14 @@ export class GroupState {
   async idle(): Promise<void> {
     while (this.#pending.size > 0) await Promise.allSettled(this.#pending.keys())
   }
+}
+
+/** Throws `validation` if the time limit of `what` is not a positive number of reasonable size. */
+export function requireTimeoutSeconds(seconds: unknown, what: string): void {
+  if (typeof seconds !== 'number' || !(seconds > 0) || seconds > longestTimeoutSeconds)
+    throw invalid(
+      `The time limit of ${what} is ${String(seconds)} seconds; it must be a number above 0 and at most ${longestTimeoutSeconds}.`,
+    )
 }
 
 function destroyedError(label: string): GpuError {

@@ -61,7 +61,7 @@ describe('a uniform value', () => {
     out.destroy()
   })
 
-  it('may be a parameter that is a vector, also inside structures and arrays, which a run changes', async () => {
+  it('may be a parameter that is a vector, even inside structures and arrays, which a run changes', async () => {
     const out = await group.devices[0]!.allocate('f32', 8)
     const program = group.record((r) => {
       const color = r.parameter('color', 'vec3f', [1, 2, 4])

@@ -78,7 +78,12 @@ describe('an addon that does not load', () => {
 const holder = { name: '@tandem-gpu/core', moduleUrl: import.meta.url, backend: 'own()' }
 export const failure = addonFailure(holder, addonLoader(holder)(), 'linux-x64')`
       await build({
-        ...{ outfile, format, bundle: true, platform: 'node', logLevel: 'silent', tsconfigRaw: {} },
+        outfile,
+        format,
+        bundle: true,
+        platform: 'node',
+        logLevel: 'silent',
+        tsconfigRaw: {},
         stdin: { contents, resolveDir: fileURLToPath(new URL('.', import.meta.url)) },
       })
       const { failure } = (await import(pathToFileURL(outfile).href)) as { failure: AddonFailure }

@@ -11,7 +11,7 @@ function folder(): string {
   return path
 }
 
-it('reads regular files up to a length, also through links', () => {
+it('reads regular files up to a length, directly or through links', () => {
   const path = join(folder(), 'file')
   writeFileSync(path, 'contents')
   symlinkSync(path, `${path}.link`)

@@ -122,10 +122,9 @@ export class PlanBuilder {
     return this.#numbered.map(({ buffer, rank }): PlanBuffer => {
       const { label, byteLength } = buffer
       if (buffer instanceof OwnedHostBuffer) {
-        if (rank === undefined) return { kind: 'host', label, byteLength, allocation: buffer.allocation! }
-        const allocation =
-          rank === this.#group.rank ? buffer.allocation! : { arrayBuffer: new ArrayBuffer(0) }
-        return { kind: 'host', label, byteLength, rank, allocation }
+        const own = rank === undefined || rank === this.#group.rank ? buffer.allocation : undefined
+        const allocation = own ?? { arrayBuffer: new ArrayBuffer(0) }
+        return { kind: 'host', label, byteLength, ...(rank !== undefined && { rank }), allocation }
       }
       const device = buffer.device.ordinal
       return {

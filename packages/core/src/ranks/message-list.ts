@@ -70,15 +70,16 @@ export function firstDifference(
   received: readonly ListedMessage[],
 ): string {
   const [sender, receiver] = pair.split(' to ')
-  for (let ordinal = 0; ordinal < Math.max(sent.length, received.length); ordinal++) {
-    const [out, into] = [sent[ordinal], received[ordinal]]
-    const name = `Message ${ordinal} from rank ${sender} to rank ${receiver}`
-    if (into === undefined)
-      return `${name}, ${out!.byteLength} bytes by "${out!.label}", is recorded by the sender alone.`
-    if (out === undefined)
-      return `${name}, ${into.byteLength} bytes by "${into.label}", is recorded by the receiver alone.`
+  const nameOf = (ordinal: number) => `Message ${ordinal} from rank ${sender} to rank ${receiver}`
+  const recordedBy = (side: 'sender' | 'receiver', ordinal: number, { byteLength, label }: ListedMessage) =>
+    `${nameOf(ordinal)}, ${byteLength} bytes by "${label}", is recorded by the ${side} alone.`
+  for (const [ordinal, out] of sent.entries()) {
+    const into = received[ordinal]
+    if (into === undefined) return recordedBy('sender', ordinal, out)
     if (out.byteLength !== into.byteLength)
-      return `${name} has ${out.byteLength} bytes by "${out.label}" of the sender and ${into.byteLength} bytes by "${into.label}" of the receiver.`
+      return `${nameOf(ordinal)} has ${out.byteLength} bytes by "${out.label}" of the sender and ${into.byteLength} bytes by "${into.label}" of the receiver.`
   }
+  const extra = received[sent.length]
+  if (extra !== undefined) return recordedBy('receiver', sent.length, extra)
   return `The messages from rank ${sender} to rank ${receiver} differ.`
 }

@@ -128,8 +128,8 @@ export class RankCalls {
   }
 
   /**
-   * Gathers the outcomes of a call. Throws alike on every rank: `validation` if the ranks make different
-   * calls or record different messages, otherwise the failure of the lowest rank that failed.
+   * Gathers the outcomes of a call. Throws the same error on every rank: `validation` if the ranks make
+   * different calls or record different messages, otherwise the failure of the lowest rank that failed.
    */
   async agree(call: NumberedCall, own: OwnOutcome = {}, agreement = 0): Promise<Agreed> {
     const { key, message } = this.#saying(call, own, agreement)
@@ -194,7 +194,7 @@ export class RankCalls {
     }
   }
 
-  /** Forgets the calls up to this one, which all ranks have made alike. */
+  /** Forgets the calls up to this one, which are the same on all ranks. */
   #forgetHistory(number: number): void {
     this.#history = this.#history.filter(([other]) => other > number)
   }

@@ -99,8 +99,8 @@ class AgreedProgramRun {
           return group.guard(() => this.#start(own))
         })
       } catch (caught) {
-        // What a run needs from other ranks is created when it begins; this may run out of memory, alike on
-        // all ranks.
+        // What a run needs from other ranks is created when it begins. If one rank runs out of memory for it,
+        // the run fails on all.
         if (begun === undefined || !(await group.memoryComesBack(this.#call, caught, runAgain.givenBack, [])))
           throw caught
       }

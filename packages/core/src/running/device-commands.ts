@@ -9,7 +9,7 @@ import { describedValue } from '../described-value.ts'
 import { GpuError, invalid } from '../errors.ts'
 import type { BufferView, Device, DeviceBuffer } from '../group/device.ts'
 import { GroupDevice } from '../group/group-device.ts'
-import { belongsElsewhere, type GroupState } from '../group/group-state.ts'
+import { belongsElsewhere, type GroupState, requireTimeoutSeconds } from '../group/group-state.ts'
 import { byteRegion, isContiguous, regionByteLength } from '../plan/byte-region.ts'
 
 /** Options of `openDeviceCommands`. */
@@ -206,8 +206,8 @@ export class DeviceCommands {
 }
 
 /**
- * Opens a command queue on a device of a group. Throws `validation` if the value is not a device of a group,
- * and `unsupported` if the backend has no command queues or the group has several processes.
+ * Opens a command queue on a device of a group. Throws `validation` if the value is not a device of a group or
+ * the time limit is not a number above 0, and `unsupported` if the backend has no command queues or the group has several processes.
  */
 export function openDeviceCommands(device: Device, options: DeviceCommandsOptions): DeviceCommands {
   if (!(device instanceof GroupDevice))
@@ -221,6 +221,7 @@ export function openDeviceCommands(device: Device, options: DeviceCommandsOption
       `Group "${state.label}" can only run recorded programs: its backend does not support command queues${state.rankCount > 1 ? ' over several processes.' : '. cuda() does, and so does, without a GPU, referenceBackend() of @tandem-gpu/core/testing.'}`,
     )
   const { label, timeoutSeconds, onMessage, flush } = options
+  if (timeoutSeconds !== undefined) requireTimeoutSeconds(timeoutSeconds, `command queue "${label}"`)
   const queue = runtime.openCommandQueue(device.ordinal, { label, timeoutSeconds, onMessage })
   return new DeviceCommands(device, state, queue, flush)
 }

@@ -54,7 +54,8 @@ export class ProgramRuns {
       const last = part === parts - 1
       return handled(
         this.#run(program, end(part + 1) - end(part), {
-          ...{ ...options, signal: ended.signal },
+          ...options,
+          signal: ended.signal,
           ...(last && profile && { profile }),
         }),
       )

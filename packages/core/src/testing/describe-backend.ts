@@ -3,7 +3,7 @@ import { GpuError } from '../errors.ts'
 
 /** Options of `describeBackend`. */
 export interface ConformanceOptions {
-  /** Devices to open, virtual ones where there are fewer adapters. Default 2. */
+  /** Devices to open, virtual ones if there are fewer adapters. Default 2. */
   readonly devices?: number | undefined
 }
 
@@ -29,7 +29,7 @@ function installed() {
 /**
  * Declares the conformance suite (vitest) for one backend; every backend passes all of it. Tests that need a
  * capability which the backend lacks are skipped, with the reason; so are all tests if it has no adapters.
- * Throws `unsupported` where vitest is not installed.
+ * Throws `unsupported` if vitest is not installed.
  */
 export function describeBackend(
   name: string,
@@ -53,7 +53,7 @@ export function describeRanks(
 /**
  * Declares tests (vitest) of what kernels compute on a backend's first device, in kernels of many cases:
  * every operation of f32 to the precision that WGSL asks for, access outside of buffers and arrays, and
- * memory that is zero before the first write. Throws `unsupported` where vitest is not installed.
+ * memory that is zero before the first write. Throws `unsupported` if vitest is not installed.
  */
 export function describeKernels(name: string, backend: () => Backend): void {
   installed()[1].describeKernelBatches(name, backend)
@@ -61,8 +61,8 @@ export function describeKernels(name: string, backend: () => Backend): void {
 
 /**
  * Declares tests (vitest) of a link of the backend, between three processes that are simulated in this one:
- * each has one of the backend's first three adapters. What needs several processes, such as memory that they
- * map, a backend around this one has to test. Throws `unsupported` where vitest is not installed.
+ * each has one of the backend's first three adapters. A backend around this one has to test what needs several
+ * processes, such as memory that they map. Throws `unsupported` if vitest is not installed.
  */
 export function describeLink(name: string, backend: () => Backend, link: string): void {
   installed()[2].describeLinkOf(name, backend, link)

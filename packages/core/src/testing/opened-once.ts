@@ -10,7 +10,7 @@ const virtualDevices = 16
 /**
  * The backend, with runtimes that stay open, and keep every kernel that they have compiled, until the process
  * ends. Groups that tests open on it one after another then compile a kernel once, which on a CPU adapter is
- * most of what they do. `DeviceGroup.destroy` resolves with `failures` where the group leaves something
+ * most of what they do. `DeviceGroup.destroy` resolves with `failures` if the group leaves something
  * behind. With `peerAccess` false, devices are denied one another's memory.
  */
 export function openedOnce(

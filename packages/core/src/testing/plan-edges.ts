@@ -22,8 +22,8 @@ export function removableEdges(plan: Plan<Handles, PlanPart>): PlanEdge[] {
 }
 
 /**
- * The plan without one edge. `previous` chooses among `afterPrevious`; throws RangeError where there is no
- * such edge.
+ * The plan without one edge. `previous` chooses among `afterPrevious`; throws RangeError if there is no such
+ * edge.
  */
 export function withoutEdge<H extends Handles, C extends PlanPart>(
   plan: Plan<H, C>,

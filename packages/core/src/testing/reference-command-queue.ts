@@ -15,12 +15,12 @@ export interface QueueHost {
   /** Does `work` after all earlier work of the runtime. */
   inOrder<R>(work: () => Promise<R>): Promise<R>
   compile(source: KernelSource): ReferenceKernelHandle['kernel']
-  /** Undefined where the device has too little memory. */
+  /** Undefined if the device has too little memory. */
   take(byteLength: number): ReferenceAllocation | undefined
   giveBack(allocation: ReferenceAllocation): void
   /** Makes it an allocation of the runtime's; `free` lets it go. */
   share(allocation: ReferenceAllocation): void
-  /** Throws where the memory has been freed. */
+  /** Throws if the memory has been freed. */
   bytes(allocation: ReferenceAllocation): Uint8Array<ArrayBuffer>
 }
 
@@ -77,11 +77,15 @@ export class ReferenceCommandQueue implements CommandQueue<ReferenceHandles> {
 
   async shareBuffer(number: number): Promise<ReferenceAllocation> {
     if (this.#lost !== undefined) throw this.#lost
-    if (this.#withoutMemory.has(number))
-      throw new GpuError('out-of-memory', `Buffer ${number} of queue "${this.#options.label}" has no memory.`)
+    this.#requireMemory(number)
     const { allocation } = this.#buffer(number)
     this.#host.share(allocation)
     return allocation
+  }
+
+  #requireMemory(number: number): void {
+    if (this.#withoutMemory.has(number))
+      throw new GpuError('out-of-memory', `Buffer ${number} of queue "${this.#options.label}" has no memory.`)
   }
 
   destroyBuffer(number: number): void {
@@ -100,7 +104,7 @@ export class ReferenceCommandQueue implements CommandQueue<ReferenceHandles> {
 
   map(number: number, _byteOffset: number, _byteLength: number): Promise<void> {
     return this.#inOrder(() => {
-      this.#buffer(number)
+      this.#requireMemory(number)
     })
   }
 

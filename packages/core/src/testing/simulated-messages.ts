@@ -81,8 +81,13 @@ export class SimulatedMessages {
     if (channel === undefined) {
       const slot = (): Slot => ({ repetitions: new Set(), bytes: new Uint8Array() })
       channel = {
-        ...{ slots: [slot(), slot()], sends: new Map(), receives: new Map(), held: [] },
-        ...{ taken: new Set(), sent: 0, received: 0 },
+        slots: [slot(), slot()],
+        sends: new Map(),
+        receives: new Map(),
+        held: [],
+        taken: new Set(),
+        sent: 0,
+        received: 0,
       }
       this.#channels.set(name, channel)
     }

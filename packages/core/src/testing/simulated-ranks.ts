@@ -41,7 +41,7 @@ export interface SimulatedRanks {
   readonly network: SimulatedNetwork
   /** Applied to the plan of each rank when it runs. */
   transformPlan: (<H extends Handles>(plan: Plan<H, PlanPart>, rank: number) => Plan<H, PlanPart>) | undefined
-  /** Which ranks have `Ranks.runAgreed`; none where it is absent. */
+  /** Which ranks have `Ranks.runAgreed`; none if it is absent. */
   runsAgreed: ((rank: number) => boolean) | undefined
   /** The rank is gone, like a process that is killed. */
   kill(rank: number): void

@@ -79,8 +79,15 @@ export class SimulatedRun {
       }
       const progress = new PlanProgress(memory.plan, options.times, (instance) => begin(instance))
       run = {
-        ...{ rank, memory, options, progress, resolve, reject },
-        ...{ spans: [], start: performance.now(), settled: false },
+        rank,
+        memory,
+        options,
+        progress,
+        resolve,
+        reject,
+        spans: [],
+        start: performance.now(),
+        settled: false,
       }
       begin = (instance) => this.#offer('begin', run, instance, () => this.#begin(run, instance))
       for (const instance of begun) begin(instance)

@@ -35,11 +35,15 @@ inline bool is_told(const unsigned* word) {
 inline void look(const unsigned* word) {
   if (is_told(word)) tandem_cpu::leave();
 }
+// Only the word that a launch with a limit has.
+inline bool is_told_first(const unsigned* word) {
+  return word != nullptr && *static_cast<const volatile unsigned*>(word) != 0;
+}
 inline void look_first(const unsigned* word) {
-  if (*static_cast<const volatile unsigned*>(word) != 0) tandem_cpu::leave();
+  if (is_told_first(word)) tandem_cpu::leave();
 }
 inline void look_first_together(const unsigned* word) {
-  if (__any_sync(0xffffffffu, *static_cast<const volatile unsigned*>(word) != 0) != 0) tandem_cpu::leave();
+  if (__any_sync(0xffffffffu, is_told_first(word)) != 0) tandem_cpu::leave();
 }
 inline void look_after_copies(const unsigned* word) {
   if (!is_told(word)) return;

@@ -1,5 +1,5 @@
 import { builtinFacts } from '../builtin-functions.ts'
-import type { Expression, IrFunction, IrModule, ModuleVariable, Statement } from '../ir.ts'
+import type { Evaluated, Expression, IrFunction, IrModule, ModuleVariable, Statement } from '../ir.ts'
 import { isConstantMemory, moduleVariableOf, rootOf, walk } from '../walk.ts'
 
 /** The possible effects of code, including the functions that it calls. */
@@ -24,14 +24,14 @@ export interface Effects {
   writes(expression: Expression): boolean
   /** Whether the value may differ if it is evaluated after something that `writes`. */
   reads(expression: Expression): boolean
-  of(code: Statement | Expression): Summary
+  of(code: Statement | Evaluated): Summary
 }
 
 /** Finds the effects of a module's functions, and thus of any code in it. */
 export function findEffects(module: IrModule): Effects {
   const functions = new Map<IrFunction, Summary>()
   const known = new WeakMap<object, Summary>()
-  const summarise = (code: IrFunction | Statement | Expression): Summary => {
+  const summarise = (code: IrFunction | Statement | Evaluated): Summary => {
     const found: MutableSummary = {
       writes: false,
       reads: false,
@@ -43,7 +43,7 @@ export function findEffects(module: IrModule): Effects {
      * Parts of code are summarized separately, once. A function is summarized as a whole, since its parts may
      * use its own variables.
      */
-    const addPart = (part: Statement | Expression): boolean => {
+    const addPart = (part: Statement | Evaluated): boolean => {
       if (part === code || code.kind === 'function') return false
       add(found, of(part))
       return true
@@ -79,7 +79,7 @@ export function findEffects(module: IrModule): Effects {
     })
     return found
   }
-  const of = (code: Statement | Expression) => {
+  const of = (code: Statement | Evaluated) => {
     const summary = known.get(code) ?? summarise(code)
     known.set(code, summary)
     return summary

@@ -63,7 +63,7 @@ export class LinearForms {
 
   /** The key of a scalar; undefined if its value may change without a known assignment. */
   key(e: Expression): Key | undefined {
-    return this.#key(this.of(e), e.type!)
+    return this.#key(this.of(e), e.type)
   }
 
   /** The key of a place's value. */

@@ -40,7 +40,7 @@ export function loopApproach(
   if (target.kind !== 'variable' || target.variable.kind !== 'local-variable') return undefined
   if (value.kind !== 'literal' || (operator !== '+' && operator !== '-')) return undefined
   const { variable } = target
-  const range = whole(scalarOf(condition.left.type!))
+  const range = whole(scalarOf(condition.left.type))
   const rises = condition.operator === '<' || condition.operator === '<='
   if (range === undefined || !(rises || condition.operator === '>' || condition.operator === '>='))
     return undefined

@@ -3,6 +3,7 @@ import type {
   BuiltinCall,
   Call,
   CompoundAssign,
+  Evaluated,
   Expression,
   Index,
   IndexPlace,
@@ -222,12 +223,12 @@ class RangeAnalysis {
   // --------------------------------------------------------------------------------------------------
   // expressions
 
-  #value(e: Expression): Components | undefined {
+  #value(e: Evaluated): Components | undefined {
     if (this.#callDepth > 0 && this.#callBudget-- <= 0) return e.type && wholeComponents(e.type)
     const computed = this.#compute(e)
-    if (computed === undefined) return undefined
+    if (computed === undefined || e.type === undefined) return undefined
     const refined = this.#refine(e, computed)
-    if (this.#recording && refined.length === 1 && e.type?.kind === 'scalar')
+    if (this.#recording && refined.length === 1 && e.type.kind === 'scalar')
       this.found.recordInterval(e, refined[0]!)
     return refined
   }
@@ -239,7 +240,7 @@ class RangeAnalysis {
     return fact === undefined ? value : [meet(value[0]!, fact)]
   }
 
-  #compute(e: Expression): Components | undefined {
+  #compute(e: Evaluated): Components | undefined {
     switch (e.kind) {
       case 'literal':
         return whole(e.type.scalar) === undefined ? undefined : [interval(Number(e.value), Number(e.value))]
@@ -282,7 +283,7 @@ class RangeAnalysis {
       case 'index': {
         const base = this.#value(e.base)
         const index = this.#value(e.index)?.[0]
-        const type = e.base.type!
+        const type = e.base.type
         this.#recordInside(e, isBelow(index, elementCount(type)!))
         if (base !== undefined && type.kind === 'vector') return [base.reduce(join)]
         return wholeComponents(e.type)

@@ -1,5 +1,6 @@
 import type {
   Assign,
+  Evaluated,
   Expression,
   For,
   IrModule,
@@ -211,6 +212,6 @@ function areCovered(places: readonly Place[], v: ModuleVariable, box: Box, range
   })
 }
 
-function leaves({ kind }: Statement | Expression | Place): boolean {
+function leaves({ kind }: Statement | Evaluated | Place): boolean {
   return kind === 'break' || kind === 'continue' || kind === 'return'
 }

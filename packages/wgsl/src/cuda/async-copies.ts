@@ -6,7 +6,7 @@ import type {
   Block,
   BuiltinCall,
   Call,
-  Expression,
+  Evaluated,
   For,
   IrModule,
   LocalVariable,
@@ -78,7 +78,7 @@ const mostSteps = 200_000
  *   no function that it calls contains a barrier.
  *
  * The invocation waits for a copy to V before each return that it reaches, and before the first barrier after
- * which V is touched, also by a copy, on some path to the next barrier. A copy may therefore remain pending
+ * which V is touched, even by a copy, on some path to the next barrier. A copy may therefore remain pending
  * across barriers, as in a loop with three or more stages: barriers count the groups.
  *
  * This is sound because the path from a copy back to itself has c' = c, so a cycle without a barrier is
@@ -284,7 +284,7 @@ class Search {
   }
 
   /** Visits the accesses and the barriers in an expression. */
-  #value(e: Expression): void {
+  #value(e: Evaluated): void {
     walk(e, {
       expression: (x) => {
         if (x.kind === 'logical') {

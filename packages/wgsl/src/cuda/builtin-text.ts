@@ -1,6 +1,6 @@
 import { builtinFacts } from '../builtin-functions.ts'
 import { subgroupSize } from '../collectives.ts'
-import type { BuiltinCall, Expression } from '../ir.ts'
+import type { BuiltinCall, Expression, Type } from '../ir.ts'
 import { moduleVariableOf, viewOf } from '../walk.ts'
 import { type CxxExpression, call, primary, simple } from './cxx-expression.ts'
 import type { FunctionWriter } from './function-writer.ts'
@@ -13,10 +13,28 @@ import { viewLengthText, viewText } from './view-text.ts'
 
 const resultStructure: ReadonlySet<string> = new Set(['frexp', 'modf', 'atomicCompareExchangeWeak'])
 
-/** A call of a built-in function. Most have the same name in the prelude. */
-export function builtinText(writer: FunctionWriter, e: BuiltinCall): CxxExpression {
+/** A call of a built-in function that gives a value. */
+export function builtinText(writer: FunctionWriter, e: BuiltinCall<Type>): CxxExpression {
+  const memoryCall = memoryCallText(writer, e)
+  return memoryCall === undefined
+    ? plainCallText(writer, e)
+    : guarded(memoryCall.guards, memoryCall.value, e.type, writer)
+}
+
+/** The call of an atomic or a matrix function, and the conditions under which it may happen. */
+export function memoryCallText(
+  writer: FunctionWriter,
+  e: BuiltinCall,
+): Omit<PlaceText, 'component'> | undefined {
+  const { isAtomic, isMatrix } = builtinFacts[e.name]
+  if (isAtomic) return atomicText(writer, e)
+  return isMatrix ? subgroupMatrixText(writer, e) : undefined
+}
+
+/** The call of any other function. Most have the same name in the prelude. */
+export function plainCallText(writer: FunctionWriter, e: BuiltinCall): CxxExpression {
   const { features } = writer.context
-  const { barrier, together, isAtomic, isMatrix } = builtinFacts[e.name]
+  const { barrier, together } = builtinFacts[e.name]
   if (barrier !== undefined) {
     for (const text of writer.asyncWaits(e)) writer.line(text)
     features.barriers = true
@@ -30,14 +48,6 @@ export function builtinText(writer: FunctionWriter, e: BuiltinCall): CxxExpressi
     case 'workgroupUniformLoad':
       return call(functionName(writer, e), [placeText(writer, addressed(e.args[0]!)).value])
   }
-  if (isAtomic) {
-    const { value, guards } = atomicText(writer, e)
-    return guarded(guards, value, e.type!, writer)
-  }
-  if (isMatrix) {
-    const { value, guards } = subgroupMatrixText(writer, e)
-    return guarded(guards, value, e.type!, writer)
-  }
   if (together === 'subgroup') return subgroupText(writer, e)
   if (e.name === 'dot4U8Packed' || e.name === 'dot4I8Packed') features.packedDot = true
   return call(functionName(writer, e), writer.values(e.args))
@@ -46,8 +56,9 @@ export function builtinText(writer: FunctionWriter, e: BuiltinCall): CxxExpressi
 /** The function of the prelude, with its vector form if an argument is a vector. */
 function functionName(writer: FunctionWriter, e: BuiltinCall): string {
   const { names } = writer.context
-  if (e.args.some((a) => a.type?.kind === 'vector')) names.prelude(`vector_${e.name}`)
-  return `${names.prelude(e.name)}${resultStructure.has(e.name) ? `<${writer.type(e.type!)}>` : ''}`
+  if (e.args.some((a) => a.type.kind === 'vector')) names.prelude(`vector_${e.name}`)
+  const structure = e.type !== undefined && resultStructure.has(e.name) ? `<${writer.type(e.type)}>` : ''
+  return `${names.prelude(e.name)}${structure}`
 }
 
 function addressed(e: Expression) {
@@ -66,8 +77,7 @@ function arrayLengthText(writer: FunctionWriter, argument: Expression): CxxExpre
   throw new TypeError('arrayLength takes a runtime-sized array')
 }
 
-/** The call of an atomic function, and the conditions under which it may happen. */
-export function atomicText(writer: FunctionWriter, e: BuiltinCall): Omit<PlaceText, 'component'> {
+function atomicText(writer: FunctionWriter, e: BuiltinCall): Omit<PlaceText, 'component'> {
   const place = addressed(e.args[0]!)
   let guards: readonly string[] = []
   const operands = e.args.slice(1)
@@ -86,7 +96,7 @@ export function atomicText(writer: FunctionWriter, e: BuiltinCall): Omit<PlaceTe
       text: () => {
         const written = writer.value(a)
         return guards.length > 0 && writer.context.effects.writes(a)
-          ? simple(writer.temporary(a.type!, written.text))
+          ? simple(writer.temporary(a.type, written.text))
           : written
       },
     })),

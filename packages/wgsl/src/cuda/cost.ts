@@ -1,6 +1,6 @@
 import type { Analyses } from '../analysis/analyses.ts'
 import { isBarrier, isSubgroupOperation } from '../collectives.ts'
-import type { Block, Expression, For, IrFunction, Loop, Place, Statement } from '../ir.ts'
+import type { Block, Evaluated, Expression, For, IrFunction, Loop, Place, Statement, Type } from '../ir.ts'
 import { sizeOf } from '../layout.ts'
 import { moduleVariableOf, walk } from '../walk.ts'
 
@@ -90,7 +90,7 @@ export class Costs {
   }
 
   /** The cost of the operations of an expression, or of a statement that contains no other statement. */
-  #parts(part: Statement | Expression): Cost {
+  #parts(part: Statement | Evaluated): Cost {
     let total = nothing
     const add = (cost: Cost) => {
       total = sum(total, cost)
@@ -130,7 +130,7 @@ function either(costs: readonly Cost[]): Cost {
 }
 
 /** The number of 4-byte words of a value. */
-function words({ type }: { readonly type: Expression['type'] }): number {
+function words({ type }: { readonly type: Type | undefined }): number {
   if (type === undefined || type.kind === 'pointer') return 1
   return type.kind === 'subgroup-matrix' ? 8 : Math.max(1, Math.ceil(sizeOf(type) / 4))
 }
@@ -145,7 +145,7 @@ function placeTicks(place: Place): number {
   return space === 'workgroup' ? workgroupTicks * Math.max(1, words(place) / 4) : 0
 }
 
-function ownCost(e: Expression): Cost {
+function ownCost(e: Evaluated): Cost {
   switch (e.kind) {
     case 'load':
       return exactly(placeTicks(e.place))

@@ -142,7 +142,7 @@ describe('the parameters of a kernel', () => {
 })
 
 describe('bounds checks', () => {
-  it('must be of a known kind, also for callers from JavaScript', () => {
+  it('must be of a known kind, even if the caller is JavaScript without types', () => {
     const module = lower(parseWgsl('@compute @workgroup_size(1) fn main() {}'))
     for (const options of [{ bounds: 'clamped' }, {}, undefined])
       expect(() => emitCuda(module, options as never)).toThrow(/must be clamp, trap or unchecked/)

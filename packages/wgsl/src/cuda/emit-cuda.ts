@@ -1,5 +1,6 @@
 import { analyse } from '../analysis/analyses.ts'
 import { findZeroInit } from '../analysis/zero-init.ts'
+import { boundVariables } from '../bound-variables.ts'
 import { subgroupSize } from '../collectives.ts'
 import type { IrModule, ModuleVariable } from '../ir.ts'
 import { alignOf, roundUp, sizeOf } from '../layout.ts'
@@ -63,10 +64,11 @@ const inlineLimitStatements = 20_000
  * The kernel's parameters follow `reflect(module).bindings`. A storage binding has a pointer and the number
  * of bound bytes (in `trap` mode also the view: byte offset, bytes per row, rows, bytes from row to row); a
  * uniform binding has a pointer. After these, `trap` mode adds a pointer to 16 words for the first
- * out-of-bounds access, `stoppable` the address of the stop word, and `indirect` the address of the numbers
- * of workgroups and the largest number allowed. One thread block is one workgroup, or with `indirect` runs
- * several. As in WebGPU's limits, there are at most 65,535 workgroups per dimension; bounds checks that this
- * makes unnecessary are omitted. Throws `WgslError` for features that no NVIDIA GPU supports, and `TypeError`
+ * out-of-bounds access, `stoppable` the address of the stop word (with `start`, null in a launch that nothing
+ * stops), and `indirect` the address of the numbers of workgroups and the largest number allowed. One thread
+ * block is one workgroup, or with `indirect` runs several. As in WebGPU's limits, there are at most 65,535
+ * workgroups per dimension; bounds checks that this makes unnecessary are omitted. Throws `WgslError` for
+ * features that no NVIDIA GPU supports, and `TypeError`
  * for unknown bounds.
  */
 export function emitCuda(module: IrModule, options: CudaOptions): CudaKernel {
@@ -141,8 +143,9 @@ export function emitCudaWithLooks(
   const looksBetween = options.indirect === true && options.stoppable === true
   const looksFirst = options.stoppable === 'start' && findLooks(module, analyses, intervals).of.size > 0
   if (looksBetween || looksFirst) entry.needs.usesStopWord = true
-  const bindings = orderedBindings(module)
-  const parameters = kernelParameters(context, bindings, entry.needs)
+  const bindings = boundVariables(module)
+  const stopWord = looksFirst && !looksBetween ? 'stop-word-or-null' : 'stop-word'
+  const parameters = kernelParameters(context, bindings, entry.needs, stopWord)
   if (options.indirect === true) parameters.push(...roundsParameters)
   const entryName = names.of(module.entryPoint)
   const [x, y, z] = module.workgroupSize
@@ -263,17 +266,11 @@ function directed(lines: readonly Line[], label: string | undefined): Line[] {
   return result
 }
 
-/** Bindings in the order of `reflect`. */
-function orderedBindings(module: IrModule): ModuleVariable[] {
-  return module.variables
-    .filter((v) => v.binding !== undefined)
-    .sort((a, b) => a.binding!.group - b.binding!.group || a.binding!.binding - b.binding!.binding)
-}
-
 function kernelParameters(
   context: ModuleContext,
   bindings: readonly ModuleVariable[],
   { usesStopWord }: FunctionNeeds,
+  stopWord: 'stop-word' | 'stop-word-or-null',
 ): CudaParameter[] {
   const { names, bounds, module } = context
   // A barrier orders writes of other threads to storage; `restrict` would let the compiler ignore these
@@ -299,7 +296,12 @@ function kernelParameters(
   if (bounds === 'trap')
     parameters.push({ kind: 'trap-record', name: 'trap_record', type: 'unsigned*', bindingIndex: undefined })
   if (usesStopWord)
-    parameters.push({ kind: 'stop-word', name: stopWordName, type: stopWordType, bindingIndex: undefined })
+    parameters.push({
+      kind: stopWord,
+      name: stopWordName,
+      type: stopWordType,
+      bindingIndex: undefined,
+    })
   return parameters
 }
 

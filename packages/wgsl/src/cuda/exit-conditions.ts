@@ -18,7 +18,7 @@ import { some, walk } from '../walk.ts'
  *   (`bits &= bits - 1u`);
  * - the condition of a `for`, unless its sides approach each other by a known step or its trip count is
  *   known, and one side is the counter, or consists of sums and products of it with literals: the counter
- *   then moves towards its bound, also if nvcc subtracts from both sides what they share, as it does in
+ *   then moves towards its bound, even if nvcc subtracts from both sides what they share, as it does in
  *   `for (var k = n; n - k <= n; k--)`. If a `return` in its body leaves a loop around it too, it is hidden;
  * - in a loop, the condition of an `if` with a `break` or a `return` in it, and the selector of a `switch`
  *   with a `return` in it;
@@ -113,7 +113,7 @@ function isPlainEquality({ condition, body }: For): boolean {
   const isOwn = (e: Expression): boolean =>
     e.kind === 'literal' ||
     (e.kind === 'load' && is(e.place)) ||
-    (e.kind === 'binary' && isInteger(e.left.type!) && isOwn(e.left) && isOwn(e.right))
+    (e.kind === 'binary' && isInteger(e.left.type) && isOwn(e.left) && isOwn(e.right))
   const isStep = (s: Statement) => s.kind === 'compound-assign' && is(s.target) && isOwn(s.value)
   let others = -body.statements.filter(isStep).length
   walk(body, {

@@ -87,7 +87,7 @@ function constructText(writer: FunctionWriter, type: Type, parts: readonly CxxEx
 function convertText(writer: FunctionWriter, value: Expression, type: Type): CxxExpression {
   const { names } = writer.context
   const written = writer.value(value)
-  const from = value.type!
+  const from = value.type
   const { scalar } = type as Extract<Type, { kind: 'scalar' | 'vector' | 'matrix' }>
   const target = writer.type({ kind: 'scalar', scalar })
   if (type.kind === 'scalar' && from.kind === 'scalar') {
@@ -112,7 +112,7 @@ function indexValueText(
     { expression: base, text: () => writer.value(base) },
     { expression: index, text: () => unsignedText(writer, index) },
   ]) as [CxxExpression, CxxExpression]
-  const type = base.type!
+  const type = base.type
   if (type.kind === 'vector') return call(names.prelude('component'), [of, at])
   const known = literalInteger(index)
   const length = elementCount(type)!
@@ -131,7 +131,7 @@ function swizzleText(
 ): CxxExpression {
   let of = writer.value(base)
   if (components.length === 1) return member(of, componentName(components[0]!))
-  if (of.form !== 'simple') of = simple(writer.temporary(base.type!, of.text))
+  if (of.form !== 'simple') of = simple(writer.temporary(base.type, of.text))
   return call(
     writer.type(type),
     components.map((c) => member(of, componentName(c))),
@@ -224,10 +224,10 @@ export function infixOperand(
 ): CxxExpression | undefined {
   const { names } = writer.context
   const { operator } = e
-  const type = e.kind === 'binary' ? e.left.type! : e.target.type
+  const type = e.kind === 'binary' ? e.left.type : e.target.type
   const rightValue = rightOf(e)
-  if (type.kind === 'matrix' || rightValue.type!.kind === 'matrix') return right
-  if (type.kind === 'vector' || rightValue.type!.kind === 'vector') {
+  if (type.kind === 'matrix' || rightValue.type.kind === 'matrix') return right
+  if (type.kind === 'vector' || rightValue.type.kind === 'vector') {
     names.prelude(`vector_operator_${operatorFunctions[operator]}`)
     return right
   }

@@ -167,7 +167,7 @@ export class FunctionWriter {
       const written = text()
       if (i > last || isFixed(expression) || expression.kind === 'address-of') return written
       const quiet = !effects.reads(expression) && !effects.writes(expression)
-      if (quiet || (i === last && restIsFixed) || expression.type === undefined) return written
+      if (quiet || (i === last && restIsFixed)) return written
       return simple(this.temporary(expression.type, written.text))
     })
   }

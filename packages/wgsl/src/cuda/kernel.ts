@@ -14,7 +14,9 @@ export interface CudaOptions {
    * host memory. Once either word is nonzero, every invocation in such a loop leaves the kernel within about
    * 100 ms, without further effects; the output is then undefined. Barriers and subgroup operations treat an
    * invocation that has left as arrived. With `start`, for a kernel that is known to end, each invocation
-   * checks the word once, at its beginning. Default false.
+   * checks the word once, at its beginning; the parameter is then `stop-word-or-null`, and null means that
+   * nothing stops the launch. (With `indirect`, every invocation also checks between workgroups, and needs the
+   * word.) Default false.
    */
   readonly stoppable?: boolean | 'start' | undefined
   /**
@@ -39,6 +41,8 @@ export interface CudaParameter {
     | 'uniform'
     | 'trap-record'
     | 'stop-word'
+    /** Like 'stop-word', or null where nothing stops the kernel. */
+    | 'stop-word-or-null'
     | 'workgroup-counts'
     | 'most-workgroups'
   /** The parameter's name in the source. */

@@ -112,6 +112,7 @@ describe('a stoppable kernel checks its stop word', () => {
     const long = 'for (var k = i; k < n; k += 64u) { out[k] += 1u; }'
     expect(looks(long, { stoppable: 'start' })).toEqual(['  look_first(stop_word);'])
     expect(emit(long, { stoppable: 'start' }).isStoppable).toBe(true)
+    expect(emit(long, { stoppable: 'start' }).parameters.at(-1)).toMatchObject({ kind: 'stop-word-or-null' })
     const short = 'for (var k = 0u; k < 100u; k++) { out[k] = 1u; }'
     expect(emit(short, { stoppable: 'start' }).source).toBe(emit(short, { stoppable: false }).source)
     expect(emit(short, { stoppable: 'start' }).isStoppable).toBe(true)
@@ -208,4 +209,21 @@ describe.skipIf(!hasProgram('g++'))('endless kernels on the CPU (needs g++)', ()
       expect(result).toHaveProperty('buffers')
     },
   )
+  it('run to the end without a stop word, if they check it only where they begin', async () => {
+    const inputs = test.replace('workgroups=3,2,1', 'workgroups=1,1,1').replace('values(1)', 'values(256)')
+    const body = 'for (var k = i; k < n; k += 64u) { out[k] = 7u; }'
+    const terminating = kernelCase('start', `${inputs}${head('64')} { ${body} }`)
+    const kernel = emitCuda(terminating.module, {
+      bounds: 'clamp',
+      lineDirectives: false,
+      stoppable: 'start',
+    })
+    const program = await buildCpuProgram([kernel])
+    const jobs = [cpuJob(terminating, kernel, 0), cpuJob(terminating, kernel, 0, true)]
+    const outputs = (await program.run(jobs)).map((result) => {
+      const bytes = 'buffers' in result ? result.buffers[0]! : new Uint8Array()
+      return [...new Set(new Uint32Array(bytes.slice().buffer))]
+    })
+    expect(outputs).toEqual([[7], [0]])
+  })
 })

@@ -185,7 +185,7 @@ function writeChunks(
 function moreRoundsText(writer: FunctionWriter, { low, high, isStrict, step }: LoopApproach): string {
   const side = (e: Expression) => {
     const text = writer.value(e)
-    const isSigned = e.type?.kind === 'scalar' && e.type.scalar === 'i32'
+    const isSigned = e.type.kind === 'scalar' && e.type.scalar === 'i32'
     return operand(isSigned ? cast('unsigned', text) : text)
   }
   const apart = `${side(high)} - ${side(low)}${isStrict ? ' - 1u' : ''}`

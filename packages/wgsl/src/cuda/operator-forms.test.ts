@@ -139,7 +139,7 @@ function atomics(name: 'i32' | 'u32', form: string): string[] {
 }
 
 it.skipIf(!hasProgram('g++'))(
-  'every operator is C++ as every argument of every built-in function, and wherever else a value stands (needs g++)',
+  'every operator is C++ as every argument of every built-in function, and wherever else a value may be (needs g++)',
   { timeout: 600_000 },
   () => {
     const workgroup = 'var<workgroup> atomic_i32: atomic<i32>; var<workgroup> atomic_u32: atomic<u32>;'

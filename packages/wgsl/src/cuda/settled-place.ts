@@ -35,7 +35,7 @@ export function hasWritingOperand(writer: FunctionWriter, place: Place): boolean
 /** The expression as a constant that no later statement can change. */
 function settledValue(writer: FunctionWriter, e: Expression, name: string): Expression {
   if (isFixed(e)) return e
-  const type = e.type!
+  const type = e.type
   const value: Expression = {
     kind: 'value',
     value: { kind: 'let-value', id: writer.context.nextTemporaryId++, name, type, loc: e.loc },

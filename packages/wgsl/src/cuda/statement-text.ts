@@ -1,8 +1,8 @@
-import { builtinFacts } from '../builtin-functions.ts'
-import type { CompoundAssign, Expression, Place, Statement, Switch } from '../ir.ts'
+import type { CompoundAssign, Evaluated, Expression, Place, Statement, Switch } from '../ir.ts'
 import { scalarType } from '../types.ts'
 import { moduleVariableOf, operandsOf, viewOf } from '../walk.ts'
-import { atomicText } from './builtin-text.ts'
+import { memoryCallText, plainCallText } from './builtin-text.ts'
+import { callText } from './call-text.ts'
 import { type CxxExpression, call, operand, simple } from './cxx-expression.ts'
 import { infixOperand, operationText } from './expression-text.ts'
 import { type FunctionWriter, isFixed } from './function-writer.ts'
@@ -10,7 +10,6 @@ import { literalText } from './literals.ts'
 import { writeFor, writeLoop } from './loop-text.ts'
 import { guarded, type PlaceText, placeText, targetText } from './place-text.ts'
 import { settled } from './settled-place.ts'
-import { subgroupMatrixText } from './subgroup-matrix-text.ts'
 import { hasPadding, zeroText } from './type-text.ts'
 
 /** Writes a statement. */
@@ -63,16 +62,19 @@ export function writeStatement(writer: FunctionWriter, s: Statement): void {
   }
 }
 
-function writeEvaluate(writer: FunctionWriter, e: Expression): void {
-  if (e.kind === 'builtin-call' && e.type === undefined && builtinFacts[e.name].pointer !== undefined) {
-    const { value, guards } = builtinFacts[e.name].isAtomic
-      ? atomicText(writer, e)
-      : subgroupMatrixText(writer, e)
-    writer.line(`${guards.length === 0 ? '' : `if (${guards.join(' && ')}) `}${value.text};`)
+function writeEvaluate(writer: FunctionWriter, e: Evaluated): void {
+  if (e.type !== undefined) {
+    const value = writer.value(e)
+    writer.simple(e.kind === 'call' || e.kind === 'builtin-call' ? value.text : `(void)${operand(value)}`)
     return
   }
-  const value = writer.value(e)
-  writer.simple(e.kind === 'call' || e.kind === 'builtin-call' ? value.text : `(void)${operand(value)}`)
+  const memoryCall = e.kind === 'call' ? undefined : memoryCallText(writer, e)
+  if (memoryCall === undefined)
+    writer.simple((e.kind === 'call' ? callText(writer, e) : plainCallText(writer, e)).text)
+  else {
+    const { value, guards } = memoryCall
+    writer.line(`${guards.length === 0 ? '' : `if (${guards.join(' && ')}) `}${value.text};`)
+  }
 }
 
 function declarationText(writer: FunctionWriter, s: Extract<Statement, { kind: 'let' | 'var' }>): string {
@@ -108,7 +110,7 @@ function writeAssign(writer: FunctionWriter, target: Place, value: Expression): 
     // The indices of the target are evaluated before the value, which could change them.
     const place = targetText(writer, settled(writer, target))
     const written = writer.value(value)
-    const kept = simple(writer.temporary(value.type!, written.text))
+    const kept = simple(writer.temporary(value.type, written.text))
     writeStore(writer, target, place, kept)
     return
   }
@@ -134,7 +136,7 @@ function writeCompound(writer: FunctionWriter, s: CompoundAssign): void {
   // The effects of the value take place even if the store does not.
   if (writes) left = simple(writer.temporary(type, guarded(place.guards, left, type, writer).text))
   let right = writer.value(s.value)
-  if (writes && place.guards.length > 0) right = simple(writer.temporary(s.value.type!, right.text))
+  if (writes && place.guards.length > 0) right = simple(writer.temporary(s.value.type, right.text))
   if (left === lvalue && place.guards.length === 0 && isPlain(s) && infixOperand(writer, s, right) === right)
     writer.simple(`${operand(lvalue)} ${s.operator}= ${right.text}`)
   else writeStore(writer, s.target, place, operationText(writer, s, left, right))
@@ -180,7 +182,7 @@ function writeIf(writer: FunctionWriter, s: Extract<Statement, { kind: 'if' }>):
 }
 
 function writeSwitch(writer: FunctionWriter, s: Switch): void {
-  const type = s.selector.type!
+  const type = s.selector.type
   const scalar = type.kind === 'scalar' ? type : scalarType('i32')
   writer.line(`switch (${writer.value(s.selector).text}) {`)
   writer.indented(() => {

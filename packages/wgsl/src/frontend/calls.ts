@@ -182,7 +182,7 @@ function bitcast(scope: ExpressionScope, node: CallNode): Operand {
   if (value.kind === 'constant') {
     const constant = value
     const source = constant.type as ScalarType | VectorType
-    return scope.fold(at, type, [constant], ([known]) => bitcastConstant(known!, source, type))
+    return scope.fold(at, type, [constant], ([known]) => bitcastConstant(known, source, type))
   }
   return scope.runtime({ kind: 'bitcast', value: scope.expressionOf(value), type, loc: scope.loc(at) }, at)
 }

@@ -55,7 +55,7 @@ function convertTo(
   if (arg.kind === 'constant') {
     const from = scalarOf(arg.type)!
     const each = (v: Value): Value => (Array.isArray(v) ? v.map(each) : convertScalar(v, from, type.scalar))
-    return scope.fold(at, type, [arg], ([known]) => each(known!))
+    return scope.fold(at, type, [arg], ([known]) => each(known))
   }
   return scope.runtime({ kind: 'convert', value: scope.expressionOf(arg), type, loc: scope.loc(at) }, at)
 }
@@ -77,7 +77,7 @@ function constructVector(
     }
     const value = scope.convert(first, scalar, `the component of ${typeName(type)}`)
     if (value.kind === 'constant') {
-      return scope.fold(at, type, [value], ([known]) => new Array<Value>(type.size).fill(known!))
+      return scope.fold(at, type, [value], ([known]) => new Array<Value>(type.size).fill(known))
     }
     return scope.runtime({ kind: 'splat', value: scope.expressionOf(value), type, loc: scope.loc(at) }, at)
   }

@@ -31,7 +31,7 @@ function assertExpression(e: Expression): undefined {
   assertConcrete(e.type)
   expect(e.loc.line).toBeGreaterThan(0)
   if (e.kind === 'binary' && !['*', '<<', '>>'].includes(e.operator)) {
-    const [l, r] = [e.left.type!, e.right.type!]
+    const [l, r] = [e.left.type, e.right.type]
     if (l.kind === r.kind) expect(l).toBe(r)
   }
   if (e.kind === 'load') {

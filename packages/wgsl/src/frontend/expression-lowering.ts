@@ -75,7 +75,7 @@ function unary(scope: ExpressionScope, { operator, value: inner, at }: UnaryNode
   const type = unaryType(operator, value.type)
   if (type === undefined) throw scope.error(at, `'${operator}' does not apply to ${typeName(value.type)}`)
   if (value.kind === 'constant') {
-    return scope.fold(at, type, [value], ([known]) => unaryValue(operator, known!, type))
+    return scope.fold(at, type, [value], ([known]) => unaryValue(operator, known, type))
   }
   const expression = scope.expressionOf(value)
   return scope.runtime(

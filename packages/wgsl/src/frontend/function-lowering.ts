@@ -131,12 +131,7 @@ export class FunctionLowering extends FunctionScope {
       this.declaration.parameters.indexOf(node)
     ]!
     const loc = this.loc(at)
-    const make = (
-      made: string,
-      type: Type,
-      list: readonly AttributeNode[],
-      where: number,
-    ): Expression & { type: Type } => {
+    const make = (made: string, type: Type, list: readonly AttributeNode[], where: number): Expression => {
       const builtin = this.#builtin(made, type, list, where)
       return { kind: 'value', value: this.#newParameter(made, type, builtin, loc), type, loc }
     }

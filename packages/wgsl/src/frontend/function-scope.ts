@@ -129,7 +129,7 @@ export class FunctionScope extends ExpressionScope {
   }
 
   /** Emits a let and declares its name. */
-  declareLet(name: string, at: number, value: Expression & { type: Type }): void {
+  declareLet(name: string, at: number, value: Expression): void {
     const expression = this.emitLet(name, at, value)
     this.declare(name, at, (use) => ({
       kind: 'runtime',
@@ -140,7 +140,7 @@ export class FunctionScope extends ExpressionScope {
   }
 
   /** Emits a let and returns the expression that reads it. */
-  emitLet(name: string, at: number, value: Expression & { type: Type }): Expression & { type: Type } {
+  emitLet(name: string, at: number, value: Expression): Expression {
     const loc = this.loc(at)
     const { type } = value
     const variable = { kind: 'let-value' as const, id: this.module.newId(), name, type, loc }

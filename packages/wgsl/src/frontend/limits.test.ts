@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { lower, parseWgsl, WgslError } from '../index.ts'
+import { lower, parseWgsl, reflect, WgslError } from '../index.ts'
 import { openDawnOracle } from '../testing/dawn-oracle.ts'
 import {
   maximumArrayLength,
@@ -163,6 +163,15 @@ describe('limits', () => {
     const compile = (n: number) => lower(parseWgsl(source(n)))
     expect(() => compile(largest)).not.toThrow()
     expect(() => compile(largest + 1)).toThrow(WgslError)
+  })
+
+  it('do not apply to what a phony assignment refers to, because no value is made of it', () => {
+    const length = words + 4
+    const declared = (name: string) => `var<workgroup> ${name}: array<array<u32, ${length}>, 2>;`
+    const source = `${declared('a')} ${declared('b')} ${main('let i = 1; _ = a; let p = &b; _ = (*p)[i];')}`
+    expect(reflect(lower(parseWgsl(source))).workgroupMemoryByteLength).toBe(4 * 4 * length)
+    const loaded = `${declared('a')} ${main('_ = workgroupUniformLoad(&a);')}`
+    expect(() => lower(parseWgsl(loaded))).toThrow(/above the limit of 65536/)
   })
 
   it.skipIf(dawn === undefined)('are those of Dawn (needs npm webgpu)', async () => {

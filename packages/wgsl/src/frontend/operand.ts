@@ -1,4 +1,4 @@
-import type { Access, AddressSpace, Expression, Place, PointerType, Type } from '../ir.ts'
+import type { Access, AddressSpace, BuiltinCall, Call, Expression, Place, PointerType, Type } from '../ir.ts'
 import type { Value } from './constant-value.ts'
 
 /** A const-expression or, with `override`, an override-expression; its type may be abstract. */
@@ -42,7 +42,7 @@ export interface PointerOperand {
 /** The call of a function that returns nothing. */
 export interface NothingOperand {
   readonly kind: 'nothing'
-  readonly expression: Expression
+  readonly expression: BuiltinCall<undefined> | Call<undefined>
   readonly at: number
 }
 

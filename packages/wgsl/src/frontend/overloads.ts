@@ -102,12 +102,11 @@ function match(signature: Signature, args: readonly Type[], concrete: boolean): 
   )
   if (scalars.length > 0 && scalar === undefined) return undefined
   const typeOf = (parameter: string, arg: Type): Type | undefined => {
-    if (parameter === 'S') return anyScalar(scalar!)
     if (parameter === 'I')
       return arg === i32Type || arg === u32Type ? arg : converts(arg, u32Type) ? u32Type : undefined
-    if (parameter in shapes) return withScalar(shape!, scalar!)
+    if (parameter in shapes) return typeIn(parameter, shape, scalar)
     const colon = parameter.indexOf(':')
-    return colon > 0 ? withScalar(shape!, parameter.slice(colon + 1) as AnyScalar) : plainTypes.get(parameter)
+    return colon > 0 ? typeIn('T', shape, parameter.slice(colon + 1) as AnyScalar) : plainTypes.get(parameter)
   }
   const types: Type[] = []
   for (const [i, parameter] of parameters.entries()) {
@@ -118,15 +117,20 @@ function match(signature: Signature, args: readonly Type[], concrete: boolean): 
   return { parameters: types, result: resultOf(result, shape, scalar) }
 }
 
+/** The type that a letter of a signature stands for: S is the scalar, every other one has the shape too. */
+function typeIn(letter: string, shape: Type | undefined, scalar: AnyScalar | undefined): Type | undefined {
+  if (scalar === undefined) return undefined
+  return letter === 'S' ? anyScalar(scalar) : shape && withScalar(shape, scalar)
+}
+
 function resultOf(result: string, shape: Type | undefined, scalar: AnyScalar | undefined): Type | undefined {
-  if (result === 'S') return anyScalar(scalar!)
-  if (result in shapes) return withScalar(shape!, scalar!)
+  if (result in shapes) return typeIn(result, shape, scalar)
   if (result === 'Mt')
-    return shape!.kind === 'matrix' ? matrixType(shape!.rows, shape!.columns, scalar as 'f32') : undefined
+    return shape?.kind === 'matrix' ? matrixType(shape.rows, shape.columns, scalar as 'f32') : undefined
   if (result !== 'frexp' && result !== 'modf') return plainTypes.get(result)
-  const type = withScalar(shape!, scalar!)
-  const exponent = scalar === 'abstract-float' ? 'abstract-int' : 'i32'
-  return resultStruct(result, type, result === 'frexp' ? withScalar(shape!, exponent) : type)
+  const type = typeIn('T', shape, scalar)
+  const exponent = typeIn('T', shape, scalar === 'abstract-float' ? 'abstract-int' : 'i32')
+  return type && exponent && resultStruct(result, type, result === 'frexp' ? exponent : type)
 }
 
 /** For error messages: how a function may be called. */

@@ -17,9 +17,14 @@ import { parseBlock } from './statement-parser.ts'
 
 /** The extensions of `enable`; the features that they add are checked where they are used. */
 const enableNames = new Set([
-  ...['f16', 'subgroups', 'subgroup_size_control', 'atomic_vec2u_min_max'],
+  'f16',
+  'subgroups',
+  'subgroup_size_control',
+  'atomic_vec2u_min_max',
   'chromium_experimental_subgroup_matrix',
-  ...['clip_distances', 'dual_source_blending', 'primitive_index'],
+  'clip_distances',
+  'dual_source_blending',
+  'primitive_index',
 ])
 
 /**
@@ -27,19 +32,20 @@ const enableNames = new Set([
  * enabled.
  */
 const languageFeatures = new Set([
-  ...[
-    'readonly_and_readwrite_storage_textures',
-    'packed_4x8_integer_dot_product',
-    'pointer_composite_access',
-  ],
-  ...[
-    'unrestricted_pointer_parameters',
-    'uniform_buffer_standard_layout',
-    'subgroup_id',
-    'subgroup_uniformity',
-  ],
-  ...['linear_indexing', 'texture_and_sampler_let', 'texture_formats_tier1', 'swizzle_assignment'],
-  ...['fragment_depth', 'immediate_address_space', 'buffer_view'],
+  'readonly_and_readwrite_storage_textures',
+  'packed_4x8_integer_dot_product',
+  'pointer_composite_access',
+  'unrestricted_pointer_parameters',
+  'uniform_buffer_standard_layout',
+  'subgroup_id',
+  'subgroup_uniformity',
+  'linear_indexing',
+  'texture_and_sampler_let',
+  'texture_formats_tier1',
+  'swizzle_assignment',
+  'fragment_depth',
+  'immediate_address_space',
+  'buffer_view',
 ])
 
 /** The attributes that declarations accept. */

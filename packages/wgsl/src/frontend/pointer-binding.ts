@@ -43,14 +43,14 @@ export function pathOf({ place }: PointerOperand): { binding: PointerBinding; in
       case 'index-place': {
         const base = collect(p.base)
         const index = passed(p.index)
-        steps.push(`[${typeName(p.index.type!)}]`)
+        steps.push(`[${typeName(p.index.type)}]`)
         return (parameters) => ({ ...p, base: base(parameters), index: index(parameters) })
       }
       case 'view-place': {
         const base = collect(p.base)
         const offset = passed(p.offset)
         const size = p.size && passed(p.size)
-        const types = [p.offset, ...(p.size ? [p.size] : [])].map((e) => typeName(e.type!))
+        const types = [p.offset, ...(p.size ? [p.size] : [])].map((e) => typeName(e.type))
         steps.push(`<${typeName(p.type)}>(${types.join(',')})`)
         return (parameters) => ({
           ...p,
@@ -65,7 +65,7 @@ export function pathOf({ place }: PointerOperand): { binding: PointerBinding; in
   }
   const build = collect(place)
   return {
-    binding: { key: steps.join(''), indexTypes: indices.map((i) => i.type!), place: build },
+    binding: { key: steps.join(''), indexTypes: indices.map((i) => i.type), place: build },
     indices,
   }
 }

@@ -32,6 +32,7 @@ import {
   type ConstantOperand,
   isConstExpression,
   type Operand,
+  type ReferenceOperand,
   type RuntimeOperand,
   type ValueOperand,
 } from './operand.ts'
@@ -138,17 +139,16 @@ export class ExpressionScope {
   }
 
   /** A runtime operand. */
-  runtime(expression: Expression & { type: Type }, at: number): RuntimeOperand {
+  runtime(expression: Expression, at: number): RuntimeOperand {
     this.checkValueSize(expression.type, at)
     return { kind: 'runtime', type: expression.type, expression, at }
   }
 
   /** The operand for the result of a call. */
   called(call: BuiltinCall | Call, at: number): Operand {
-    const { type } = call
-    return type === undefined
-      ? { kind: 'nothing', expression: call, at }
-      : this.runtime(call as Expression & { type: Type }, at)
+    return call.type === undefined
+      ? { kind: 'nothing', expression: call as BuiltinCall<undefined> | Call<undefined>, at }
+      : this.runtime(call as BuiltinCall<Type> | Call<Type>, at)
   }
 
   /** Checks that a runtime value does not exceed the size limit. */
@@ -164,11 +164,11 @@ export class ExpressionScope {
    * Evaluates an operation on constants and adds the position to its errors. The result is unknown if a value
    * is unknown.
    */
-  fold(
+  fold<const Operands extends readonly ConstantOperand[]>(
     at: number,
     type: Type,
-    operands: readonly ConstantOperand[],
-    evaluate: (values: readonly Value[]) => Value,
+    operands: Operands,
+    evaluate: (values: { readonly [I in keyof Operands]: Value }) => Value,
   ): ConstantOperand {
     let override = false
     const values: Value[] = []
@@ -178,7 +178,7 @@ export class ExpressionScope {
     }
     if (values.length < operands.length) return this.constantOperand(at, type, undefined, true)
     try {
-      return this.constantOperand(at, type, evaluate(values), override)
+      return this.constantOperand(at, type, evaluate(values as { [I in keyof Operands]: Value }), override)
     } catch (error) {
       if (!(error instanceof ConstantError)) throw error
       this.rejectValue(at, error.message, override)
@@ -192,14 +192,20 @@ export class ExpressionScope {
       case 'nothing':
         throw this.error(operand.at, 'the function returns no value, so its call cannot be used as one')
       case 'reference': {
-        const { type, place, access, at } = operand
-        if (access === 'write') throw this.error(at, 'a write-only variable cannot be read')
-        if (!isConstructible(type)) throw this.error(at, `a value of type ${typeName(type)} cannot be loaded`)
-        return this.runtime({ kind: 'load', place, type, loc: this.loc(at) }, at)
+        const loaded = this.load(operand)
+        this.checkValueSize(loaded.type, loaded.at)
+        return loaded
       }
       default:
         return operand
     }
+  }
+
+  /** The load of a reference, of any size. */
+  load({ type, place, access, at }: ReferenceOperand): RuntimeOperand {
+    if (access === 'write') throw this.error(at, 'a write-only variable cannot be read')
+    if (!isConstructible(type)) throw this.error(at, `a value of type ${typeName(type)} cannot be loaded`)
+    return { kind: 'runtime', type, expression: { kind: 'load', place, type, loc: this.loc(at) }, at }
   }
 
   /** The name of an operand's type, or words for an operand that has none. */
@@ -217,16 +223,16 @@ export class ExpressionScope {
     if (value.kind !== 'constant' || !converts(value.type, type)) {
       throw this.error(operand.at, `${what} is of type ${typeName(value.type)}, not ${typeName(type)}`)
     }
-    const converted = this.fold(value.at, type, [value], ([known]) => convertValue(known!, value.type, type))
+    const converted = this.fold(value.at, type, [value], ([known]) => convertValue(known, value.type, type))
     return { ...converted, declaration: value.declaration }
   }
 
   /** The IR of a value; abstract values get their default type. */
-  expressionOf(operand: Operand): Expression & { type: Type } {
+  expressionOf(operand: Operand): Expression {
     const value = this.value(operand)
     switch (value.kind) {
       case 'runtime':
-        return value.expression as Expression & { type: Type }
+        return value.expression
       case 'pointer': {
         const { space, store, access } = value.type
         const type = pointerType(space, withoutOverride(store), access)
@@ -241,7 +247,7 @@ export class ExpressionScope {
         if (value.value === undefined || sizeOf(type) > maximumValueByteLength)
           return { kind: 'zero', type, loc }
         const known = value.value
-        const made = () => valueExpression(known, type, loc) as Expression & { type: Type }
+        const made = () => valueExpression(known, type, loc)
         if (value.declaration === undefined || (type.kind !== 'array' && type.kind !== 'struct'))
           return made()
         const constant: Constant = this.module.constantFor(value.declaration, type, made)
@@ -253,7 +259,7 @@ export class ExpressionScope {
   }
 
   /** The IR of a value converted to a type. */
-  expressionAs(operand: Operand, type: Type, what: string): Expression & { type: Type } {
+  expressionAs(operand: Operand, type: Type, what: string): Expression {
     return this.expressionOf(this.convert(operand, type, what))
   }
 
@@ -336,7 +342,7 @@ export class ExpressionScope {
       // This is an error for any value of the override.
       if (a.override && !b.override) this.#checkRight(operator, a.type, b, at)
       const type = isConst ? types.result : concreteOf(types.result)
-      return this.fold(at, type, [a, b], ([x, y]) => binaryValue(operator, x!, a.type, y!, b.type))
+      return this.fold(at, type, [a, b], ([x, y]) => binaryValue(operator, x, a.type, y, b.type))
     }
     if (b.kind === 'constant') this.#checkRight(operator, a.type, b, at)
     const type = concreteOf(types.result) as ScalarType | VectorType

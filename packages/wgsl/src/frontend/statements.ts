@@ -175,7 +175,7 @@ function freeze(f: FunctionScope, place: Place, name: string, at: number): Place
 
 function frozen(f: FunctionScope, value: Expression, name: string, at: number): Expression {
   const fixed = value.kind === 'literal' || value.kind === 'value'
-  return fixed ? value : f.emitLet(name, at, value as Expression & { type: Type })
+  return fixed ? value : f.emitLet(name, at, value)
 }
 
 function lowerVar(
@@ -210,7 +210,9 @@ function lowerAssign(f: FunctionScope, node: AssignNode): void {
   const { target: targetNode, operator, value: valueNode, at } = node
   const loc = f.loc(at)
   if (targetNode === undefined) {
-    const value = f.value(f.expression(valueNode))
+    const operand = f.expression(valueNode)
+    // No value is made of what a reference refers to, so its size is not limited.
+    const value = operand.kind === 'reference' ? f.load(operand) : f.value(operand)
     if (value.kind !== 'pointer') checkArrayLengths(f, value.type, at)
     // For a pointer, the indices on its path are evaluated.
     const evaluated =

@@ -70,7 +70,7 @@ it('types vectors, matrices, arrays and structures, atomics and mixed structures
     expect(text).toContain(line)
 })
 
-it('exports several entry points by name, also by names that no variable may have', () => {
+it('exports several entry points by name, even by names that no variable may have', () => {
   const text = kernelModule(
     '@compute @workgroup_size(1) fn first() {} @compute @workgroup_size(1) fn eval() {}',
     'two.wgsl',

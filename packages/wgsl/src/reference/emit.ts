@@ -2,6 +2,7 @@ import { builtinFacts } from '../builtin-functions.ts'
 import { isCollective } from '../collectives.ts'
 import type {
   BuiltinCall,
+  Evaluated,
   Expression,
   IrFunction,
   IrModule,
@@ -184,7 +185,7 @@ class FunctionEmitter implements PlaceWriter {
       case 'compound-assign': {
         const place = placeText(this, s.target, 'load-store')
         const [old, value] = [this.temporary(), this.temporary()]
-        const result = binaryText(this.#name, s.operator, old, value, s.target.type, s.value.type!)
+        const result = binaryText(this.#name, s.operator, old, value, s.target.type, s.value.type)
         const load = mayReplaceMemory(s.value) ? place.load : place.raw
         return `${place.prepare}${old} = ${load}; ${value} = ${this.#operands([s.value])[0]}; ${place.store(result)};`
       }
@@ -250,11 +251,11 @@ class FunctionEmitter implements PlaceWriter {
   // expressions
 
   /** JavaScript of an expression's value; composites share no memory. */
-  value(e: Expression): string {
+  value(e: Evaluated): string {
     return this.instrumentation.value(e, this.#valueText(e))
   }
 
-  #valueText(e: Expression): string {
+  #valueText(e: Evaluated): string {
     switch (e.kind) {
       case 'literal':
         return Object.is(e.value, -0) ? '-0' : String(e.value)
@@ -269,9 +270,9 @@ class FunctionEmitter implements PlaceWriter {
       case 'construct':
         return this.#construct(e.args, e.type)
       case 'convert':
-        return convertText(this.#name, this.#operands([e.value])[0]!, e.value.type!, scalarOf(e.type))
+        return convertText(this.#name, this.#operands([e.value])[0]!, e.value.type, scalarOf(e.type))
       case 'bitcast':
-        return `R.bitcast(${this.value(e.value)}, '${scalarOf(e.value.type!)}', '${scalarOf(e.type)}', ${e.type.kind === 'vector' ? e.type.size : 1})`
+        return `R.bitcast(${this.value(e.value)}, '${scalarOf(e.value.type)}', '${scalarOf(e.type)}', ${e.type.kind === 'vector' ? e.type.size : 1})`
       case 'value':
         return copyText(`v${e.value.id}`, e.type)
       case 'constant':
@@ -286,7 +287,7 @@ class FunctionEmitter implements PlaceWriter {
         return copyText(`${this.#borrow(e.base)}[${e.member.index}]`, e.type)
       case 'index':
         return copyText(
-          `${mayReplaceMemory(e.index) ? this.value(e.base) : this.#borrow(e.base)}[${this.instrumentation.clamped(e, this.value(e.index), String(lengthOf(e.base.type!)))}]`,
+          `${mayReplaceMemory(e.index) ? this.value(e.base) : this.#borrow(e.base)}[${this.instrumentation.clamped(e, this.value(e.index), String(lengthOf(e.base.type)))}]`,
           e.type,
         )
       case 'swizzle':
@@ -297,7 +298,7 @@ class FunctionEmitter implements PlaceWriter {
         return unaryText(this.#name, e.operator, this.#operands([e.value])[0]!, e.type)
       case 'binary': {
         const [leftValue, rightValue] = this.#operands([e.left, e.right]) as [string, string]
-        const [leftType, rightType] = [e.left.type!, e.right.type!]
+        const [leftType, rightType] = [e.left.type, e.right.type]
         return binaryText(this.#name, e.operator, leftValue, rightValue, leftType, rightType)
       }
       case 'logical':
@@ -328,7 +329,7 @@ class FunctionEmitter implements PlaceWriter {
    */
   #operands(operands: readonly Expression[]): string[] {
     const borrows = !operands.some(mayReplaceMemory)
-    return operands.map((e) => (borrows && isComposite(e.type!) ? this.#borrow(e) : this.value(e)))
+    return operands.map((e) => (borrows && isComposite(e.type) ? this.#borrow(e) : this.value(e)))
   }
 
   #addressOf(place: Place): string {
@@ -341,8 +342,8 @@ class FunctionEmitter implements PlaceWriter {
   #construct(args: readonly Expression[], type: Type): string {
     const values = type.kind === 'vector' ? this.#operands(args) : args.map((a) => this.value(a))
     if (type.kind === 'vector')
-      return `[${args.map((a, i) => (isComposite(a.type!) ? `...${values[i]}` : values[i])).join(', ')}]`
-    if (type.kind === 'matrix' && !isComposite(args[0]!.type!))
+      return `[${args.map((a, i) => (isComposite(a.type) ? `...${values[i]}` : values[i])).join(', ')}]`
+    if (type.kind === 'matrix' && !isComposite(args[0]!.type))
       return `R.columns([${values.join(', ')}], ${type.rows})`
     return `[${values.join(', ')}]`
   }
@@ -356,7 +357,7 @@ class FunctionEmitter implements PlaceWriter {
       return `(${prepare}${this.instrumentation.called(e)}yield { operation: '${name}', site: ${this.#siteOf(e)}, ${waiting} })`
     }
     if (together === 'subgroup') {
-      const operation = `${name} ${args[0] === undefined ? 'bool' : scalarOf(args[0].type!)}`
+      const operation = `${name} ${args[0] === undefined ? 'bool' : scalarOf(args[0].type)}`
       const values = args.map((a) => this.value(a)).join(', ')
       return `(${this.instrumentation.called(e)}yield { operation: '${operation}', site: ${this.#siteOf(e)}, args: [${values}] })`
     }
@@ -372,9 +373,9 @@ class FunctionEmitter implements PlaceWriter {
       return `(${called}yield, ${comma(place.prepare)}${value} = ${place.load}, ${called}yield, ${value})`
     }
     if (isAtomic) return this.#atomic(e)
-    const kind = scalarOf(args[0]!.type!)
+    const kind = scalarOf(args[0]!.type)
     if (componentFunction(name, kind) !== undefined) {
-      const types = args.map((a) => a.type!)
+      const types = args.map((a) => a.type)
       return componentText(this.#name, name, kind, this.#operands(args), types)
     }
     return `${this.#name(`R.whole['${name} ${kind}']`)}(${args.map((a) => this.value(a)).join(', ')})`
@@ -404,7 +405,7 @@ class FunctionEmitter implements PlaceWriter {
   #atomic(e: BuiltinCall): string {
     const place = this.#pointee(e.args[0]!)
     const kind =
-      e.args[0]!.type!.kind === 'pointer' ? scalarOf((e.args[0]!.type as { store: Type }).store) : 'u32'
+      e.args[0]!.type.kind === 'pointer' ? scalarOf((e.args[0]!.type as { store: Type }).store) : 'u32'
     const prepare = comma(place.prepare)
     if (e.name === 'atomicLoad') return `(${prepare}${place.load})`
     const value = this.temporary()

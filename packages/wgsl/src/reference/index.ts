@@ -1,3 +1,4 @@
+import { boundVariables } from '../bound-variables.ts'
 import type { ValueFunction } from '../builtin-functions.ts'
 import { subgroupSize } from '../collectives.ts'
 import type { Expression, Index, IndexPlace, IrModule, Type } from '../ir.ts'
@@ -90,7 +91,7 @@ export function compileReference(module: IrModule, options: ReferenceOptions = {
     },
   }
   const instantiate = instantiator(emitted.body)
-  const bound = module.variables.filter((v) => v.binding !== undefined)
+  const bound = boundVariables(module)
   const shared = module.variables.filter((v) => v.space === 'workgroup')
 
   return {
@@ -101,7 +102,7 @@ export function compileReference(module: IrModule, options: ReferenceOptions = {
       }
       const memory: BoundMemory[] = []
       for (const variable of bound) {
-        const key = `${variable.binding!.group}.${variable.binding!.binding}`
+        const key = `${variable.binding.group}.${variable.binding.binding}`
         const bytes = bindings.get(key)
         if (bytes === undefined) throw new TypeError(`nothing is bound to ${key} (${variable.name})`)
         memory[variable.id] = new BoundMemory(key, bytes, onAccess)

@@ -1,4 +1,4 @@
-import type { BuiltinCall, Expression, For, Index, IndexPlace, Place, Statement } from '../ir.ts'
+import type { BuiltinCall, Evaluated, Expression, For, Index, IndexPlace, Place, Statement } from '../ir.ts'
 import { isInteger } from '../types.ts'
 import { moduleVariableOf, type PlaceUse } from '../walk.ts'
 
@@ -53,7 +53,7 @@ export class Instrumentation {
     return this.observes ? `O.touched(${this.#node(place)}, [${path.join(', ')}], '${use}', inv); ` : ''
   }
 
-  value(e: Expression, text: string): string {
+  value(e: Evaluated, text: string): string {
     return this.observes && e.kind !== 'literal' && isInteger(e.type)
       ? `O.value(${this.#node(e)}, ${text})`
       : text

@@ -37,7 +37,7 @@ function accessText(writer: PlaceWriter, { name, args, type }: BuiltinCall): Sub
   const isLoad = name === 'subgroupMatrixLoad'
   const { place } = args[0] as Extract<Expression, { kind: 'address-of' }>
   const array = place.type as ArrayType
-  const matrix = writer.type(isLoad ? type! : args[2]!.type!)
+  const matrix = writer.type(isLoad ? type! : args[2]!.type)
   const memory = boundMemory(rootOf(place))
   const prepare: string[] = []
   const steps: (string | number)[] = []

@@ -49,8 +49,11 @@ async function open(): Promise<DawnOracle | undefined> {
   const { maxComputeWorkgroupStorageSize, maxComputeInvocationsPerWorkgroup } = adapter.limits
   const { maxComputeWorkgroupSizeX, maxComputeWorkgroupSizeY, maxComputeWorkgroupSizeZ } = adapter.limits
   const requiredLimits = {
-    ...{ maxComputeWorkgroupStorageSize, maxComputeInvocationsPerWorkgroup },
-    ...{ maxComputeWorkgroupSizeX, maxComputeWorkgroupSizeY, maxComputeWorkgroupSizeZ },
+    maxComputeWorkgroupStorageSize,
+    maxComputeInvocationsPerWorkgroup,
+    maxComputeWorkgroupSizeX,
+    maxComputeWorkgroupSizeY,
+    maxComputeWorkgroupSizeZ,
   }
   const device = await adapter.requestDevice({ requiredFeatures, requiredLimits })
   const oracle: DawnOracle = async (source, entryPoint, constants = {}) => {

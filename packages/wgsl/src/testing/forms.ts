@@ -4,6 +4,7 @@ import type {
   AddressSpace,
   BinaryOperator,
   BuiltinValue,
+  Evaluated,
   Expression,
   IrFunction,
   IrModule,
@@ -56,13 +57,34 @@ const spaces: Readonly<Record<AddressSpace, readonly PlaceUse[]>> = {
 }
 
 const operators: Readonly<Record<BinaryOperator, true>> = {
-  ...{ '+': true, '-': true, '*': true, '/': true, '%': true, '&': true, '|': true, '^': true },
-  ...{ '<<': true, '>>': true, '==': true, '!=': true, '<': true, '<=': true, '>': true, '>=': true },
+  '+': true,
+  '-': true,
+  '*': true,
+  '/': true,
+  '%': true,
+  '&': true,
+  '|': true,
+  '^': true,
+  '<<': true,
+  '>>': true,
+  '==': true,
+  '!=': true,
+  '<': true,
+  '<=': true,
+  '>': true,
+  '>=': true,
 }
 
 const typeKinds: Readonly<Record<Type['kind'], true>> = {
-  ...{ scalar: true, vector: true, matrix: true, atomic: true, array: true, struct: true },
-  ...{ pointer: true, buffer: true, 'subgroup-matrix': true },
+  scalar: true,
+  vector: true,
+  matrix: true,
+  atomic: true,
+  array: true,
+  struct: true,
+  pointer: true,
+  buffer: true,
+  'subgroup-matrix': true,
 }
 
 const scalarKinds: Readonly<Record<ScalarKind, true>> = {
@@ -171,11 +193,11 @@ function addWholeForms(found: Set<string>, module: IrModule): void {
   })
 }
 
-const isSubgroupOperation = (node: Statement | Expression | Place) =>
+const isSubgroupOperation = (node: Statement | Evaluated | Place) =>
   node.kind === 'builtin-call' && builtinFacts[node.name].together === 'subgroup'
 
 /** Functions of random kernels store through every pointer parameter. */
-const storesThroughPointer = (node: Statement | Expression | Place) =>
+const storesThroughPointer = (node: Statement | Evaluated | Place) =>
   node.kind === 'call' && node.args.some(({ kind }) => kind === 'address-of')
 
 function addType(found: Set<string>, type: Type | undefined): void {
@@ -236,7 +258,7 @@ class FormFinder {
     return undefined
   }
 
-  #leave(node: Statement | Expression): void {
+  #leave(node: Statement | Evaluated): void {
     switch (node.kind) {
       case 'for':
       case 'loop':
@@ -274,7 +296,7 @@ class FormFinder {
     }
   }
 
-  #expression(e: Expression): undefined {
+  #expression(e: Evaluated): undefined {
     this.#found.add(`expression ${e.kind}`)
     addType(this.#found, e.type)
     if (e.kind === 'binary') this.#found.add(`operator ${e.operator}`)

@@ -42,9 +42,18 @@ const excludedMutations = ['StringLiteral', 'ObjectLiteral', 'ArrayDeclaration',
 const nothing = () => {}
 const no = () => false
 const quiet = {
-  ...{ trace: nothing, debug: nothing, info: nothing, warn: nothing, error: nothing, fatal: nothing },
-  ...{ isTraceEnabled: no, isDebugEnabled: no, isInfoEnabled: no },
-  ...{ isWarnEnabled: no, isErrorEnabled: no, isFatalEnabled: no },
+  trace: nothing,
+  debug: nothing,
+  info: nothing,
+  warn: nothing,
+  error: nothing,
+  fatal: nothing,
+  isTraceEnabled: no,
+  isDebugEnabled: no,
+  isInfoEnabled: no,
+  isWarnEnabled: no,
+  isErrorEnabled: no,
+  isFatalEnabled: no,
 }
 
 /** Loads `file`, a path in `home`, with each of Stryker's mutants behind a switch. */

@@ -90,7 +90,9 @@ function run(file: string, results: string): Promise<string> {
     TANDEM_MUTATED: `src/${file}`,
     TANDEM_MUTANT_RESULTS: results,
     TANDEM_MUTANT_TESTS: isLong ? 'all' : 'few',
-    ...{ CI: '1', TANDEM_LONG: undefined, TANDEM_SHARD: undefined },
+    CI: '1',
+    TANDEM_LONG: undefined,
+    TANDEM_SHARD: undefined,
   }
   const line = [vitest, 'run', 'judge-mutants', '--config', 'mutation.vitest.config.ts']
   const child = spawn(process.execPath, line, { cwd: home, env, detached: true })

@@ -1,5 +1,15 @@
 import { type Analyses, analyse } from '../analysis/analyses.ts'
-import type { Expression, For, Index, IndexPlace, IrFunction, IrModule, Place, Statement } from '../ir.ts'
+import type {
+  Evaluated,
+  Expression,
+  For,
+  Index,
+  IndexPlace,
+  IrFunction,
+  IrModule,
+  Place,
+  Statement,
+} from '../ir.ts'
 import { typeName } from '../types.ts'
 
 type Facts = Pick<Analyses, 'ranges' | 'counters'>
@@ -103,7 +113,7 @@ function printStatement(s: Statement, indent = '', facts?: Facts): string {
 }
 
 /** Prints an expression. */
-function printExpression(e: Expression, facts?: Facts): string {
+function printExpression(e: Evaluated, facts?: Facts): string {
   const list = (args: readonly Expression[]) => args.map((a) => printExpression(a, facts)).join(', ')
   switch (e.kind) {
     case 'literal':

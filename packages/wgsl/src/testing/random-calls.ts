@@ -131,7 +131,11 @@ const positive = (x: string) => `(${x} + 1.0)`
  */
 function fixed(name: string, parameters: string, as: (call: string) => string = (call) => call): CallForm {
   const types: Record<string, RandomType> = {
-    ...{ u: u32, i: i32, b: bool, U: vectorOf('u32', 4), I: vectorOf('i32', 4) },
+    u: u32,
+    i: i32,
+    b: bool,
+    U: vectorOf('u32', 4),
+    I: vectorOf('i32', 4),
   }
   return {
     in: 'value',

@@ -59,7 +59,10 @@ function raceFinder() {
   const uses = new WeakMap<object, Map<string, { whole: Use; any: Use }>>()
   const nothing = () => {}
   const observer: ExecutionObserver = {
-    ...{ reached: nothing, value: nothing, indexed: nothing, left: nothing },
+    reached: nothing,
+    value: nothing,
+    indexed: nothing,
+    left: nothing,
     called(call, invocation) {
       if (isBarrier(call.name)) phases.set(invocation, (phases.get(invocation) ?? 0) + 1)
     },

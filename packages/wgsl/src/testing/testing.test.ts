@@ -9,7 +9,11 @@ const buffer = (
   fill: KernelBuffer['fill'],
   args: number[] = [],
 ): KernelBuffer => ({
-  ...{ name: 'data', scalar, count, fill, args },
+  name: 'data',
+  scalar,
+  count,
+  fill,
+  args,
 })
 const values = (b: KernelBuffer) => readBuffer(b, fillBuffer(b))
 

@@ -2,6 +2,7 @@ import { builtinFacts } from '../builtin-functions.ts'
 import type {
   BinaryOperator,
   Block,
+  Evaluated,
   Expression,
   IrFunction,
   IrModule,
@@ -156,7 +157,7 @@ class Verifier {
       case 'compound-assign':
         this.#target(s.target)
         this.#value(s.value)
-        this.#operands(s.operator, s.target.type, s.value.type!, s.target.type, s.loc)
+        this.#operands(s.operator, s.target.type, s.value.type, s.target.type, s.loc)
         return
       case 'evaluate':
         if (s.value.kind === 'call' || s.value.kind === 'builtin-call') this.#expression(s.value)
@@ -305,7 +306,6 @@ class Verifier {
   /** An expression that has a value, of the given type if one is given. */
   #value(e: Expression, type?: Type): void {
     this.#expression(e)
-    this.#check(e.type !== undefined, e.loc, 'only an evaluate statement takes a call without value')
     this.#check(e.kind !== 'address-of' && e.type.kind !== 'pointer', e.loc, 'pointers are only arguments')
     if (type !== undefined)
       this.#check(
@@ -323,7 +323,7 @@ class Verifier {
     this.#value(e)
   }
 
-  #expression(e: Expression): void {
+  #expression(e: Evaluated): void {
     if (e.type !== undefined) this.#type(e.type, e.loc)
     this.#check(e.loc.line >= 1 && e.loc.column >= 1, e.loc, 'every expression has a location')
     switch (e.kind) {
@@ -337,14 +337,14 @@ class Verifier {
         return
       case 'construct': {
         for (const a of e.args) this.#value(a)
-        const given = e.args.map((a) => a.type!)
+        const given = e.args.map((a) => a.type)
         this.#check(hasParts(e.type, given), e.loc, 'the parts of a construct make up its type')
         return
       }
       case 'convert':
         this.#value(e.value)
         this.#check(
-          e.value.type !== e.type && shape(e.value.type!) === shape(e.type),
+          e.value.type !== e.type && shape(e.value.type) === shape(e.type),
           e.loc,
           'a conversion changes scalars',
         )
@@ -352,7 +352,7 @@ class Verifier {
       case 'bitcast':
         this.#value(e.value)
         this.#check(
-          e.value.type !== e.type && sizeOf(e.value.type!) === sizeOf(e.type),
+          e.value.type !== e.type && sizeOf(e.value.type) === sizeOf(e.type),
           e.loc,
           'a bitcast keeps the size',
         )
@@ -386,7 +386,7 @@ class Verifier {
         return
       case 'swizzle': {
         this.#value(e.base)
-        const base = e.base.type!
+        const base = e.base.type
         this.#check(
           base.kind === 'vector' && e.components.every((c) => c < base.size),
           e.loc,
@@ -403,7 +403,7 @@ class Verifier {
       case 'binary':
         this.#value(e.left)
         this.#value(e.right)
-        this.#operands(e.operator, e.left.type!, e.right.type!, e.type, e.loc)
+        this.#operands(e.operator, e.left.type, e.right.type, e.type, e.loc)
         return
       case 'logical':
         this.#value(e.left, types.boolType)

@@ -3,7 +3,7 @@ import type {
   BuiltinCall,
   BuiltinValue,
   Call,
-  Expression,
+  Evaluated,
   LetValue,
   Location,
   Parameter,
@@ -73,7 +73,7 @@ export class ExpressionGraph {
   }
 
   /** The node of an expression's value, evaluated at `flow`. */
-  expression(e: Expression, flow: Node): Node {
+  expression(e: Evaluated, flow: Node): Node {
     switch (e.kind) {
       case 'literal':
       case 'constant':

@@ -134,7 +134,10 @@ export async function chooseProduct(
     stream === undefined && devices.length > 1 ? panelReason(shape.k, padded(shape.n)) : undefined,
   ]
   return {
-    ...{ ...chosen, blocking, split, panelColumns: panelColumns(shape.k, padded(shape.n)) },
+    ...chosen,
+    blocking,
+    split,
+    panelColumns: panelColumns(shape.k, padded(shape.n)),
     ...(stream && { stream }),
     reasons: reasons.filter((reason) => reason !== undefined),
   }

@@ -45,7 +45,7 @@ it('measures once for a class of shapes, stores the name, and frees everything',
   expect(tuning.size).toBe(1)
 })
 
-it('takes the shipped choice where no tile fits, where tuning is off, and for an empty product', async () => {
+it('takes the shipped choice if no tile fits, if tuning is off, and for an empty product', async () => {
   const tuning = new Map<string, string>()
   const small = await hardware(1000)
   expect(await tuneMatmul(small, small.devices[0]!, 'i32', shape, candidates, { tuning })).toBeUndefined()

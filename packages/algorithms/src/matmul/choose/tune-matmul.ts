@@ -36,7 +36,9 @@ export async function tuneMatmul(
   const key = tuningKey(
     { backend: group.backend, devices: [device] },
     {
-      ...{ algorithm: 'matmul', version: 3, sizes: { m, n, k } },
+      algorithm: 'matmul',
+      version: 3,
+      sizes: { m, n, k },
       traits: [type, `${shipped.parts} parts`],
     },
   )

@@ -111,7 +111,10 @@ export async function matmulHalf(group: DeviceGroup, given: HalfMatmulOptions): 
       algorithm: 'matmul',
       ...describeRun(group, run, { flops: 2 * m * n * k }, devices),
       shape: { m, n, k },
-      ...{ type: 'f16', resultType, mode: 'resident', body: blocking.body },
+      type: 'f16',
+      resultType,
+      mode: 'resident',
+      body: blocking.body,
       slices: ranges.map((range) => range.rows),
       prediction,
       reasons: [

@@ -102,7 +102,11 @@ export function recordHalf(
         parts,
       ],
       args: {
-        ...{ a, b, c: products, m: rows, n },
+        a,
+        b,
+        c: products,
+        m: rows,
+        n,
         k: body === 'tensor' ? padded.depth : k,
         k_chunk: depth,
       },

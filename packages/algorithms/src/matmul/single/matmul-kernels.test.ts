@@ -41,7 +41,7 @@ it('offers tiles that fit the device, each once, and the choice first', () => {
   }
 })
 
-it('uses large tiles for large products, small tiles for small ones, and no workgroup memory where there is too little', () => {
+it('uses large tiles for large products, small tiles for small ones, and no workgroup memory if there is too little', () => {
   expect(chooseBlocking(large, { m: 8192, n: 8192, k: 8192 }, 8192, { transposed: false })).toEqual({
     body: 'tiled',
     tileRows: 256,
@@ -55,7 +55,7 @@ it('uses large tiles for large products, small tiles for small ones, and no work
   ])
 })
 
-it('transposes A first where a device multiplies many rows by many columns and has the memory', () => {
+it('transposes A first if a device multiplies many rows by many columns and has the memory', () => {
   const transposed = { body: 'transposed', tileRows: 128, tileColumns: 128, parts: 1 }
   for (const size of [4096, 8192, 16384]) {
     const shape = { m: size, n: size, k: size }

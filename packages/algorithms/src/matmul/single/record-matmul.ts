@@ -290,7 +290,10 @@ function panelProducts<T extends MatmulType>(
     }
   }
   const left = leftRows(recorder, kernels, slice.view, {
-    ...{ device: slice.device, label, k, cStride: target.view.stride },
+    device: slice.device,
+    label,
+    k,
+    cStride: target.view.stride,
     needed: wideRows(target.view) && width % 4 === 0,
   })
   left.arrive(0, slice.rows)

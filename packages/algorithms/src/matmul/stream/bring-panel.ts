@@ -77,7 +77,8 @@ export function bringShares<T extends MatmulType>(
   const length = shares.length
   const moves = places.flatMap((to) =>
     (recorder.touches(to.device.ordinal) ? shares : own).map((share) => ({
-      ...{ to, share },
+      to,
+      share,
       step: (((share.index - to.index) % length) + length) % length,
     })),
   )

@@ -129,7 +129,9 @@ export function recordStreamedMatmul<T extends MatmulType>(
             label: 'parts of C',
           })
     return {
-      ...{ device, index, b },
+      device,
+      index,
+      b,
       ...range,
       host: { a: rowsOf(host.a, index, k), c: rowsOf(host.c, index, n) },
       a: times(plan.aBuffers, (i) => {

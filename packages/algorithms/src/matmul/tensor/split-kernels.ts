@@ -91,7 +91,12 @@ const partsSource = (label: string, body: string, access: Access) =>
 const productSource = (access: Access): CompileOptions => ({
   ...sourceOf(
     `product ${access}`,
-    ...[splitProductParams, stores[access], splitParts, splitRule, tensorPlace, splitProduct],
+    splitProductParams,
+    stores[access],
+    splitParts,
+    splitRule,
+    tensorPlace,
+    splitProduct,
   ),
   bounds: 'unchecked',
 })

@@ -97,7 +97,7 @@ describeOnBackends('matmul from f16 parts', (backend) => {
     }
   })
 
-  it('says so where a device has no tensor cores, and where memory is short', async () => {
+  it('says so if a device has no tensor cores, and if memory is short', async () => {
     const options = { m: 64, n: 64, k: 64, precision: 'split', warmup: 0, samples: 1 } as const
     if (
       await on(1, async (group) => {
@@ -162,7 +162,7 @@ describeOnBackends('matmul from f16 parts', (backend) => {
     })
   })
 
-  it('is exact where the sums are', async () => {
+  it('is exact if the sums are', async () => {
     await on(1, async (group) => {
       const shape = [5, 40, 140] as const
       const whole = (length: number, seed: number) => random(length, seed).map((x) => Math.round(x * 1000))
@@ -173,7 +173,7 @@ describeOnBackends('matmul from f16 parts', (backend) => {
     })
   })
 
-  it('gives the bits of f32 sums where the parts cannot give the result', async () => {
+  it('gives the bits of f32 sums if the parts cannot give the result', async () => {
     await on(1, async (group) => {
       const [m, n, k] = [70, 72, 40] as const
       const [a, b] = [random(m * k, 7), random(k * n, 8)]

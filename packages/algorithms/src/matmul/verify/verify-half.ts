@@ -3,7 +3,7 @@ import { type ElementSource, readElements } from '../../element-source.ts'
 import type { Verification } from '../../report.ts'
 import { halfValue, halfValues } from '../half/half-elements.ts'
 import type { MatmulShape } from '../matmul-shape.ts'
-import { type MatmulVerifier, referenceRows } from './verify-matmul.ts'
+import { addError, type MatmulVerifier, percent, referenceRows, verdict } from './verify-matmul.ts'
 
 /**
  * Products of up to this many multiplications are checked in full; larger ones in as many rows as this
@@ -53,17 +53,14 @@ export async function halfVerifier(
             continue
           }
           const error = Math.abs(got - right)
-          found.maxError = Math.max(found.maxError, error)
-          const ratio = error / bound
-          found.worst = Number.isNaN(ratio) ? Number.POSITIVE_INFINITY : Math.max(found.worst, ratio)
+          addError(found, error, error / bound)
         }
       }
     },
-    result: ({ maxError, worst } = found) => ({
-      checked: true,
-      verified: worst <= 1,
-      verification: `${count === m ? 'every element' : `the elements of ${count} of ${m} rows`} against f64, within the bound of sums in f32 and of one rounding to the result's type; the largest error is ${(100 * worst).toPrecision(3)} % of that`,
-      maxError,
-    }),
+    result: (all = found) =>
+      verdict(
+        all,
+        `${count === m ? 'every element' : `the elements of ${count} of ${m} rows`} against f64, within the bound of sums in f32 and of one rounding to the result's type; the largest error is ${percent(all)} of that`,
+      ),
   }
 }

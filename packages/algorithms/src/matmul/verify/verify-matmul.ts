@@ -14,7 +14,7 @@ const u = 2 ** -24
 const fullCheckOperations = 2 ** 28
 
 /** The largest error that was found, and the largest ratio of an error to the allowed error. */
-interface Worst {
+export interface Worst {
   maxError: number
   worst: number
 }
@@ -50,6 +50,20 @@ export interface MatmulVerifierOptions {
 export function isSmallProduct({ m, n, k }: MatmulShape): boolean {
   return m * n * k <= fullCheckOperations && k * n <= 2 ** 24
 }
+
+/** Takes one more error into account; a `ratio` to its bound that is NaN counts as too large. */
+export function addError(found: Worst, error: number, ratio: number): void {
+  found.maxError = Math.max(found.maxError, error)
+  found.worst = Number.isNaN(ratio) ? Number.POSITIVE_INFINITY : Math.max(found.worst, ratio)
+}
+
+/** What was found, in the words of `verification`. */
+export function verdict({ maxError, worst }: Worst, verification: string): Verification {
+  return { checked: true, verified: worst <= 1, verification, maxError }
+}
+
+/** The largest error, relative to its bound. */
+export const percent = ({ worst }: Worst) => `${(100 * worst).toPrecision(3)} %`
 
 /** Combines the results of the verifiers of all processes; every process must call it. */
 export async function resultOfAll(
@@ -143,20 +157,16 @@ async function full<T extends MatmulType>(
         const largest =
           rowMaxima && columnMaxima ? rowMaxima[Math.floor(index / n)]! * columnMaxima[index % n]! : 0
         const bound = factor * u * magnitude[index]! + k * 2 ** -49 * largest + k * 2 ** -149
-        const ratio = error / bound
-        found.maxError = Math.max(found.maxError, error)
-        found.worst = Number.isNaN(ratio) ? Number.POSITIVE_INFINITY : Math.max(found.worst, ratio)
+        addError(found, error, error / bound)
       }
     },
-    result: ({ maxError, worst } = found) => ({
-      checked: true,
-      verified: worst <= 1,
-      verification:
+    result: (all = found) =>
+      verdict(
+        all,
         type === 'f32'
-          ? `every element against f64, within ${split ? `${factor}·2^-24·Σ|a||b| + k·2^-49·α·β` : '(k + 2)·2^-24·Σ|a||b|'}; the largest error is ${(100 * worst).toPrecision(3)} % of that`
+          ? `every element against f64, within ${split ? `${factor}·2^-24·Σ|a||b| + k·2^-49·α·β` : '(k + 2)·2^-24·Σ|a||b|'}; the largest error is ${percent(all)} of that`
           : 'every element, exact modulo 2^32',
-      maxError,
-    }),
+      ),
   }
 }
 
@@ -200,20 +210,17 @@ async function freivalds<T extends MatmulType>(
         const bound = 8 * Math.sqrt(k) * u * Math.sqrt(rowSquares) * norm
         for (let round = 0; round < vectorCount; round++) {
           const error = Math.abs(left[i * vectorCount + round]! - right[i * vectorCount + round]!)
-          found.maxError = Math.max(found.maxError, error)
-          const ratio = error === 0 ? 0 : float ? error / bound : Number.POSITIVE_INFINITY
-          found.worst = Number.isNaN(ratio) ? Number.POSITIVE_INFINITY : Math.max(found.worst, ratio)
+          addError(found, error, error === 0 ? 0 : float ? error / bound : Number.POSITIVE_INFINITY)
         }
       }
     },
-    result: ({ maxError, worst } = found) => ({
-      checked: true,
-      verified: worst <= 1,
-      verification: float
-        ? `Freivalds' algorithm, ${vectorCount} vectors of ±1 in f64, every row within 8·√k·2^-24·‖a‖·‖B‖; the largest residual is ${(100 * worst).toPrecision(3)} % of that`
-        : `Freivalds' algorithm modulo 2^32, ${vectorCount} random vectors, exact`,
-      maxError,
-    }),
+    result: (all = found) =>
+      verdict(
+        all,
+        float
+          ? `Freivalds' algorithm, ${vectorCount} vectors of ±1 in f64, every row within 8·√k·2^-24·‖a‖·‖B‖; the largest residual is ${percent(all)} of that`
+          : `Freivalds' algorithm modulo 2^32, ${vectorCount} random vectors, exact`,
+      ),
   }
 }
 

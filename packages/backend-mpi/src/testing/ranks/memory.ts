@@ -80,6 +80,15 @@ for (const times of [3, 300]) {
   delete process.env.FAKE_CUDA_GRAPHS
   expect(await codeOf(queue.run(ring, times))).toBe('works')
 }
+// The same for runs that a signal or a limit may end, which are divided into parts.
+const { signal } = new AbortController()
+for (const options of [{ signal }, { timeoutSeconds: 600 }]) {
+  await queue.run(ring, 100)
+  if (rank === 1) process.env.FAKE_CUDA_GRAPHS = '0'
+  if (fake) expect(await codeOf(queue.run(ring, 100, options))).toBe('out-of-memory')
+  delete process.env.FAKE_CUDA_GRAPHS
+  expect(await codeOf(queue.run(ring, 100, options))).toBe('works')
+}
 // The same for profiled runs, and for a program that has not run.
 const fresh = exchange(small, 'fresh')
 for (const run of [() => queue.run(fresh), () => queue.run(ring, 3, { profile: true })]) {
@@ -91,8 +100,8 @@ for (const run of [() => queue.run(fresh), () => queue.run(ring, 3, { profile: t
 // Graphs of many lengths, few of which are kept, while native code repeats runs on some ranks alone: of three
 // ranks, the third has no part in the program.
 const pair = exchange(small.slice(0, 2), 'pair')
-for (const times of [3, 3, 4, 4, 5, 6, 7, 8, 3, 3, 9, 9, 10, 3, 3, 4, 130, 3])
-  await queue.run(pair, times, times === 5 ? { profile: true } : {})
+for (const times of [3, 3, 4, 4, 5, 6, 7, 8, 3, 3, 9, 9, 10, 3, 3, 4, 130, 3, 131, 3])
+  await queue.run(pair, times, times === 5 ? { profile: true } : times === 131 ? { signal } : {})
 for (const owned of [ring, fresh, pair, ...small]) owned.destroy()
 expect(group.live()).toEqual({ allocations: 0, hostAllocations: 0, kernels: 0, executables: 0 })
 expect(await group.destroy()).toEqual({ leaks: [] })

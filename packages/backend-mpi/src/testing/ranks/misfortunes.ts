@@ -1,6 +1,7 @@
 // Every rank: failures that it survives, and failures that it does not. Argument: `threads` (the operating
 // system refuses one to rank 1), `memory` (none for a long message), `ended` (calls after the end of MPI),
-// `stopped` (rank 1 reads nothing for a while), `none` (prints which addon it has loaded).
+// `stopped` (rank 1 reads nothing for a while), `handled` (rank 1 handles an exception itself), `none` (prints
+// which addon it has loaded).
 import { readFileSync } from 'node:fs'
 import { isGpuError, openGroup } from '@tandem-gpu/core'
 import { referenceBackend } from '@tandem-gpu/core/testing'
@@ -64,6 +65,17 @@ if (what === 'ended') {
     for (const call of calls) console.log(shown(await call().catch((error: unknown) => error)))
     addon.closeGroup(group, true)
   })
+}
+if (what === 'handled') {
+  const session = await mpiSession()
+  const handled = new Promise((resolve) => process.once('uncaughtException', resolve))
+  if (session.rank === 1)
+    setTimeout(() => {
+      throw new Error('an exception')
+    })
+  if (session.rank === 1) await handled
+  await session.gather('goes on')
+  console.log(`rank ${session.rank} goes on`)
 }
 if (what === 'stopped') {
   const session = await mpiSession()

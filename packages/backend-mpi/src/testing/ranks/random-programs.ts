@@ -26,7 +26,9 @@ const { RandomProgram } = (await import(`../../../../core/src/testing/conformanc
 
 const [inner = 'reference', transport = 'staged', programs = '20', seed = '1'] = process.argv.slice(2)
 const backend = mpi(await innerBackend(inner), {
-  ...{ virtual: true, transport: transport as MpiOptions['transport'], libraries: mpiLibraries() },
+  virtual: true,
+  transport: transport as MpiOptions['transport'],
+  libraries: mpiLibraries(),
 })
 const open = (label: string) => openGroup({ backends: [backend], virtual: true, label })
 /** The number of programs in the long-lived group for each of the others. */

@@ -85,7 +85,8 @@ const works: Record<string, (group: DeviceGroup) => Promise<unknown>> = {
 
 try {
   const options: MpiOptions = {
-    ...{ virtual: true, transport: transport as MpiOptions['transport'] },
+    virtual: true,
+    transport: transport as MpiOptions['transport'],
     libraries: mpiLibraries(),
   }
   const group = await openGroup({ backends: [mpi(await innerBackend(inner), options)], virtual: true })

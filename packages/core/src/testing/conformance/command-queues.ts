@@ -39,8 +39,13 @@ fn main() { while (atomicLoad(&word) == 0u) { atomicMax(&word, 0u); } }`
 function kernelSource(wgsl: string): KernelSource {
   const module = lower(parseWgsl(wgsl, { label: 'queue' }))
   return {
-    ...{ label: 'queue', wgsl, entryPoint: module.entryPoint.name, constants: {}, bounds: 'clamp' },
-    ...{ module, reflection: reflect(module) },
+    label: 'queue',
+    wgsl,
+    entryPoint: module.entryPoint.name,
+    constants: {},
+    bounds: 'clamp',
+    module,
+    reflection: reflect(module),
   }
 }
 
@@ -307,7 +312,7 @@ export function describeCommandQueues(suite: Suite): void {
       expect(elapsed).toBeLessThan(60e9)
     })
 
-    suite.test('are lost alone where a submit takes too long', async ({ group }, context) => {
+    suite.test('are lost without their group if a submit takes too long', async ({ group }, context) => {
       const queue = new OpenedQueue(group, context, 0.2)
       const other = new OpenedQueue(group, context)
       await queue.commands.compile(1, kernelSource(endless), 'direct')

@@ -10,7 +10,7 @@ function numbered(length: number, first = 1): Uint32Array<ArrayBuffer> {
 let large: ReturnType<typeof makeLargeBlocks> | undefined
 
 /**
- * A matrix, and what is expected where a block of it is copied into a matrix of zeros; all ranks share them,
+ * A matrix, and what is expected after a block of it is copied into a matrix of zeros; all ranks share both
  * and change neither.
  */
 function largeBlocks() {

@@ -77,7 +77,7 @@ export function describeMemory(suite: Suite): void {
       }
     })
 
-    suite.test('reads go into an array of the caller, also inside a larger one', async (suite) => {
+    suite.test('reads go into an array of the caller, even if it is part of a larger one', async (suite) => {
       const { devices, queue } = suite.group
       const buffer = suite.use(await devices[0]!.allocate('f32', 5))
       await queue.write(buffer, Float32Array.of(1, 2, 3, 4, 5))

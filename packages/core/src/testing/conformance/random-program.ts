@@ -19,7 +19,7 @@ interface Block {
 
 /** A command for the recorder, and what it does to the model (one array per buffer). */
 interface Step {
-  /** The devices whose memory it touches, where it touches no memory that every process has. */
+  /** The devices whose memory it touches; undefined if it also touches memory that every process has. */
   readonly devices: readonly Device[] | undefined
   record(r: Recorder): void
   apply(model: readonly Uint32Array[]): void

@@ -109,8 +109,8 @@ export class Suite {
 }
 
 /**
- * Expects these elements, in an array of the same type. vitest by itself takes a microsecond and more for
- * each element, and minutes where many differ.
+ * Expects these elements, in an array of the same type. vitest by itself takes more than a microsecond
+ * for each element, and minutes if many differ.
  */
 export function expectElements(actual: ElementArray | undefined, expected: ElementArray): void {
   expect([actual?.constructor, actual?.length]).toEqual([expected.constructor, expected.length])

@@ -4,7 +4,7 @@
  */
 export interface FloatOperation {
   readonly text: string
-  /** The exact value, in f64; NaN where the specification leaves it open. Booleans are exact. */
+  /** The exact value, in f64; NaN if the specification leaves it open. Booleans are exact. */
   readonly value: (a: number, b: number, c: number) => number | boolean
   /** The largest error, absolute. */
   readonly error: (want: number, a: number, b: number, c: number) => number
@@ -35,7 +35,7 @@ const round = (x: number) => {
   const part = x - floor
   return part < 0.5 || (part === 0.5 && floor % 2 === 0) ? floor : floor + 1
 }
-/** A remainder is open where the quotient is near a whole number, since the division has an error. */
+/** A remainder is open if the quotient is near a whole number, since the division has an error. */
 const remainder = (a: number, b: number) => {
   const q = a / b
   const isNear = Math.abs(q - Math.round(q)) < 4 * ulp(q) && a % b !== 0
@@ -179,7 +179,8 @@ export const floatOperations: readonly FloatOperation[] = [
       const t = Math.min(1, Math.max(0, (a + 2.5) / 10))
       return t * t * (3 - 2 * t)
     },
-    ...{ error: (want: number) => 16 * ulp(want) + 2 ** -22, isScalar: true },
+    error: (want: number) => 16 * ulp(want) + 2 ** -22,
+    isScalar: true,
   },
   { text: 'degrees(a)', value: (a) => (a * 180) / Math.PI, error: ulps(3) },
   { text: 'radians(a)', value: (a) => (a * Math.PI) / 180, error: ulps(3) },

@@ -92,7 +92,11 @@ export function describeLinkOf(name: string, backend: () => Backend, linkName: s
 }
 
 const region = (buffer: number): ByteRegion => ({
-  ...{ buffer, byteOffset: 0, rowByteLength: byteLength, rows: 1, rowByteStride: byteLength },
+  buffer,
+  byteOffset: 0,
+  rowByteLength: byteLength,
+  rows: 1,
+  rowByteStride: byteLength,
 })
 
 type Open<C> = C extends PlanPart ? Omit<C, 'index' | 'label'> : never
@@ -105,8 +109,12 @@ function ring(rank: number): Open<PlanPart>[] {
     { ...message, kind: 'send', peer: next, region: region(0), after: [], afterPrevious: [2] },
     { ...message, kind: 'receive', peer: previous, region: region(1), after: [], afterPrevious: [2] },
     {
-      ...{ kind: 'copy', device: 0, source: region(1), target: region(0) },
-      ...{ after: [0, 1], afterPrevious: [] },
+      kind: 'copy',
+      device: 0,
+      source: region(1),
+      target: region(0),
+      after: [0, 1],
+      afterPrevious: [],
     },
   ]
 }
@@ -129,12 +137,20 @@ async function sideOf(
   )
   const buffers = allocations.map(
     (allocation, index): PlanBuffer => ({
-      ...{ kind: 'device', label: `b${index}`, device: 0, byteLength, allocation },
+      kind: 'device',
+      label: `b${index}`,
+      device: 0,
+      byteLength,
+      allocation,
     }),
   )
   const commands = parts.map((part, index) => ({ ...part, index, label: `part ${index}` }))
   const plan: Plan<Handles, PlanPart> = {
-    ...{ label: 'round', schedule: 'overlapped', buffers, kernels: [], commands },
+    label: 'round',
+    schedule: 'overlapped',
+    buffers,
+    kernels: [],
+    commands,
     uniformBlock: new Uint8Array(0),
   }
   const executable = await runtime.instantiate(plan)
@@ -145,7 +161,7 @@ async function sideOf(
     connect: (times: number) => runtime.connect(executable, { times }),
     run: (times: number) => runtime.run(executable, { times }),
     repeat: (times: number) => runtime.repeat(executable, { times }),
-    /** What all bytes hold; throws where they differ. */
+    /** What all bytes hold; throws if they differ. */
     async read() {
       const bytes = new Uint8Array(byteLength)
       await runtime.read(own, bytes)

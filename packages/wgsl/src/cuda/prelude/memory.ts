@@ -2,8 +2,15 @@ import type { Fragment } from './fragment.ts'
 
 const atomicTypes = ['int', 'unsigned'] as const
 
-/** If `%p` is true, the kernel must end. */
-const loadsWord = ['.reg .u32 %w;', '.reg .pred %p;', 'ld.volatile.u32 %w, [%0];', 'setp.ne.u32 %p, %w, 0;']
+/** If `%p` is true, the kernel must end. A launch that nothing stops has no word, and waits for no load. */
+const loadsWord = [
+  '.reg .u32 %w;',
+  '.reg .pred %p;',
+  'setp.ne.u64 %p, %0, 0;',
+  'mov.u32 %w, 0;',
+  '@%p ld.volatile.u32 %w, [%0];',
+  'setp.ne.u32 %p, %w, 0;',
+]
 
 /**
  * The same for the four words of a stop word (`CudaOptions.stoppable`). Once per millisecond, one invocation
@@ -162,7 +169,7 @@ WGSL_FN bool exit_condition(bool holds) { return exit_condition((unsigned)holds)
     ptx: true,
     source: lookText(
       'look_first',
-      'The same where a workgroup begins; the host sees to it that the word is up to date.',
+      'The same where a workgroup begins, unless the word is null; the host sees to it that the word is up to date.',
       ['@%p exit;'],
       loadsWord,
     ),

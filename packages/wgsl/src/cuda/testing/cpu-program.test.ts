@@ -91,7 +91,8 @@ it.skipIf(!hasProgram('g++'))('stops a kernel whose C++ divides by zero (needs g
   const wrong = { ...kernel, parts: { ...kernel.parts, body: kernel.parts.body.replace(guarded, '$1 / $2') } }
   const program = await buildCpuProgram([kernel, wrong])
   const run = (index: number, a: number, b: number) => ({
-    ...{ kernel: index, grid: [1, 1, 1] as const },
+    kernel: index,
+    grid: [1, 1, 1] as const,
     parameters: [new Uint8Array(Int32Array.of(a, b, 0, 0, 0).buffer), 20n],
   })
   const results = await program.run([run(0, 7, 3), run(0, 5, 0), run(1, 5, 0), run(1, 5, 1)])

@@ -96,7 +96,9 @@ export function cpuJob(kernelCase: KernelCase, kernel: CudaKernel, index: number
   const isIndirect = kernel.parameters.at(-1)?.kind === 'most-workgroups'
   const parameters = kernel.parameters.map((p): bigint | Uint8Array => {
     if (p.kind === 'trap-record') return new Uint8Array(trapRecordByteLength)
-    if (p.kind === 'stop-word') return Uint8Array.from({ length: 16 }, (_, i) => (stopped && i === 0 ? 1 : 0))
+    if (p.kind === 'stop-word-or-null' && !stopped) return 0n
+    if (p.kind === 'stop-word' || p.kind === 'stop-word-or-null')
+      return Uint8Array.from({ length: 16 }, (_, i) => (stopped && i === 0 ? 1 : 0))
     if (p.kind === 'workgroup-counts') return new Uint8Array(Uint32Array.from(workgroups).buffer)
     if (p.kind === 'most-workgroups') return 65_535n
     const { bytes } = kernelCase.inputs[p.bindingIndex!]!

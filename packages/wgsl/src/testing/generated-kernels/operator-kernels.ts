@@ -11,25 +11,22 @@ import {
 /** Operators on scalars and vectors. */
 export function* operatorKernels(): Generator<TestKernel> {
   const operatorNames: Record<string, string> = {
-    ...{
-      '+': 'add',
-      '-': 'subtract',
-      '*': 'multiply',
-      '/': 'divide',
-      '%': 'remainder',
-      '&': 'and',
-      '|': 'or',
-      '^': 'xor',
-    },
-    ...{
-      '<<': 'shift-left',
-      '>>': 'shift-right',
-      '==': 'equal',
-      '!=': 'unequal',
-      '<': 'less',
-      '<=': 'less-equal',
-    },
-    ...{ '>': 'greater', '>=': 'greater-equal' },
+    '+': 'add',
+    '-': 'subtract',
+    '*': 'multiply',
+    '/': 'divide',
+    '%': 'remainder',
+    '&': 'and',
+    '|': 'or',
+    '^': 'xor',
+    '<<': 'shift-left',
+    '>>': 'shift-right',
+    '==': 'equal',
+    '!=': 'unequal',
+    '<': 'less',
+    '<=': 'less-equal',
+    '>': 'greater',
+    '>=': 'greater-equal',
   }
   for (const [operator, name] of Object.entries(operatorNames)) {
     for (const scalar of ['i32', 'u32', 'f32'] as const) {
