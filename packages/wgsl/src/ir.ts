@@ -194,6 +194,8 @@ export interface Parameter {
   readonly type: Type
   /** What the parameter of an entry point receives; entry points have no other parameters. */
   readonly builtin: BuiltinValue | undefined
+  /** Whether it is an input of a vertex or fragment shader, which is checked but never part of a module. */
+  readonly isRenderInput?: boolean
   readonly loc: Location
 }
 

@@ -27,6 +27,9 @@ export function partProperty(holds: (type: Type) => boolean): (type: Type) => bo
   return property
 }
 
+/** Whether a type contains a subgroup matrix; values of such a type are never constant. */
+export const containsSubgroupMatrix = partProperty(({ kind }) => kind === 'subgroup-matrix')
+
 export const containsAtomic = partProperty(({ kind }) => kind === 'atomic')
 
 const hasNoLayout = partProperty(

@@ -71,6 +71,7 @@ export function narrowedBuffer(argument: ValueOperand, type: Type): PointerOpera
   if (from.kind !== 'buffer' || to.kind !== 'buffer') return undefined
   if (argument.type.space !== type.space || argument.type.access !== type.access) return undefined
   if (to.length === undefined) return { ...argument, type }
+  if (isOverrideSized(from) || isOverrideSized(to)) return undefined
   if (from.length === undefined || from.length < to.length) return undefined
   return { ...argument, type, place: { ...argument.place, type: to } as Place }
 }
@@ -94,18 +95,18 @@ function bufferOperand(scope: ExpressionScope, name: string, node: ExpressionNod
 /** Checks that constant offsets and sizes of a view are aligned and fit into the buffer. */
 function checkView(
   scope: ExpressionScope,
-  { place }: PointerOperand,
+  { place, type: pointer }: PointerOperand,
   type: Type,
   offset: ValueOperand,
   size: ValueOperand | undefined,
 ): void {
-  const isOverride =
-    scope.module.isOverrideSized(rootOf(place)) ||
-    [offset, size].some((o) => o?.kind === 'constant' && o.override)
-  const wrong = ({ at }: ValueOperand, text: string) => scope.rejectValue(at, text, isOverride)
+  const { module } = scope
+  // What does not depend on overrides is checked here even if they have no values.
+  const wrong = ({ at }: ValueOperand, text: string) => scope.rejectValue(at, text, false)
   const buffer = place.type as BufferType
+  const isOverride = isOverrideSized(pointer.store) || module.isOverrideSized(rootOf(place))
   const least = leastViewSize(type)
-  const limit = buffer.length ?? 2 ** 32 - 1
+  const limit = (module.isSymbolic && isOverride ? undefined : buffer.length) ?? 2 ** 32 - 1
   const start = offset.kind === 'constant' ? Number(offset.value ?? 0) : 0
   if (start < 0) wrong(offset, `the offset ${start} of the view is below 0`)
   if (start % alignOf(type) !== 0)

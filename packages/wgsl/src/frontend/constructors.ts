@@ -1,4 +1,5 @@
 import type { ArrayType, Expression, MatrixType, ScalarType, StructType, Type, VectorType } from '../ir.ts'
+import { containsSubgroupMatrix } from '../type-property.ts'
 import { arrayType, matrixType, typeName, vectorType } from '../types.ts'
 import type { CallNode } from './ast.ts'
 import { convertScalar, type Value, zeroValue } from './constant-value.ts'
@@ -8,7 +9,7 @@ import type { ExpressionScope } from './scopes.ts'
 import { constructSubgroupMatrix } from './subgroup-matrix.ts'
 import type { TypeGenerator } from './type-names.ts'
 import { checkElement, checkExtent } from './type-resolution.ts'
-import { containsSubgroupMatrix, isConstructible } from './type-structure.ts'
+import { isConstructible } from './type-structure.ts'
 
 /** A call of a type: its zero value, a conversion, or a construction from parts. */
 export function construct(scope: ExpressionScope, type: Type, node: CallNode): Operand {

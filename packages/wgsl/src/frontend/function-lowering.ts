@@ -30,8 +30,11 @@ export class FunctionLowering extends FunctionScope {
    * Because functions are not lowered inside one another, a long chain of calls does not overflow the stack.
    */
   declareFunction(): IrFunction {
-    const { name, at } = this.declaration
+    const { name, at, attributes } = this.declaration
     const { returnType } = this.module.signature(this.declaration)
+    const mustUse = attributes.find((a) => a.name === 'must_use')
+    if (mustUse !== undefined && returnType === undefined)
+      throw this.error(mustUse.at, `@must_use does not apply to '${name}', which returns nothing`)
     const loc = this.loc(at)
     if (stageOf(this.declaration) === undefined) this.#declareParameters()
     const body: Block = { kind: 'block', statements: [], loc }
@@ -59,7 +62,7 @@ export class FunctionLowering extends FunctionScope {
     const { declaration } = this
     const signature = this.module.signature(declaration)
     for (const attribute of declaration.attributes) {
-      if (attribute.name !== 'must_use' || signature.returnType === undefined)
+      if (attribute.name !== 'must_use')
         throw this.error(attribute.at, `@${attribute.name} does not apply to this function`)
     }
     for (const attribute of declaration.returnAttributes)
@@ -73,7 +76,9 @@ export class FunctionLowering extends FunctionScope {
   }
 
   #newParameter(name: string, type: Type, builtin: BuiltinValue | undefined, loc: Location): Parameter {
-    const parameter: Parameter = { kind: 'parameter', id: this.module.newId(), name, type, builtin, loc }
+    const isRenderInput = builtin === undefined && stageOf(this.declaration) !== undefined
+    const id = this.module.newId()
+    const parameter: Parameter = { kind: 'parameter', id, name, type, builtin, isRenderInput, loc }
     this.#parameters.push(parameter)
     return parameter
   }
@@ -109,9 +114,7 @@ export class FunctionLowering extends FunctionScope {
 
   /** Turns each built-in value into a parameter and builds structures from these. */
   #entryPoint(): void {
-    const { attributes, returnType } = this.declaration
-    const mustUse = attributes.find((a) => a.name === 'must_use')
-    if (mustUse !== undefined) throw this.error(mustUse.at, '@must_use does not apply to an entry point')
+    const { returnType } = this.declaration
     if (returnType !== undefined) throw this.error(returnType.at, 'a compute entry point returns nothing')
     for (const node of this.declaration.parameters) this.#entryParameter(node)
   }

@@ -28,10 +28,12 @@ export function parseNumber(text: string): [Type, number | bigint] {
 function parseHexFloat(text: string): number {
   const pattern = /^0[xX]([\da-fA-F]*)\.?([\da-fA-F]*)(?:[pP]([+-]?\d+))?[fh]?$/
   const [, whole = '', fraction = '', exponent = '0'] = pattern.exec(text)!
-  const digits = BigInt(`0x${whole}${fraction}`)
+  // As many digits as matter, then one that tells whether any other is not zero: all of them may exceed f64.
+  const [, first = '', rest = ''] = /^0*(.{0,32})(.*)$/.exec(whole + fraction)!
+  const digits = BigInt(`0x${first}${/[^0]/.test(rest) ? 1 : 0}`)
   // Zero times a power that overflows would be NaN.
   if (digits === 0n) return 0
-  const power = Number(exponent) - 4 * fraction.length
+  const power = Number(exponent) + 4 * (rest.length - 1 - fraction.length)
   // Scale in two steps, so that neither power overflows by itself.
   const half = Math.trunc(power / 2)
   return Number(digits) * 2 ** half * 2 ** (power - half)

@@ -14,7 +14,7 @@ import type {
 } from '../ir.ts'
 import { sizeOf } from '../layout.ts'
 import type { SourceText } from '../source-text.ts'
-import { boolType, i32Type, scalarType, typeName, u32Type } from '../types.ts'
+import { boolType, i32Type, pointerType, scalarType, typeName, u32Type } from '../types.ts'
 import type {
   ExpressionNode,
   FunctionNode,
@@ -26,7 +26,7 @@ import type {
 import { binaryValue } from './constant-operators.ts'
 import { ConstantError, convertValue, type Value, valueExpression, zeroValue } from './constant-value.ts'
 import { maximumValueByteLength } from './limits.ts'
-import { concreteOf, converts, scalarOf } from './numeric-types.ts'
+import { concreteOf, converts, scalarOf, withoutOverride } from './numeric-types.ts'
 import {
   type Binding,
   type ConstantOperand,
@@ -233,8 +233,11 @@ export class ExpressionScope {
     switch (value.kind) {
       case 'runtime':
         return value.expression
-      case 'pointer':
-        return { kind: 'address-of', place: value.place, type: value.type, loc: this.loc(value.at) }
+      case 'pointer': {
+        const { space, store, access } = value.type
+        const type = pointerType(space, withoutOverride(store), access)
+        return { kind: 'address-of', place: value.place, type, loc: this.loc(value.at) }
+      }
       case 'constant': {
         const type = concreteOf(value.type)
         if (type !== value.type) return this.expressionOf(this.convert(value, type, 'the constant'))

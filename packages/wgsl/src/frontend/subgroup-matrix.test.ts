@@ -4,6 +4,7 @@ import { emitCuda } from '../cuda/emit-cuda.ts'
 import type { IrModule } from '../ir.ts'
 import { reflect } from '../reflect.ts'
 import { openDawnOracle } from '../testing/dawn-oracle.ts'
+import { printIr } from '../testing/print-ir.ts'
 import { parseValidityCases } from '../testing/validity-cases.ts'
 import { WgslError } from '../wgsl-error.ts'
 import { lower, parseWgsl } from './lower.ts'
@@ -74,6 +75,22 @@ describe('modules with subgroup matrices', () => {
       'shader-f16',
       'chromium-experimental-subgroup-matrix',
     ])
+  })
+
+  it('count components in the older form of loads and stores, and elements of the array in the other', () => {
+    const bytes = (statements: string) =>
+      printIr(
+        lowered(
+          sourceOf(
+            `@group(0) @binding(2) var<storage, read_write> b: array<u32>; alias B = subgroup_matrix_left<u8, 32, 16>; ### ${statements}`,
+          ),
+        ),
+      )
+    const older =
+      'let x = subgroupMatrixLoad<B>(&b, 64, false, 128); subgroupMatrixStore(&b, 64u, x, true, 32);'
+    const newer =
+      'let x = subgroupMatrixLoad<B, row_major>(&b, 16, 32); subgroupMatrixStore<col_major>(&b, 16u, x, 8);'
+    expect(bytes(older)).toBe(bytes(newer))
   })
 
   it('may exceed an array by overrides, unless the overrides of the pipeline do so', () => {

@@ -189,9 +189,15 @@ function lowerAccess(
     throw scope.error(at, `${name} takes at most ${isLoad ? 2 : 1} template arguments`)
   const operands = values(scope, node, (isLoad ? 3 : 4) + (isOld ? 1 : 0))
   const pointer = arrayPointer(scope, name, operands[0]!, isLoad)
-  const offset = scope.integer(operands[1]!, `the offset of ${name}`)
   const type = isLoad ? loadedType(scope, name, typeNode!) : matrix(scope, name, operands[2]!)
-  const stride = scope.integer(operands.at(-1)!, `the stride of ${name}`)
+  const elements = (operand: ValueOperand, what: string) => {
+    const count = scope.integer(operand, `the ${what} of ${name}`)
+    if (!isOld || scalarByteLength[type.component] > 1) return count
+    // The older form counts components; an element of the array holds four bytes.
+    return scope.binary('/', count, scope.constantOperand(count.at, count.type, 4, false), count.at)
+  }
+  const offset = elements(operands[1]!, 'offset')
+  const stride = elements(operands.at(-1)!, 'stride')
   const isColumnMajor = isOld
     ? majornessArgument(scope, name, operands.at(-2)!)
     : majorness(scope, templates[0]!)
@@ -256,7 +262,7 @@ function checkArray(
 ): void {
   const { element, stride } = store as ArrayType
   const scalar = scalarOf(type)
-  if (isOld && element !== scalar)
+  if (isOld && (element !== scalar || isOverrideSized(store)))
     throw scope.error(callAt, `${name} takes an array of ${typeName(scalar)} here, not ${typeName(store)}`)
   if (element.kind === 'vector' && element.size === 3)
     throw scope.module.source.unsupported(
@@ -279,31 +285,29 @@ interface Access {
   readonly at: number
 }
 
-/** Checks that an access with constant offset and stride is inside the array. */
+/** Checks that an access is inside the array. An array of unknown length is checked in the pipeline. */
 function checkRange(scope: ExpressionScope, name: string, access: Access): void {
   const { pointer, type, offset, stride, isColumnMajor, at } = access
   const array = pointer.type.store as ArrayType
   const [slices, slice] = isColumnMajor ? [type.columns, type.rows] : [type.rows, type.columns]
   const sliceBytes = slice * scalarByteLength[type.component]
-  const start = knownInteger(offset)
+  // Unknown operands count as the least ones: what is wrong with these is wrong with all.
+  const start = knownInteger(offset) ?? 0
   const step = knownInteger(stride)
-  const isOverride = (operand: ValueOperand) => operand.kind === 'constant' && operand.override
-  if (start !== undefined && start < 0)
-    scope.rejectValue(offset.at, `the offset ${start} of ${name} is below 0`, isOverride(offset))
-  if (step === undefined) return
-  const stepBytes = step * array.stride
+  const stepBytes = step === undefined ? sliceBytes : step * array.stride
+  if (start < 0) scope.rejectValue(offset.at, `the offset ${start} of ${name} is below 0`, false)
   if (stepBytes < sliceBytes) {
     const text = `the stride of ${name} is ${stepBytes} bytes, below the ${sliceBytes} of a ${isColumnMajor ? 'column' : 'row'} of ${typeName(type)}`
-    scope.rejectValue(stride.at, text, isOverride(stride))
+    scope.rejectValue(stride.at, text, false)
   }
-  if (start === undefined || array.length === undefined) return
-  const end = start * array.stride + (slices - 1) * Math.max(stepBytes, sliceBytes) + sliceBytes
-  const limit = array.length * array.stride
+  const end = start * array.stride + (slices - 1) * stepBytes + sliceBytes
+  const limit = array.length === undefined ? 2 ** 32 - 1 : array.length * array.stride
+  const isUnknown = array.length === undefined || isOverrideSized(array)
   if (end > limit)
     scope.rejectValue(
       at,
       `${name} accesses memory up to byte ${end} of an array of ${limit} bytes`,
-      isOverride(offset) || isOverride(stride) || isOverrideSized(array),
+      isUnknown,
     )
 }
 

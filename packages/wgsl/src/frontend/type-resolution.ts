@@ -10,7 +10,7 @@ import type {
 } from '../ir.ts'
 import { sizeOf } from '../layout.ts'
 import { UnsupportedError } from '../source-text.ts'
-import { containsAtomic, isHostShareable } from '../type-property.ts'
+import { containsAtomic, containsSubgroupMatrix, isHostShareable } from '../type-property.ts'
 import {
   arrayType,
   atomicType,
@@ -30,13 +30,7 @@ import { maximumArrayLength, maximumByteLength, maximumTypeNesting } from './lim
 import { isOverrideSized, overrideSized, scalarOf } from './numeric-types.ts'
 import type { ExpressionScope } from './scopes.ts'
 import { isTextureType, plainTypes, type TypeGenerator, typeGenerator } from './type-names.ts'
-import {
-  containsSubgroupMatrix,
-  containsWideAtomic,
-  hasFixedFootprint,
-  longestArray,
-  nestingDepth,
-} from './type-structure.ts'
+import { containsWideAtomic, hasFixedFootprint, longestArray, nestingDepth } from './type-structure.ts'
 
 /**
  * Resolves the type of a value, of memory, or of a part of a type. Textures, samplers and pointers to

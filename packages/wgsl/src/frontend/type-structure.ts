@@ -40,9 +40,6 @@ export const isConstructible = typeProperty((type: Type): boolean => {
   }
 })
 
-/** Whether a type contains a subgroup matrix; values of such a type are never constant. */
-export const containsSubgroupMatrix = partProperty(({ kind }) => kind === 'subgroup-matrix')
-
 /** Whether a type contains an `atomic<vec2u>`. */
 export const containsWideAtomic = partProperty((type) => type.kind === 'atomic' && type.wide === true)
 

@@ -1,5 +1,5 @@
 import type { Access, Expression, ModuleVariable, Type } from '../ir.ts'
-import { containsAtomic, isHostShareable } from '../type-property.ts'
+import { containsAtomic, containsSubgroupMatrix, isHostShareable } from '../type-property.ts'
 import { typeName } from '../types.ts'
 import type { GlobalNode } from './ast.ts'
 import { concreteOf, isOverrideSized, withoutOverride } from './numeric-types.ts'
@@ -13,12 +13,7 @@ import {
   resolveAnyType,
   resolveType,
 } from './type-resolution.ts'
-import {
-  containsSubgroupMatrix,
-  containsWideAtomic,
-  hasFixedFootprint,
-  isConstructible,
-} from './type-structure.ts'
+import { containsWideAtomic, hasFixedFootprint, isConstructible } from './type-structure.ts'
 
 /**
  * Resolves the declaration of a module-scope `var`; `type` is the variable's type in the front end (see

@@ -99,6 +99,10 @@ export const sourceFamilies: Readonly<Record<string, (n: number) => string>> = {
     main(
       `if id.x < 9u { let x0 = id.x; ${repeat(n, (i) => `let e${i} = out[${i}]; let x${i + 1} = x${i} + e${i};`)} out[0] = x${n}; }`,
     ),
+  'exits of a loop that changes variables': (n) =>
+    main(
+      `${repeat(4 * n, (i) => `var v${i} = 0u;`)} loop { ${repeat(4 * n, (i) => `v${i}++;`)} ${repeat(2 * n, () => 'if out[0] == 1u { break; } if out[0] == 2u { continue; }')} } out[0] = v0; workgroupBarrier();`,
+    ),
   'continues in a loop': (n) =>
     main(`for (var k = 0u; k < id.x; k++) { ${repeat(n, (i) => `if out[k] == ${i}u { continue; }`)} }`),
   'copies to workgroup memory in a loop': (n) =>
@@ -128,6 +132,10 @@ export const sourceFamilies: Readonly<Record<string, (n: number) => string>> = {
   'greater-than signs': (n) => main(`out[0] = u32(id.x ${'>'.repeat(n)} id.x);`),
   assertions: (n) =>
     `${repeat(n, (i) => `const_assert ${i} < ${i + 1};`)} ${main(repeat(n, (i) => `const_assert ${i} < ${i + 1};`))}`,
+  'warnings with long causes': (n) =>
+    `enable subgroups; diagnostic(warning, subgroup_uniformity); ${main(
+      `var x = id.x; ${repeat(16 * n, () => 'x += 1u;')} ${repeat(n, () => 'if x == 9u { _ = subgroupAdd(1u); }')}`,
+    )}`,
   diagnostics: (n) => `${repeat(n, () => 'diagnostic(off, subgroup_uniformity);')} ${main('out[0] = id.x;')}`,
   extensions: (n) => `${repeat(n, () => 'enable f16;')} ${main('out[0] = id.x;')}`,
   'entry points': (n) =>

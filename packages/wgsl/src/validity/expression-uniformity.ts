@@ -8,7 +8,9 @@ import type {
   Location,
   Parameter,
   Place,
+  Type,
 } from '../ir.ts'
+import { containsSubgroupMatrix } from '../type-property.ts'
 import { moduleVariableOf, operandsOf, rootOf } from '../walk.ts'
 import {
   type CallSite,
@@ -46,9 +48,10 @@ export class ExpressionGraph {
 
   /** A parameter's node. */
   parameter(parameter: Parameter): Node {
-    const { builtin, name, loc } = parameter
+    const { builtin, isRenderInput, name, loc } = parameter
     let node: Node = { uses: [] }
-    if (builtin !== undefined) {
+    if (isRenderInput) node = this.varying(`the input '${name}'`, loc)
+    else if (builtin !== undefined) {
       const isUniform =
         workgroupUniformValues.has(builtin) || (builtin === 'subgroup_id' && this.scope === 'subgroup')
       if (!isUniform)
@@ -73,8 +76,10 @@ export class ExpressionGraph {
   expression(e: Evaluated, flow: Node): Node {
     switch (e.kind) {
       case 'literal':
-      case 'zero':
       case 'constant':
+        return flow
+      case 'zero':
+        this.made(e.type, e.loc, flow)
         return flow
       case 'value': {
         return { uses: [flow, this.named.get(e.value)!] }
@@ -96,6 +101,7 @@ export class ExpressionGraph {
         return this.#maybe(() => this.expression(e.right, branch))
       }
       case 'construct':
+        this.made(e.type, e.loc, flow)
         return { uses: [flow, ...e.args.map((argument) => this.expression(argument, flow))] }
       case 'load':
         return this.#load(e.place, flow)
@@ -155,7 +161,14 @@ export class ExpressionGraph {
   }
 
   #require(call: BuiltinCall, argument: number | undefined, node: Node): void {
-    this.requirements.push({ call, argument, node })
+    const { loc } = argument === undefined ? call : call.args[argument]!
+    this.requirements.push({ call, argument, loc, node })
+  }
+
+  /** Notes that a value is made, which is a collective operation if it has subgroup matrices. */
+  made(type: Type, loc: Location, node: Node): void {
+    if (this.scope === 'subgroup' && containsSubgroupMatrix(type))
+      this.requirements.push({ call: undefined, argument: undefined, loc, node })
   }
 
   #call(e: Call, flow: Node): Node {

@@ -25,6 +25,9 @@ interface Construct {
   readonly continued: Map<Memory, Node>
   /** Memory that is changed in the construct, whether or not it outlives it. */
   readonly changing: ReadonlySet<Memory>
+  /** The length of the log of values at the last exit, and at the last `continue`. */
+  exited?: number
+  skipped?: number
 }
 
 /**
@@ -102,7 +105,8 @@ class StatementGraph extends ExpressionGraph {
         this.named.set(statement.variable, this.expression(statement.value, flow))
         return flow
       case 'var': {
-        const { variable, initial } = statement
+        const { variable, initial, loc } = statement
+        if (initial === undefined) this.made(variable.type, loc, flow)
         this.memory.set(variable, initial === undefined ? flow : this.expression(initial, flow))
         return flow
       }
@@ -164,6 +168,7 @@ class StatementGraph extends ExpressionGraph {
     this.memory = values
     const flow = run()
     this.memory = outer
+    for (const memory of values.changed) outer.log.push(memory)
     return { flow, values }
   }
 
@@ -223,8 +228,20 @@ class StatementGraph extends ExpressionGraph {
     return { kind, carried, exits, entries, continued: new Map(), changing }
   }
 
-  #leaveConstruct({ exits }: Construct): void {
-    for (const [memory, node] of exits) node.uses.push(this.memory.get(memory)!)
+  #leaveConstruct(construct: Construct): void {
+    const { exits, exited } = construct
+    for (const memory of this.#changedSince(exited, exits.keys()))
+      exits.get(memory)?.uses.push(this.memory.get(memory)!)
+    construct.exited = this.memory.log.length
+  }
+
+  /** The memory whose value changed since the log had a length, or `all` if it had none. */
+  #changedSince(length: number | undefined, all: Iterable<Memory>): Iterable<Memory> {
+    if (length === undefined) return all
+    const { log } = this.memory
+    const changed = new Set<Memory>()
+    for (let i = length; i < log.length; i++) changed.add(log[i]!)
+    return changed
   }
 
   #nextIteration({ entries }: Construct): void {
@@ -236,14 +253,15 @@ class StatementGraph extends ExpressionGraph {
 
   #continue(): void {
     const construct = this.#constructs.findLast((c) => c.kind === 'loop')!
-    const { continued, changing } = construct
-    for (const memory of changing) {
+    const { continued, changing, skipped } = construct
+    for (const memory of this.#changedSince(skipped, changing)) {
       const now = this.memory.get(memory)
       if (now === undefined) continue
       const known = continued.get(memory)
       if (known === undefined) continued.set(memory, { uses: [now] })
       else known.uses.push(now)
     }
+    construct.skipped = this.memory.log.length
   }
 
   /** Sets the values at the start of a continuing part: those at the body's end and at each `continue`. */

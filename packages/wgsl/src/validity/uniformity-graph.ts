@@ -30,10 +30,14 @@ export interface Node {
   readonly loc?: Location
 }
 
-/** A call whose point of control flow, or one of whose arguments (counted from 0), must be uniform. */
+/**
+ * A call whose point of control flow, or one of whose arguments (counted from 0), must be uniform; without a
+ * call, a point where a value with subgroup matrices is made.
+ */
 export interface Requirement {
-  readonly call: BuiltinCall
+  readonly call: BuiltinCall | undefined
   readonly argument: number | undefined
+  readonly loc: Location
   readonly node: Node
 }
 
@@ -82,9 +86,12 @@ export type Memory = LocalVariable | Parameter
 export class Values {
   readonly #outer: Values | undefined
   readonly #own = new Map<Memory, Node>()
+  /** The memory whose value changed, in order; all layers share the list. */
+  readonly log: Memory[]
 
   constructor(outer?: Values) {
     this.#outer = outer
+    this.log = outer?.log ?? []
   }
 
   get(memory: Memory): Node | undefined {
@@ -97,6 +104,7 @@ export class Values {
 
   set(memory: Memory, node: Node): void {
     this.#own.set(memory, node)
+    this.log.push(memory)
   }
 
   /** The memory that is set here, not in the surrounding construct. */

@@ -1,5 +1,6 @@
 import { builtinFacts } from '../builtin-functions.ts'
 import type { BuiltinCall, For, IrFunction, IrModule, Location, Loop } from '../ir.ts'
+import { containsSubgroupMatrix } from '../type-property.ts'
 import { some } from '../walk.ts'
 import { buildGraph } from './statement-uniformity.ts'
 import type { CallSite, FunctionGraph, Node, UniformityScope } from './uniformity-graph.ts'
@@ -9,7 +10,8 @@ import type { CallSite, FunctionGraph, Node, UniformityScope } from './uniformit
  * that must be uniform.
  */
 export interface Divergence {
-  readonly call: BuiltinCall
+  /** Undefined where a value with subgroup matrices is made. */
+  readonly call: BuiltinCall | undefined
   /** The argument, counted from 0, that must be uniform; undefined if control flow must be. */
   readonly argument: number | undefined
   /** The location of the call or argument. */
@@ -18,10 +20,13 @@ export interface Divergence {
   readonly reason: string
 }
 
-/** Why a node is not uniform: a node that it uses, or a call of its function. */
+/** Why a node is not uniform: the value that varies, and what is between the two. */
 interface Cause {
-  readonly node: Node | undefined
-  readonly call?: CallSite
+  readonly source: Node
+  /** The branch closest to the source. */
+  readonly branch: Node | undefined
+  /** The call closest to the node that passes the difference to its function. */
+  readonly call: CallSite | undefined
 }
 
 /**
@@ -34,10 +39,9 @@ function findDivergence(functions: readonly IrFunction[], scope: UniformityScope
   const { graphs, causes } = findCauses(functions, scope)
   const found: Divergence[] = []
   for (const { requirements } of graphs.values()) {
-    for (const { call, argument, node } of requirements) {
-      if (!causes.has(node)) continue
-      const loc = argument === undefined ? call.loc : call.args[argument]!.loc
-      found.push({ call, argument, loc, reason: reasonOf(node, causes) })
+    for (const { call, argument, loc, node } of requirements) {
+      const cause = causes.get(node)
+      if (cause !== undefined) found.push({ call, argument, loc, reason: reasonOf(cause) })
     }
   }
   return found
@@ -83,10 +87,10 @@ export function checkUniformity(
 ): void {
   for (const scope of ['workgroup', 'subgroup'] as const) {
     const found = findDivergence(functions, scope)
-    const wrong = found.find(({ call }) => call.filtered === undefined)
+    const wrong = found.find(({ call }) => call?.filtered === undefined)
     if (wrong !== undefined) throw error(wrong.loc, textOf(wrong, scope))
     for (const divergence of found) {
-      const { filtered } = divergence.call
+      const filtered = divergence.call?.filtered
       if (filtered === 'warning' || filtered === 'info')
         warn(filtered, divergence.loc, textOf(divergence, scope))
     }
@@ -96,9 +100,11 @@ export function checkUniformity(
 function textOf({ call, argument, reason }: Divergence, scope: UniformityScope): string {
   const where = scope === 'workgroup' ? 'the workgroup' : 'the subgroup'
   const rule =
-    argument === undefined
-      ? `${call.name} must be called in uniform control flow of ${where}`
-      : `argument ${argument + 1} of ${call.name} must be uniform in ${where}`
+    call === undefined
+      ? `subgroup matrices must be made in uniform control flow of ${where}`
+      : argument === undefined
+        ? `${call.name} must be called in uniform control flow of ${where}`
+        : `argument ${argument + 1} of ${call.name} must be uniform in ${where}`
   return `${rule}, but ${reason}`
 }
 
@@ -109,11 +115,15 @@ function textOf({ call, argument, reason }: Divergence, scope: UniformityScope):
 export function findDivergentCalls(module: IrModule): ReadonlySet<BuiltinCall> {
   if (!some(module, (e) => e.kind === 'builtin-call' && e.filtered !== undefined)) return new Set()
   const found = findDivergence(module.functions, 'subgroup').filter((d) => d.argument === undefined)
-  return new Set(found.map((d) => d.call))
+  return new Set(found.flatMap((d) => d.call ?? []))
 }
 
 function requires(fn: IrFunction, scope: UniformityScope): boolean {
-  return some(fn, (e) => e.kind === 'builtin-call' && builtinFacts[e.name].together === scope)
+  return some(fn, (part) => {
+    if (part.kind === 'builtin-call') return builtinFacts[part.name].together === scope
+    const type = part.kind === 'var' ? part.variable.type : 'type' in part ? part.type : undefined
+    return scope === 'subgroup' && type !== undefined && containsSubgroupMatrix(type)
+  })
 }
 
 /**
@@ -125,13 +135,15 @@ function spread(graph: FunctionGraph, causes: Map<Node, Cause>): void {
   const inputs = [graph.start, ...graph.values, ...graph.contents]
   const marked = inputs.filter((node) => node !== undefined && causes.has(node)) as Node[]
   for (const node of graph.sources) {
-    causes.set(node, { node: undefined })
+    causes.set(node, { source: node, branch: undefined, call: undefined })
     marked.push(node)
   }
   for (const node of marked) {
+    const cause = causes.get(node)!
     for (const user of users.get(node) ?? []) {
       if (causes.has(user)) continue
-      causes.set(user, { node })
+      const branch = cause.branch ?? (user.branch === undefined ? undefined : user)
+      causes.set(user, { ...cause, branch })
       marked.push(user)
     }
   }
@@ -158,26 +170,16 @@ function usersIn({ requirements, callSites, loops }: FunctionGraph): Map<Node, N
 /** Marks parameters of the callee whose arguments are not uniform at a call. */
 function passOn(call: CallSite, callee: FunctionGraph, causes: Map<Node, Cause>): void {
   const pass = (from: Node | undefined, to: Node | undefined) => {
-    if (from !== undefined && to !== undefined && causes.has(from) && !causes.has(to))
-      causes.set(to, { node: from, call })
+    const cause = from && causes.get(from)
+    if (cause !== undefined && to !== undefined && !causes.has(to)) causes.set(to, { ...cause, call })
   }
   pass(call.flow, callee.start)
   for (const [i, value] of call.values.entries()) pass(value, callee.values[i])
   for (const [i, contents] of call.contents.entries()) pass(contents, callee.contents[i])
 }
 
-/** Follows the causes of a node to the value that varies. */
-function reasonOf(start: Node, causes: ReadonlyMap<Node, Cause>): string {
-  let branch: Node | undefined
-  let source: Node = start
-  let call: CallSite | undefined
-  for (let node: Node | undefined = start; node !== undefined; ) {
-    const cause: Cause = causes.get(node)!
-    if (node.branch !== undefined) branch = node
-    call ??= cause.call
-    source = node
-    node = cause.node
-  }
+/** The clause that names the cause of a node. */
+function reasonOf({ source, branch, call }: Cause): string {
   const called =
     call === undefined ? '' : `in the call of ${call.call.function.name} in line ${call.call.loc.line}, `
   const around = branch === undefined ? 'it' : `the ${branch.branch} in line ${branch.loc!.line}`
