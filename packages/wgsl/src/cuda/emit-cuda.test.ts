@@ -435,3 +435,12 @@ it('a chain of thousands of lets before a loop, a copy and a store does not over
   expect(text).toContain('async_copy(tile_[min(x5000_, 63u)]')
   expect(text).not.toContain('zero_workgroup(&words_')
 })
+
+it('a function and the entry point may have more statements than a call takes arguments', () => {
+  const blocks = '{}'.repeat(130_000)
+  const module = lower(
+    parseWgsl(`${io} fn f() { ${blocks} } @compute @workgroup_size(1) fn main() { f(); ${blocks} }`),
+  )
+  const { parts } = emitCuda(module, { bounds: 'clamp', stoppable: true })
+  expect(parts.body.match(/^ {2}\{$/gm)).toHaveLength(2 * 130_000)
+})

@@ -136,7 +136,8 @@ export function emitCudaWithLooks(
   else
     for (const v of workgroup)
       plain(`alignas(${alignment(v)}) __shared__ ${typeText(v.type, names)} ${names.of(v)};`)
-  for (const fn of module.functions) if (fn !== module.entryPoint) lines.push(...functionLines(context, fn))
+  for (const fn of module.functions)
+    if (fn !== module.entryPoint) for (const line of functionLines(context, fn)) lines.push(line)
   const entry = entryBody(context, module.entryPoint)
   const looksBetween = options.indirect === true && options.stoppable === true
   const looksFirst = options.stoppable === 'start' && findLooks(module, analyses, intervals).of.size > 0
@@ -173,7 +174,7 @@ export function emitCudaWithLooks(
     plain('  __syncthreads();')
     context.features.barriers = true
   }
-  lines.push(...entry.lines)
+  for (const line of entry.lines) lines.push(line)
   if (options.indirect === true) {
     const { barriers, subgroups, subgroupMatrices } = context.features
     const meets = workgroup.length > 0 || barriers || subgroups || subgroupMatrices
