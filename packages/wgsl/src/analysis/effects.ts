@@ -38,6 +38,7 @@ export function findEffects(module: IrModule): Effects {
       hasBarrier: false,
       stored: nothing,
       used: nothing,
+      own: new Set(),
     }
     /**
      * Parts of code are summarized separately, once. A function is summarized as a whole, since its parts may
@@ -88,7 +89,10 @@ export function findEffects(module: IrModule): Effects {
   return { of, writes: (e) => of(e).writes, reads: (e) => of(e).reads }
 }
 
-type MutableSummary = { -readonly [K in keyof Summary]: Summary[K] }
+type MutableSummary = { -readonly [K in keyof Summary]: Summary[K] } & {
+  /** The sets that belong to this summary alone, which grow in place. */
+  readonly own: Set<ReadonlySet<ModuleVariable>>
+}
 
 const nothing: ReadonlySet<ModuleVariable> = new Set()
 
@@ -96,16 +100,20 @@ function add(summary: MutableSummary, part: Partial<Summary>): void {
   summary.writes ||= part.writes ?? false
   summary.reads ||= part.reads ?? false
   summary.hasBarrier ||= part.hasBarrier ?? false
-  summary.stored = union(summary.stored, part.stored ?? nothing)
-  summary.used = union(summary.used, part.used ?? nothing)
+  summary.stored = union(summary.stored, part.stored ?? nothing, summary.own)
+  summary.used = union(summary.used, part.used ?? nothing, summary.own)
 }
 
 /**
  * The union of two sets. Returns an argument if it contains the other, since most code shares the set of one
- * of its parts.
+ * of its parts, and otherwise a set in `own`, which is `a` if it is there already.
  */
-function union<T>(a: ReadonlySet<T>, b: ReadonlySet<T>): ReadonlySet<T> {
+function union<T>(a: ReadonlySet<T>, b: ReadonlySet<T>, own: Set<ReadonlySet<T>>): ReadonlySet<T> {
   if (a.size === 0) return b
   const more = [...b].filter((element) => !a.has(element))
-  return more.length === 0 ? a : new Set([...a, ...more])
+  if (more.length === 0) return a
+  const all = own.has(a) ? (a as Set<T>) : new Set(a)
+  for (const element of more) all.add(element)
+  own.add(all)
+  return all
 }

@@ -62,19 +62,23 @@ export class Costs {
         return this.#block(s)
       case 'if': {
         const [then, otherwise] = [this.#of(s.then), this.#of(s.otherwise)]
-        return sum(this.#expression(s.condition), either([then, otherwise]))
+        return sum([this.#expression(s.condition), either([then, otherwise])])
       }
       case 'switch':
-        return sum(this.#expression(s.selector), either(s.clauses.map((c) => this.#block(c.body))))
+        return sum([this.#expression(s.selector), either(s.clauses.map((c) => this.#block(c.body)))])
       case 'loop':
         return this.#loopCost(
           s,
-          sum(this.#block(s.body), this.#of(s.continuing), s.breakIf ? this.#expression(s.breakIf) : nothing),
+          sum([
+            this.#block(s.body),
+            this.#of(s.continuing),
+            s.breakIf ? this.#expression(s.breakIf) : nothing,
+          ]),
         )
       case 'for': {
         const condition = s.condition === undefined ? nothing : this.#expression(s.condition)
-        const round = sum(condition, this.#block(s.body), this.#of(s.update))
-        return sum(this.#of(s.initial), this.#loopCost(s, round))
+        const round = sum([condition, this.#block(s.body), this.#of(s.update)])
+        return sum([this.#of(s.initial), this.#loopCost(s, round)])
       }
       default:
         return this.#parts(s)
@@ -82,7 +86,7 @@ export class Costs {
   }
 
   #block(block: Block): Cost {
-    return sum(...block.statements.map((s) => this.#of(s)))
+    return sum(block.statements.map((s) => this.#of(s)))
   }
 
   #expression(e: Expression): Cost {
@@ -93,7 +97,7 @@ export class Costs {
   #parts(part: Statement | Evaluated): Cost {
     let total = nothing
     const add = (cost: Cost) => {
-      total = sum(total, cost)
+      total = sum([total, cost])
     }
     walk(part, {
       expression: (e) => add(e.kind === 'call' ? this.ofFunction(e.function) : ownCost(e)),
@@ -115,7 +119,7 @@ export class Costs {
   }
 }
 
-function sum(...costs: readonly Cost[]): Cost {
+function sum(costs: readonly Cost[]): Cost {
   return {
     least: costs.reduce((total, { least }) => total + least, 0),
     most: costs.reduce((total, { most }) => total + most, 0),
@@ -124,8 +128,8 @@ function sum(...costs: readonly Cost[]): Cost {
 
 function either(costs: readonly Cost[]): Cost {
   return {
-    least: Math.min(...costs.map(({ least }) => least)),
-    most: Math.max(...costs.map(({ most }) => most)),
+    least: costs.reduce((least, cost) => Math.min(least, cost.least), Number.POSITIVE_INFINITY),
+    most: costs.reduce((most, cost) => Math.max(most, cost.most), 0),
   }
 }
 

@@ -435,3 +435,46 @@ it('a chain of thousands of lets before a loop, a copy and a store does not over
   expect(text).toContain('async_copy(tile_[min(x5000_, 63u)]')
   expect(text).not.toContain('zero_workgroup(&words_')
 })
+
+it('a function and the entry point may have more statements than a call takes arguments', () => {
+  const blocks = '{}'.repeat(130_000)
+  const module = lower(
+    parseWgsl(`${io} fn f() { ${blocks} } @compute @workgroup_size(1) fn main() { f(); ${blocks} }`),
+  )
+  const { parts } = emitCuda(module, { bounds: 'clamp', stoppable: true })
+  expect(parts.body.match(/^ {2}\{$/gm)).toHaveLength(2 * 130_000)
+})
+
+it.skipIf(!hasProgram('g++'))(
+  'a subgroup matrix beyond an array of fixed length, or a view of fixed size, is skipped and recorded with bounds: trap (needs g++)',
+  async () => {
+    const kernel = (address: string) =>
+      emit(
+        `enable chromium_experimental_subgroup_matrix;
+        requires buffer_view;
+        alias Sum = subgroup_matrix_result<f32, 16, 16>;
+        struct Tiles { first: array<f32, 256>, second: array<f32, 256> }
+        @group(0) @binding(0) var<storage, read_write> m: ${address.includes('View') ? 'buffer' : 'Tiles'};
+        @compute @workgroup_size(32) fn main() {
+          var at = 64u;
+          subgroupMatrixStore<row_major>(${address}, at, Sum(9f), 16u);
+        }`,
+        'trap',
+      )
+    const view = 'bufferArrayView<array<f32>>(&m, 0u, 1024u)'
+    const program = await buildCpuProgram([kernel('&m.first'), kernel(view)])
+    const results = await program.run(
+      [0, 1].map((index) => ({
+        kernel: index,
+        grid: [1, 1, 1] as const,
+        parameters: [new Uint8Array(2048), 2048n, 0n, 2048n, 1n, 2048n, new Uint8Array(64)],
+      })),
+    )
+    for (const result of results) {
+      if ('failure' in result) throw new Error(result.failure)
+      const [bytes, record] = result.buffers
+      expect(bytes!.every((byte) => byte === 0)).toBe(true)
+      expect([...record!.slice(0, 12)]).toEqual([1, 0, 0, 0, 0, 0, 0, 0, 64, 0, 0, 0])
+    }
+  },
+)

@@ -2,7 +2,7 @@ import { analyse } from '../analysis/analyses.ts'
 import { findZeroInit } from '../analysis/zero-init.ts'
 import { boundVariables } from '../bound-variables.ts'
 import { subgroupSize } from '../collectives.ts'
-import type { IrModule, ModuleVariable } from '../ir.ts'
+import type { IrModule, ModuleVariable, Type } from '../ir.ts'
 import { alignOf, roundUp, sizeOf } from '../layout.ts'
 import { SourceText } from '../source-text.ts'
 import {
@@ -129,7 +129,8 @@ export function emitCudaWithLooks(
   }
   const lines: Line[] = []
   const plain = (text: string) => lines.push({ text, line: undefined })
-  for (const s of module.structs) for (const text of structText(s, names)) plain(text)
+  const inner = new Set(module.structs.flatMap(({ members }) => members.map((m) => innermost(m.type))))
+  for (const s of module.structs) for (const text of structText(s, names, inner.has(s))) plain(text)
   for (const constant of module.constants) {
     const { text } = new FunctionWriter(context).value(constant.value)
     plain(`__device__ constexpr ${typeText(constant.type, names)} ${names.of(constant)} = ${text};`)
@@ -138,7 +139,8 @@ export function emitCudaWithLooks(
   else
     for (const v of workgroup)
       plain(`alignas(${alignment(v)}) __shared__ ${typeText(v.type, names)} ${names.of(v)};`)
-  for (const fn of module.functions) if (fn !== module.entryPoint) lines.push(...functionLines(context, fn))
+  for (const fn of module.functions)
+    if (fn !== module.entryPoint) for (const line of functionLines(context, fn)) lines.push(line)
   const entry = entryBody(context, module.entryPoint)
   const looksBetween = options.indirect === true && options.stoppable === true
   const looksFirst = options.stoppable === 'start' && findLooks(module, analyses, intervals).of.size > 0
@@ -176,7 +178,7 @@ export function emitCudaWithLooks(
     plain('  __syncthreads();')
     context.features.barriers = true
   }
-  lines.push(...entry.lines)
+  for (const line of entry.lines) lines.push(line)
   if (options.indirect === true) {
     const { barriers, subgroups, subgroupMatrices } = context.features
     const meets = workgroup.length > 0 || barriers || subgroups || subgroupMatrices
@@ -355,6 +357,11 @@ function workgroupLayout(variables: readonly ModuleVariable[], alignment: (v: Mo
     byteLength += sizeOf(v.type)
   }
   return { offsets, byteLength: roundUp(byteLength, 16) }
+}
+
+/** The type of the elements of a possibly nested array; the type itself if it is no array. */
+function innermost(type: Type): Type {
+  return type.kind === 'array' ? innermost(type.element) : type
 }
 
 /** The number of statements with every call expanded. */

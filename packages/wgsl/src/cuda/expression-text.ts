@@ -171,7 +171,7 @@ function logicalText(
   const name = writer.temporaryName()
   writer.line(`bool ${name} = ${first.text};`)
   writer.line(`if (${operator === '&&' ? name : `!${name}`}) {`)
-  writer.lines.push(...lines)
+  for (const line of lines) writer.lines.push(line)
   writer.indented(() => writer.line(`${name} = ${second.text};`))
   writer.close()
   return simple(name)

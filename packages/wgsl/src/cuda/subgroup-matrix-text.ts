@@ -156,20 +156,24 @@ function rangeGuards(
   const { place, array, variable, slice, slices } = access
   const options = `<${slices}u, ${slice}u, ${array.stride}u>`
   if (bounds === 'unchecked') return []
-  if (bounds === 'trap' && variable.space === 'storage') {
-    const from = `(unsigned long long)((const char*)${operand(pointer)} - (const char*)${names.of(variable)})`
-    const args = [viewName(names, variable), from, ...indices]
-    return [call(`${names.prelude('matrix_in_view')}${options}`, args).text]
-  }
   const view = viewOf(place)
-  const elements =
-    array.length !== undefined
-      ? `${array.length}ull`
-      : view === undefined
-        ? writer.lengthOf(variable)
-        : operand(viewLengthText(viewText(writer, view)))
-  return [
-    call(`${names.prelude('matrix_inside')}${options}`, [`${elements} * ${array.stride}ull`, ...indices])
-      .text,
-  ]
+  const inside = () => {
+    const elements =
+      array.length !== undefined
+        ? `${array.length}ull`
+        : view === undefined
+          ? writer.lengthOf(variable)
+          : operand(viewLengthText(viewText(writer, view)))
+    const args = [`${elements} * ${array.stride}ull`, ...indices]
+    return call(`${names.prelude('matrix_inside')}${options}`, args).text
+  }
+  if (bounds !== 'trap' || variable.space !== 'storage') return [inside()]
+  const from = `(unsigned long long)((const char*)${operand(pointer)} - (const char*)${names.of(variable)})`
+  const args = [viewName(names, variable), from, ...indices]
+  const inBinding = call(`${names.prelude('matrix_in_view')}${options}`, args).text
+  // The binding may go on after an array of fixed length, or a view of fixed size.
+  const mayEndBefore = array.length !== undefined || view?.size !== undefined
+  return mayEndBefore
+    ? [`(${inside()} || ${viewName(names, variable)}.report(${indices[0]}))`, inBinding]
+    : [inBinding]
 }

@@ -77,11 +77,12 @@ export function runtimeTail(type: Type): StructType['members'][number] | undefin
   return last !== undefined && last.type.kind === 'array' && last.type.length === undefined ? last : undefined
 }
 
-/** Whether memory of the type contains padding, which a store must not change. */
+/** Whether memory of the type contains padding, or may, since C++ lays out what WGSL does not. */
 export const hasPadding = partProperty((type) => {
   if (type.kind === 'matrix') return type.rows === 3
   if (type.kind === 'array') return sizeOf(type.element) < type.stride
   if (type.kind !== 'struct') return false
+  if (!isHostShareable(type)) return true
   const ends = type.members.map((m) => m.offset + sizeOf(m.type))
   return type.members.some((m, i) => m.offset !== (ends[i - 1] ?? 0)) || ends.at(-1) !== type.size
 })
@@ -95,8 +96,8 @@ function cxxAlign(type: Type): number {
   return alignOf(type)
 }
 
-/** The definition of a structure, with WGSL's offsets. */
-export function structText(type: StructType, names: Names): string[] {
+/** The definition of a structure, with WGSL's offsets; `isInner` if another structure contains it. */
+export function structText(type: StructType, names: Names, isInner: boolean): string[] {
   const name = names.struct(type)
   const shareable = isHostShareable(type)
   const members = type.members.filter((m) => m !== runtimeTail(type))
@@ -131,7 +132,7 @@ export function structText(type: StructType, names: Names): string[] {
       `  ${members.length === 1 ? 'explicit ' : ''}${names.prelude('WGSL_CTOR')} ${name}(${parameters}) : ${initial.join(', ')} {}`,
     )
   }
-  if (shareable && hasPadding(type) && isValue) {
+  if ((shareable || isInner) && hasPadding(type) && isValue) {
     const stores = members.map(
       (m) => `${names.prelude('store_padded')}(to.${names.member(m.name)}, ${names.member(m.name)});`,
     )

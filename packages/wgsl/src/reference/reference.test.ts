@@ -98,6 +98,13 @@ describe('the reference executor', () => {
       out[i] = sum.x * 10000 + sum.y * 1000 + least.x * 10 + p.x;`
     expect(evaluate(body, 'i32', declarations)[0]).toBe(51 * 10000 + 4 * 1000 + 50 * 10 + (3 - 50))
   })
+  it('converts a NaN to true, also one that was computed', () => {
+    expect(evaluate('out[i] = u32(bool(in_f[i] / in_f[0]));', 'u32').slice(0, 2)).toEqual([1, 1])
+    expect(
+      evaluate('out[i] = u32(vec2<bool>(vec2f(in_f[i] - in_f[i], in_f[i] % in_f[0])).y);', 'u32')[1],
+    ).toBe(1)
+  })
+
   it('keeps the bits of a NaN', () => {
     const body = 'let nan = bitcast<f32>(in_i[0] ^ 0x7fc12345); out[i] = bitcast<i32>(nan) + i32(nan == nan);'
     expect(evaluate(body, 'i32')[0]).toBe(0x7fc12345)

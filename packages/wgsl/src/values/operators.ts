@@ -135,8 +135,9 @@ export function multiplyMatrix(
  * and NaN becomes 0.
  */
 export function convertScalar(value: number | boolean, from: string, to: string): number | boolean {
-  if (to === 'bool') return Boolean(value)
   const x = Number(value)
+  // NaN is true.
+  if (to === 'bool') return x !== 0
   if ((from === 'f32' || from === 'f16') && (to === 'i32' || to === 'u32')) {
     if (Number.isNaN(x)) return 0
     const [low, high] = to === 'i32' ? [-2147483648, 2147483520] : [0, 4294967040]
