@@ -124,9 +124,10 @@ typedef vec<bool, 2> vec2b; typedef vec<bool, 3> vec3b; typedef vec<bool, 4> vec
   {
     provides: ['component', 'set_component'],
     source: `// A component of a vector value chosen at run time: selects, so that the vector stays in registers.
-template <class T> WGSL_FN T component(vec<T, 2> v, unsigned i) { return i == 0u ? v.x : v.y; }
-template <class T> WGSL_FN T component(vec<T, 3> v, unsigned i) { return i == 0u ? v.x : i == 1u ? v.y : v.z; }
-template <class T> WGSL_FN T component(vec<T, 4> v, unsigned i) { return i < 2u ? (i == 0u ? v.x : v.y) : (i == 2u ? v.z : v.w); }
+// By reference: nvcc 13.0 may take the third component of a copy of a part of a structure for undefined.
+template <class T> WGSL_FN T component(const vec<T, 2>& v, unsigned i) { return i == 0u ? v.x : v.y; }
+template <class T> WGSL_FN T component(const vec<T, 3>& v, unsigned i) { return i == 0u ? v.x : i == 1u ? v.y : v.z; }
+template <class T> WGSL_FN T component(const vec<T, 4>& v, unsigned i) { return i < 2u ? (i == 0u ? v.x : v.y) : (i == 2u ? v.z : v.w); }
 template <class T> WGSL_FN void set_component(vec<T, 2>& v, unsigned i, T s) { if (i == 0u) v.x = s; else v.y = s; }
 template <class T> WGSL_FN void set_component(vec<T, 3>& v, unsigned i, T s) { v.x = i == 0u ? s : v.x; v.y = i == 1u ? s : v.y; v.z = i >= 2u ? s : v.z; }
 template <class T> WGSL_FN void set_component(vec<T, 4>& v, unsigned i, T s) { v.x = i == 0u ? s : v.x; v.y = i == 1u ? s : v.y; v.z = i == 2u ? s : v.z; v.w = i >= 3u ? s : v.w; }`,
