@@ -3,8 +3,8 @@ import type { NativeAddon } from './native-addon.ts'
 /**
  * Ends MPI together with the process. A process that has nothing left to do, or exits with code 0, waits for
  * the other ranks in MPI_Finalize; a process that exits with another code, or with an exception that nothing
- * handles, ends all ranks (MPI_Abort). After a rank is lost, MPI is no longer called, because it would wait for that
- * rank forever.
+ * handles, ends all ranks (MPI_Abort). After a rank is lost, MPI is no longer called, because it would wait
+ * for that rank forever.
  */
 export function endWithJob(addon: NativeAddon, rank: number, failed: () => boolean): void {
   let ended = false

@@ -92,8 +92,8 @@ export abstract class MpiRuns {
   }
 
   /**
-   * Whether a time limit or an abort may end the run on all ranks after the same repetition, for which each rank
-   * counts repetitions. Alike on all ranks.
+   * Whether a time limit or an abort may end the run on all ranks after the same repetition, for which each
+   * rank counts repetitions. The answer is the same on all ranks.
    */
   protected endsEarly(options: ExecutionOptions): boolean {
     return options.abortable !== false || this.limitOf(options) !== undefined
