@@ -109,14 +109,14 @@ function writeStore(writer: FunctionWriter, target: Place, place: PlaceText, val
 }
 
 function writeAssign(writer: FunctionWriter, target: Place, value: Expression): void {
-  // Views may overlap, and C++ copies the parts of a composite one after another.
-  const mayOverlap =
-    viewOf(target) !== undefined && value.kind === 'load' && viewOf(value.place) !== undefined
+  // The value may be a copy of a view that overlaps the target.
+  const mayOverlap = viewOf(target) !== undefined && !['scalar', 'vector'].includes(target.type.kind)
   if (mayOverlap || writer.context.effects.writes(value)) {
     // The indices of the target are evaluated before the value, which could change them.
     const place = targetText(writer, settled(writer, target))
     const written = writer.value(value)
     const kept = simple(writer.temporary(value.type, written.text))
+    if (mayOverlap) writer.line(writer.context.names.prelude('MEMORY_CHANGES'))
     writeStore(writer, target, place, kept)
     return
   }

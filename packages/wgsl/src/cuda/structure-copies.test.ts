@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { lower, parseWgsl } from '../frontend/lower.ts'
 import { compileReference } from '../reference/index.ts'
+import { fillBuffer } from '../testing/kernel-buffers.ts'
+import { parseKernelTest } from '../testing/kernel-test.ts'
 import { emitCuda } from './emit-cuda.ts'
 import { hasProgram } from './testing/kernel-cases.ts'
 import { parsePtx, runPtx } from './testing/ptx.ts'
@@ -12,7 +14,8 @@ import { parsePtx, runPtx } from './testing/ptx.ts'
 it.skipIf(!hasProgram('nvcc')).each([
   ['leave what lies behind them as it is', 'structure-part-copies'],
   ['have all components', 'structure-components'],
-])("copies of structures %s, in nvcc's PTX (needs nvcc)", { timeout: 600_000 }, (_, name) => {
+  ['keep their values when an overlapping view is written', 'buffer-view-copy'],
+])("copies %s, in nvcc's PTX (needs nvcc)", { timeout: 600_000 }, (_, name) => {
   const file = new URL(`../../testdata/accepted/${name}.wgsl`, import.meta.url)
   const source = readFileSync(file, 'utf8')
   const module = lower(parseWgsl(source))
@@ -22,18 +25,19 @@ it.skipIf(!hasProgram('nvcc')).each([
     writeFileSync(join(folder, 'copies.cu'), text)
     execFileSync('nvcc', ['-std=c++17', '-arch=sm_90', '-w', '-ptx', 'copies.cu'], { cwd: folder })
     const ptx = parsePtx(readFileSync(join(folder, 'copies.ptx'), 'utf8')).get(entryName)!
-    // `out`, and after it the 16 bytes of `stored`, with the numbers of bytes that are bound.
-    const values = [0n, 64n, 64n, 16n]
+    // The buffers one after another: parameters have the first byte and the number of bytes of each.
+    const filled = parseKernelTest(source).buffers.map(fillBuffer)
+    const starts = filled.map((_, i) => filled.slice(0, i).reduce((sum, { length }) => sum + length, 0))
+    const values = filled.flatMap(({ length }, i) => [starts[i]!, length].map(BigInt))
     const parameters = new Map(values.map((value, i) => [`${entryName}_param_${i}`, value]))
-    const words = Uint32Array.from({ length: 20 }, () => 20)
-    const expected = words.slice()
-    runPtx(ptx, { parameters, memory: new DataView(words.buffer), thread: 0 }, 1000)
-    const bindings = new Map([
-      ['0.0', new Uint8Array(expected.buffer, 0, 64)],
-      ['0.1', new Uint8Array(expected.buffer, 64)],
-    ])
+    const bytes = new Uint8Array(Buffer.concat(filled))
+    const expected = bytes.slice()
+    runPtx(ptx, { parameters, memory: new DataView(bytes.buffer), thread: 0 }, 1000)
+    const bindings = new Map(
+      filled.map(({ length }, i) => [`0.${i}`, expected.subarray(starts[i], starts[i]! + length)]),
+    )
     compileReference(module).run({ workgroups: [1, 1, 1], bindings })
-    expect([...words]).toEqual([...expected])
+    expect([...bytes]).toEqual([...expected])
   } finally {
     rmSync(folder, { recursive: true })
   }

@@ -153,6 +153,11 @@ template <class T, int N> WGSL_FN const T& component_of(const vec<T, N>& v, unsi
 #define ENDLESS_LOOP asm volatile("");`,
   },
   {
+    provides: ['MEMORY_CHANGES'],
+    source: `// Copies of memory are complete here: nvcc 13.0 leaves out a copy between overlapping views, and then reads what it wrote.
+#define MEMORY_CHANGES asm volatile("" ::: "memory");`,
+  },
+  {
     provides: ['exit_condition'],
     source: `// What decides that a loop is left, in a form that the compiler does not see through: see exit-conditions.ts.
 WGSL_FN unsigned exit_condition(unsigned selector) { asm("" : "+r"(selector)); return selector; }
