@@ -8,6 +8,7 @@ import {
   type NativeDevice,
   type NativeProbe,
   type NvmlDevice,
+  type NvmlLinks,
 } from './native-addon.ts'
 
 /** Normalizes to the form `0000:1b:00.0`: CUDA writes upper case, NVML an eight-digit domain. */
@@ -47,6 +48,8 @@ export interface CudaAdapter extends Adapter {
   readonly architecture: string
   readonly uuid: string
   readonly index: number
+  /** Whether its NVLinks lead to an NVSwitch, through which all of them reach any one other device. */
+  readonly isSwitched: boolean
 }
 
 /** The same adapters, if this backend described them; throws `validation` otherwise. */
@@ -119,15 +122,38 @@ export async function findAdapters(addon: NativeAddon | Error, libraries: Librar
       `${error.message} Utilization, power, temperature and links are not reported; everything else works. libnvidia-ml.so.1 comes with the driver.`,
     )
   }
-  const adapters = probe.devices.map((device) => {
-    const identity = identify(device, nvmlDevices ?? [])
-    return describe(device, identity, driver, sensorsOf(addon, libraries, identity))
-  })
+  const adapters = await Promise.all(
+    probe.devices.map(async (device) => {
+      const identity = identify(device, nvmlDevices ?? [])
+      const links = await nvLinksOf(addon, libraries, identity)
+      const isSwitched = (links?.toSwitch ?? 0) > 0
+      return describe(device, identity, driver, { isSwitched, ...sensorsOf(addon, libraries, identity) })
+    }),
+  )
   return { adapters, addon, probe, ...(notes.length > 0 ? { notes } : {}) }
 }
 
 /** The fields of an adapter whose GPU NVML has found. */
 type Sensors = Pick<Adapter, 'nvmlIndex' | 'telemetry'>
+
+/** The NVLinks of a device; undefined if NVML does not report them. */
+export async function nvLinksOf(
+  addon: NativeAddon,
+  libraries: Libraries,
+  { nvmlIndex, uuid }: { readonly uuid: string; readonly nvmlIndex?: number | undefined },
+): Promise<NvmlLinks | undefined> {
+  return nvmlIndex === undefined ? undefined : answerOf(addon.nvmlLinks(libraries.nvml, uuid))
+}
+
+/** NVML's result; undefined if the call fails. */
+export async function answerOf<Answer>(call: Promise<Answer>): Promise<Answer | undefined> {
+  try {
+    return await call
+  } catch (error) {
+    if (isNativeError(error)) return undefined
+    throw error
+  }
+}
 
 function sensorsOf(addon: NativeAddon, libraries: Libraries, { nvmlIndex, uuid }: DeviceIdentity): Sensors {
   if (nvmlIndex === undefined) return {}
@@ -145,7 +171,7 @@ function describe(
   device: NativeDevice,
   { uuid, pciBusId }: DeviceIdentity,
   driver: string,
-  sensors: Sensors,
+  nvml: Sensors & Pick<CudaAdapter, 'isSwitched'>,
 ): CudaAdapter {
   return {
     backend: 'cuda',
@@ -159,7 +185,7 @@ function describe(
     pciBusId,
     uuid,
     index: device.ordinal,
-    ...sensors,
+    ...nvml,
     limits: limitsOf(device),
     features: featuresOf(device),
     subgroupMinSize: device.warpSize,

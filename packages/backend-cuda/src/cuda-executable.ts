@@ -113,6 +113,7 @@ export abstract class CudaExecutable implements Executable {
       uniformAddress: (gpu) => arena.uniformAddress(gpu),
       trapAddress: (gpu) => arena.trapAddress(gpu),
       reachable: (reader, owner) => physical.reachable(reader, owner),
+      isSwitched: (gpu) => physical.isSwitched(gpu),
       internalKernel: (entry, gpu) => physical.internalKernel(entry, gpu),
       bounceAddress: (command) => arena.bounceAddress(command),
       leaveAddress: (gpu) => physical.native.leaveAddresses[gpu]!,

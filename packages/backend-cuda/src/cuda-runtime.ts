@@ -91,7 +91,13 @@ export abstract class CudaRuntime<E extends CudaExecutable, C extends PlanPart =
     this.options = options
     this.group = options.native
     this.devices = options.adapters
-    this.gpus = new PhysicalGpus(options.native, options.gpuOfDevice, options.peerAccess, shared)
+    this.gpus = new PhysicalGpus(
+      options.native,
+      options.gpuOfDevice,
+      options.adapters,
+      options.peerAccess,
+      shared,
+    )
     let resolveLost!: (info: LostInfo) => void
     this.lost = new Promise((resolve) => {
       resolveLost = resolve

@@ -41,22 +41,25 @@ function copies(
     uniformBlock: new Uint8Array(0),
   }
 }
-const links = { gpuOf: (device: number) => device, reachable: () => true }
+const links = { gpuOf: (device: number) => device, reachable: () => true, isSwitched: () => true }
 
 describe('sendLinkCopies', () => {
-  it('lets senders drive large copies, and chains those of one pair in recorded order and around repetitions', () => {
-    const { commands } = sendLinkCopies(
-      copies([
-        [1, 0, 5000],
-        [2, 1, 5000],
-        [1, 0, 5000],
-        [3, 0, 5000],
-        [1, 0, 5000],
-        [1, 2, 5000],
-      ]),
-      links,
-      1000,
-    )
+  const several = copies([
+    [1, 0, 5000],
+    [2, 1, 5000],
+    [1, 0, 5000],
+    [3, 0, 5000],
+    [1, 0, 5000],
+    [1, 2, 5000],
+  ])
+  it('lets senders drive large copies, and chains those of one sender in recorded order and around repetitions', () => {
+    const { commands } = sendLinkCopies(several, links, 1000)
+    expect(commands.map((c) => c.device)).toEqual([1, 2, 1, 3, 1, 1])
+    expect(commands.map((c) => c.after)).toEqual([[], [], [0], [], [2], [4]])
+    expect(commands.map((c) => c.afterPrevious)).toEqual([[5], [], [], [], [], []])
+  })
+  it('chains only copies of one pair if a GPU has separate links to each other one', () => {
+    const { commands } = sendLinkCopies(several, { ...links, isSwitched: () => false }, 1000)
     expect(commands.map((c) => c.device)).toEqual([1, 2, 1, 3, 1, 1])
     expect(commands.map((c) => c.after)).toEqual([[], [], [0], [], [2], []])
     expect(commands.map((c) => c.afterPrevious)).toEqual([[4], [], [], [], [], []])

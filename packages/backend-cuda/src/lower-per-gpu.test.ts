@@ -31,6 +31,7 @@ function memoryOf(program: RecordedPlan, reachable = true): PlanAddresses {
     uniformAddress: (gpu) => gpu * 4096,
     trapAddress: () => 0,
     reachable: (reader, owner) => reader === owner || reachable,
+    isSwitched: () => true,
     internalKernel: kernelId,
     bounceAddress: () => 77,
     leaveAddress: () => 5,

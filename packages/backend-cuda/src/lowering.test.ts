@@ -5,7 +5,7 @@ import { plan, region } from './testing/plan-text.ts'
 
 const onDevice = (device: number) => ({ device, byteLength: 64, gpu: device, address: 0 })
 const onHost = { arrayBuffer: new ArrayBuffer(64), address: 0 } as unknown as CudaHostAllocation
-const links = { gpuOf: (device: number) => device, reachable: () => true }
+const links = { gpuOf: (device: number) => device, reachable: () => true, isSwitched: () => true }
 const copy = (device: number) => ({
   kind: 'copy' as const,
   device,

@@ -1,3 +1,4 @@
+import type { CudaAdapter } from './adapters.ts'
 import { kernelPtx } from './internal-kernels.ts'
 import type { NativeGroup } from './native-addon.ts'
 import type { SharedMemory } from './shared-memory.ts'
@@ -20,6 +21,7 @@ export class PhysicalGpus {
   readonly #gpuOfDevice: readonly number[]
   readonly #peers: readonly boolean[]
   readonly #peerAccess: boolean
+  readonly #isSwitched: readonly boolean[]
   /** By name and GPU. */
   readonly #kernelIds = new Map<string, number>()
   #lastId = 0
@@ -31,6 +33,7 @@ export class PhysicalGpus {
   constructor(
     native: NativeGroup,
     gpuOfDevice: readonly number[],
+    devices: readonly Pick<CudaAdapter, 'isSwitched'>[],
     peerAccess: boolean,
     shared?: SharedMemory,
   ) {
@@ -41,6 +44,9 @@ export class PhysicalGpus {
     this.#gpuOfDevice = gpuOfDevice
     this.#peers = native.peers
     this.#peerAccess = peerAccess
+    const isSwitched: boolean[] = []
+    for (const [device, gpu] of gpuOfDevice.entries()) isSwitched[gpu] = devices[device]!.isSwitched
+    this.#isSwitched = isSwitched
   }
 
   gpuOf(device: number): number {
@@ -56,6 +62,11 @@ export class PhysicalGpus {
   reachable(reader: number, owner: number): boolean {
     if (this.shared !== undefined) return true
     return reader === owner || (this.#peerAccess && this.#peers[reader * this.count + owner]!)
+  }
+
+  /** See `Links.isSwitched`. */
+  isSwitched(gpu: number): boolean {
+    return this.#isSwitched[gpu]!
   }
 
   /**

@@ -1,6 +1,5 @@
 import type { Adapter, Topology, TopologyLink } from '@tandem-gpu/core'
-import { type CudaAdapter, findAdapters, normalPciBusId } from './adapters.ts'
-import { isNativeError } from './driver-error.ts'
+import { answerOf, type CudaAdapter, findAdapters, normalPciBusId, nvLinksOf } from './adapters.ts'
 import type { Libraries } from './libraries.ts'
 import type { NativeAddon, NvmlLinks } from './native-addon.ts'
 
@@ -41,14 +40,6 @@ function linksBetween(reader: NvmlLinks | undefined, owner: NvmlLinks | undefine
   return direct > 0 ? direct : Math.min(reader.toSwitch, owner.toSwitch)
 }
 
-async function nvLinksOf(
-  addon: NativeAddon,
-  libraries: Libraries,
-  { nvmlIndex, uuid }: CudaAdapter,
-): Promise<NvmlLinks | undefined> {
-  return nvmlIndex === undefined ? undefined : answerOf(addon.nvmlLinks(libraries.nvml, uuid))
-}
-
 async function pciKind(
   addon: NativeAddon,
   libraries: Libraries,
@@ -59,14 +50,4 @@ async function pciKind(
   const level = await answerOf(addon.nvmlCommonAncestor(libraries.nvml, reader.uuid, owner.uuid))
   if (level === undefined || level < 0) return 'unknown'
   return level <= ancestorNode ? 'pcie' : 'system'
-}
-
-/** NVML's result; undefined if the call fails. */
-async function answerOf<Answer>(call: Promise<Answer>): Promise<Answer | undefined> {
-  try {
-    return await call
-  } catch (error) {
-    if (isNativeError(error)) return undefined
-    throw error
-  }
 }
