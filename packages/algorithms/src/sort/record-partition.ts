@@ -23,7 +23,7 @@ export interface SplitterOptions {
 
 /** Options of `recordPartition`. */
 export interface PartitionOptions extends SplitterOptions {
-  /** In memory that each part's device can read. */
+  /** In memory of each part's device. */
   readonly splitters: readonly BufferView<'u32'>[]
   /** The memory that receives each part's keys and values, bucket by bucket. */
   readonly staged: readonly KeyViews[]
@@ -39,8 +39,8 @@ export function bucketCount(parts: readonly SortPart[]): number {
 /**
  * Records the search for the splitters, the first keys of the devices' slices in the sorted order. They are
  * found exactly, digit by digit from the highest to the lowest (radix select): each device counts the digits
- * of its keys that begin like a splitter, and the first device chooses. Returns the splitters in memory that
- * each part's device can read.
+ * of its keys that begin like a splitter, and the first device chooses. Returns the splitters in memory of
+ * each part's device.
  */
 export function recordSplitters(
   recorder: Recorder,
@@ -93,7 +93,13 @@ export function recordSplitters(
       if (near[index] !== chosen && recorder.touches(ordinal, home))
         recorder.copy(chosen, near[index]!, { label: 'spread splitters' })
   }
-  return near
+  // The partition compares each key with them, which over a link would take most of its time.
+  return parts.map(({ ordinal }, index) => {
+    if (ordinal === home || near[index] !== chosen) return near[index]!
+    const own = recorder.scratch(ordinal, 'u32', count, { label: `splitters ${ordinal}` })
+    if (recorder.touches(ordinal, home)) recorder.copy(chosen, own, { label: 'spread splitters' })
+    return own
+  })
 }
 
 /**

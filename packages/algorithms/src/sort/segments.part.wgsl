@@ -32,12 +32,31 @@ fn move_segments(@builtin(local_invocation_index) place: u32, @builtin(workgroup
     let end = min(start + count, end_of_slice);
     // Counted from 0, since places go up to 2^32 - 1.
     let length = select(0u, end - first, end > first);
-    for (var i = group.x * 64u + place; i < length; i += params.step) {
-      let source = local_start + (first - start) + i;
-      let target_place = first - params.first + i;
-      received[params.received_base + target_place] = keys[params.keys_base + source];
+    let source = local_start + (first - start);
+    let target_place = first - params.first;
+    var i = group.x * 64u + place;
+    // Loads of several keys hide the latency of memory.
+    for (; i < length && length - i > 3u * params.step; i += 4u * params.step) {
+      let from_here = params.keys_base + source + i;
+      let to = params.received_base + target_place + i;
+      let a = keys[from_here];
+      let b = keys[from_here + params.step];
+      let c = keys[from_here + 2u * params.step];
+      let d = keys[from_here + 3u * params.step];
+      received[to] = a;
+      received[to + params.step] = b;
+      received[to + 2u * params.step] = c;
+      received[to + 3u * params.step] = d;
       if (has_values) {
-        store_value(target_place, value_at(source));
+        for (var k = 0u; k < 4u; k++) {
+          store_value(target_place + i + k * params.step, value_at(source + i + k * params.step));
+        }
+      }
+    }
+    for (; i < length; i += params.step) {
+      received[params.received_base + target_place + i] = keys[params.keys_base + source + i];
+      if (has_values) {
+        store_value(target_place + i, value_at(source + i));
       }
     }
     local_start += count;
