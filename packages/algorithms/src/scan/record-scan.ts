@@ -49,44 +49,47 @@ export function recordScan(recorder: Recorder, group: DeviceGroup, options: Reco
   const home = parts[0]!.ordinal
   const tiles = parts.reduce((sum, part) => sum + part.tiles, 0)
 
-  // Reduce: the sum of each tile. Scan: from these, the sum of everything before each tile.
+  // The sum of each tile, and then in its place the sum of everything before the tile. In two arrays, the sums
+  // of a repetition could run concurrently with the scan of the one before it, which takes longer: on 2 H200s,
+  // 1.95 ms instead of 1.51 for 2^30 elements.
   const prefixes = recorder.scratch(home, 'u32', tiles, { label: 'prefixes' })
+  const own = parts.flatMap((part): Placed[] => {
+    const { ordinal, firstTile, tiles } = part
+    if (!recorder.touches(ordinal, home)) return []
+    const place = prefixes.slice(firstTile, tiles)
+    const local = group.canAccessPeer(ordinal, home)
+      ? place
+      : recorder.scratch(ordinal, 'u32', tiles, { label: `prefixes ${ordinal}` })
+    return [{ part, place, local }]
+  })
+
+  // Reduce: the sums of the tiles. Scan: the sums of everything before them.
   if (tiles === 1) recorder.fill(prefixes, kernels.neutral, { label: 'nothing comes before' })
   else {
-    const sums = recorder.scratch(home, 'u32', tiles, { label: 'sums of tiles' })
-    for (const part of parts) recordSums(recorder, group, kernels, part, sums)
-    if (recorder.touches(home)) recordPrefixes(recorder, kernels, home, sums, prefixes)
+    for (const { part, place, local } of own) {
+      recordSums(recorder, kernels, part, local)
+      if (local !== place) recorder.copy(local, place, { label: 'gather sums' })
+    }
+    if (recorder.touches(home)) recordPrefixes(recorder, kernels, home, prefixes)
   }
 
   // Scan: the elements of each tile, starting from that sum.
-  for (const part of parts) {
-    const { ordinal, firstTile } = part
-    if (!recorder.touches(ordinal, home)) continue
-    const place = prefixes.slice(firstTile, part.tiles)
-    if (group.canAccessPeer(ordinal, home)) {
-      recordTiles(recorder, kernels, part, place, exclusive)
-      continue
-    }
-    const local = recorder.scratch(ordinal, 'u32', part.tiles, { label: `prefixes ${ordinal}` })
-    recorder.copy(place, local, { label: 'spread prefixes' })
+  for (const { part, place, local } of own) {
+    if (local !== place) recorder.copy(place, local, { label: 'spread prefixes' })
     recordTiles(recorder, kernels, part, local, exclusive)
   }
 }
 
-/** The sums of a part's tiles, in the memory of the device that scans them. */
-function recordSums(
-  recorder: Recorder,
-  group: DeviceGroup,
-  kernels: ScanKernels,
-  part: Part,
-  sums: BufferView<'u32'>,
-): void {
-  const { ordinal, input, firstTile, tiles } = part
-  const home = sums.buffer.device.ordinal
-  if (!recorder.touches(ordinal, home)) return
-  const place = sums.slice(firstTile, tiles)
-  const reaches = group.canAccessPeer(ordinal, home)
-  const target = reaches ? place : recorder.scratch(ordinal, 'u32', tiles, { label: `sums ${ordinal}` })
+/** A part, its place among the prefixes of all, and the memory in which its device reads and writes them. */
+interface Placed {
+  readonly part: Part
+  readonly place: BufferView<'u32'>
+  readonly local: BufferView<'u32'>
+}
+
+/** The sums of a part's tiles. */
+function recordSums(recorder: Recorder, kernels: ScanKernels, part: Part, sums: BufferView<'u32'>): void {
+  const { ordinal, input } = part
   eachKernel(kernels.sums, part, [input], (kernel, first, count) =>
     dispatchBlocks(recorder, kernel, {
       device: ordinal,
@@ -94,29 +97,26 @@ function recordSums(
       blocksPerWorkgroup: kernels.tilesPerWorkgroup,
       args: {
         input: blocked(tilesOf(input, first, count), scanTileLength),
-        sums: blocked(target.slice(first, count), 1),
+        sums: blocked(sums.slice(first, count), 1),
       },
       label: 'sum tiles',
     }),
   )
-  if (!reaches) recorder.copy(target, place, { label: 'gather sums' })
 }
 
-/** The sum of everything before each tile. */
+/** The sum of everything before each tile, in place of the sum of the tile. */
 export function recordPrefixes(
   recorder: Recorder,
   { groups, chain }: ScanKernels,
   home: number,
-  sums: BufferView<'u32'>,
   prefixes: BufferView<'u32'>,
 ): void {
-  const superGroups = Math.ceil(sums.length / tilesPerSuperGroup)
+  const superGroups = Math.ceil(prefixes.length / tilesPerSuperGroup)
   const supers = recorder.scratch(home, 'u32', superGroups, { label: 'sums of super-groups' })
   dispatchBlocks(recorder, groups, {
     device: home,
     blocks: superGroups,
     args: {
-      sums: blocked(sums, tilesPerSuperGroup),
       prefixes: blocked(prefixes, tilesPerSuperGroup),
       supers: blocked(supers, 1),
     },

@@ -1,8 +1,8 @@
-// A workgroup scans the sums of the 1,024 tiles of a super-group: prefixes[tile] = G + T of what comes before the tile in it.
+// A workgroup scans the sums of the 1,024 tiles of a super-group, in place: prefixes[tile] = G + T of what comes before the tile in it.
 
 fn sum_of(tile: u32) -> u32 {
-  let sum = sums[params.sums_base + min(tile, params.sums_length - 1u)];
-  return select(neutral, sum, tile < params.sums_length);
+  let sum = prefixes[params.prefixes_base + min(tile, params.prefixes_length - 1u)];
+  return select(neutral, sum, tile < params.prefixes_length);
 }
 
 @compute @workgroup_size(256)
@@ -17,7 +17,7 @@ fn scan_groups(at: Invocation, @builtin(workgroup_id) group: vec3<u32>, @builtin
   let found = block_prefixes(at, sums_of_tiles);
   for (var row = 0u; row < 4u; row++) {
     let tile = first + row * 256u;
-    if (tile < params.sums_length) {
+    if (tile < params.prefixes_length) {
       prefixes[params.prefixes_base + tile] = found.before[row];
     }
   }

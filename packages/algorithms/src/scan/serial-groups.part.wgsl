@@ -1,7 +1,7 @@
 fn climb_group(first: u32, own: ptr<function, Line>) {
   for (var lane = 0u; lane < 32u; lane++) {
-    let sum = sums[params.sums_base + min(first + lane, params.sums_length - 1u)];
-    (*own)[lane] = select(neutral, sum, first + lane < params.sums_length);
+    let sum = prefixes[params.prefixes_base + min(first + lane, params.prefixes_length - 1u)];
+    (*own)[lane] = select(neutral, sum, first + lane < params.prefixes_length);
   }
   climb(own);
 }
@@ -24,7 +24,7 @@ fn scan_groups(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
     var own: Line;
     climb_group(first, &own);
     for (var lane = 0u; lane < 32u; lane++) {
-      if (first + lane < params.sums_length) {
+      if (first + lane < params.prefixes_length) {
         prefixes[params.prefixes_base + first + lane] = combine(before(&groups, i), before(&own, lane));
       }
     }
