@@ -124,18 +124,12 @@ function operationCount(plan: FftPlan): number {
 /** How lines are transformed, in words. */
 export function describeMethod(method: FftMethod): string {
   const stages = (radices: readonly number[]) => radices.join(' · ')
-  switch (method.kind) {
-    case 'line':
-      return method.convolves
-        ? `lines of ${method.length} by a convolution of ${method.points} = ${stages(method.radices)}`
-        : `lines of ${stages(method.radices)}`
-    case 'square':
-      return `squares of (${stages(method.columns.radices)}) × (${stages(method.rows.radices)})`
-    case 'packed':
-      return `real numbers in pairs: ${describeMethod(method.half)}`
-    case 'stages':
-      return `stages of ${stages(method.radices)} through memory`
-    case 'chirp':
-      return `lines of ${method.length} by a convolution of ${method.points} = ${stages(method.stages.radices)} through memory`
-  }
+  if (method.kind === 'packed') return `real numbers in pairs: ${describeMethod(method.half)}`
+  if (method.kind === 'square')
+    return `squares of (${stages(method.columns.radices)}) × (${stages(method.rows.radices)})`
+  const { kind, length, points, radices, convolves } = method
+  const what = convolves
+    ? `lines of ${length} by a convolution of ${points} = ${stages(radices)}`
+    : `${kind === 'line' ? 'lines' : 'stages'} of ${stages(radices)}`
+  return kind === 'line' ? what : `${what} through memory`
 }

@@ -23,8 +23,8 @@ import {
   type FftLimits,
   type FftLineKind,
   fewestColumns,
-  type LineMethod,
   lineThreads,
+  type StagedMethod,
   tileByteLength,
 } from './plan-fft.ts'
 import pointsChirp from './points-chirp.part.wgsl.ts'
@@ -41,7 +41,7 @@ export type LinePlace = 'lines' | 'columns'
 
 /** Everything that determines the source of a kernel. */
 export interface LineKernelShape {
-  readonly method: LineMethod
+  readonly method: StagedMethod
   readonly input: LinePlace
   readonly output: LinePlace
   readonly from: FftLineKind
@@ -89,10 +89,12 @@ const convolutionsTogether = 3
 const goodColumns = 16
 
 /** The kernel for a method on devices of these limits. Only the speed depends on the choice. */
-export function chooseLineKernel(
-  part: Omit<LineKernelShape, 'lines' | 'threads' | 'exchange'>,
-  limits: FftLimits,
-): LineKernelShape {
+export function chooseLineKernel({
+  limits,
+  ...part
+}: Omit<LineKernelShape, 'lines' | 'threads' | 'exchange'> & {
+  readonly limits: FftLimits
+}): LineKernelShape {
   const { points, radices } = part.method
   const strided = part.input === 'columns' || part.output === 'columns'
   const room = limits.workgroupMemoryByteLength

@@ -3,8 +3,7 @@ import { invalid, requireResult } from '../require-result.ts'
 import { inRounds } from '../rounds.ts'
 import { type RowRange, requireMatrix, type ShardedMatrix, splitRows } from '../sharded-matrix.ts'
 import type { CompiledFft, CompiledPass } from './compile-fft.ts'
-import { lengthOf } from './fft-steps.ts'
-import { type FftPlan, isContiguous, productOf } from './plan-fft.ts'
+import { type FftPlan, isContiguous, lengthOf, productOf } from './plan-fft.ts'
 import { type LineStrides, type Lines, type LineWork, recordLines, workOf } from './record-lines.ts'
 
 /** Options of `recordFft`. */
