@@ -148,6 +148,13 @@ export async function compileReduction(
   }
 }
 
+/** The constants of operations.wgsl. */
+export function operationConstants(operation: ReductionOperation, type: ReductionType) {
+  const code = operation === 'sum' ? (type === 'f32' ? 1 : 0) : operation === 'min' ? 2 : 3
+  const encoding = operation === 'sum' ? 0 : { u32: 0, i32: 1, f32: 2 }[type]
+  return { operation: code, encodeAs: encoding, decodeAs: encoding }
+}
+
 interface BlockSource extends Omit<BlockKernel, 'kernel'> {
   readonly compile: CompileOptions
 }
@@ -163,8 +170,7 @@ function kernelSources(options: {
   variant: BestVariant
 }): { general: BlockSource; aligned?: BlockSource; count?: BlockSource } {
   const { kernel: name, operation, type, variant } = options
-  const code = operation === 'sum' ? (type === 'f32' ? 1 : 0) : operation === 'min' ? 2 : 3
-  const encoding = operation === 'sum' ? 0 : { u32: 0, i32: 1, f32: 2 }[type]
+  const constants = operationConstants(operation, type)
   const source = (
     label: string,
     wgsl: string,
@@ -178,7 +184,7 @@ function kernelSources(options: {
     compile: {
       label: `reduction-${label} ${operation} ${type}`,
       wgsl: `${enable}alias Input = ${keys.in ? 'u32' : type};\nalias Output = ${keys.out ? 'u32' : type};\n${operationsWgsl}${wgsl}`,
-      constants: { operation: code, encodeAs: keys.in ? 0 : encoding, decodeAs: keys.out ? 0 : encoding },
+      constants: { ...constants, ...(keys.in && { encodeAs: 0 }), ...(keys.out && { decodeAs: 0 }) },
     },
   })
   switch (name) {

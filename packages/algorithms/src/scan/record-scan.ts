@@ -1,15 +1,15 @@
 import {
+  type BlockedView,
   type BufferView,
   blocked,
   type DeviceGroup,
   dispatchBlocks,
   foldWorkgroups,
-  type Kernel,
   type Recorder,
 } from '@tandem-gpu/core'
 import { requireParts } from '../require-parts.ts'
 import { invalid, requireResult } from '../require-result.ts'
-import { type ScanKernels, scanTileLength, type TileKernels, tilesPerSuperGroup } from './scan-kernels.ts'
+import { type ScanKernels, scanTileLength, tilesPerSuperGroup } from './scan-kernels.ts'
 
 /** Options of `recordScan`. */
 export interface RecordScanOptions {
@@ -63,13 +63,16 @@ export function recordScan(recorder: Recorder, group: DeviceGroup, options: Reco
     const { ordinal, firstTile } = part
     if (!recorder.touches(ordinal, home)) continue
     const place = prefixes.slice(firstTile, part.tiles)
-    if (group.canAccessPeer(ordinal, home)) {
-      recordTiles(recorder, kernels, part, place, exclusive)
-      continue
-    }
-    const local = recorder.scratch(ordinal, 'u32', part.tiles, { label: `prefixes ${ordinal}` })
-    recorder.copy(place, local, { label: 'spread prefixes' })
-    recordTiles(recorder, kernels, part, local, exclusive)
+    const reaches = group.canAccessPeer(ordinal, home)
+    const own = reaches
+      ? place
+      : recorder.scratch(ordinal, 'u32', part.tiles, { label: `prefixes ${ordinal}` })
+    if (!reaches) recorder.copy(place, own, { label: 'spread prefixes' })
+    const { input, output } = part
+    dispatchTiles(recorder, kernels, 'tiles', part, [input, output], (elements, numbers) => ({
+      ...{ input: elements(input), prefixes: numbers(own), output: elements(output) },
+      exclusive: exclusive ? 1 : 0,
+    }))
   }
 }
 
@@ -87,18 +90,9 @@ function recordSums(
   const place = sums.slice(firstTile, tiles)
   const reaches = group.canAccessPeer(ordinal, home)
   const target = reaches ? place : recorder.scratch(ordinal, 'u32', tiles, { label: `sums ${ordinal}` })
-  eachKernel(kernels.sums, part, [input], (kernel, first, count) =>
-    dispatchBlocks(recorder, kernel, {
-      device: ordinal,
-      blocks: count,
-      blocksPerWorkgroup: kernels.tilesPerWorkgroup,
-      args: {
-        input: blocked(tilesOf(input, first, count), scanTileLength),
-        sums: blocked(target.slice(first, count), 1),
-      },
-      label: 'sum tiles',
-    }),
-  )
+  dispatchTiles(recorder, kernels, 'sums', part, [input], (elements, numbers) => ({
+    ...{ input: elements(input), sums: numbers(target) },
+  }))
   if (!reaches) recorder.copy(target, place, { label: 'gather sums' })
 }
 
@@ -131,47 +125,38 @@ export function recordPrefixes(
   })
 }
 
-/** The elements of a part's tiles. */
-function recordTiles(
+/**
+ * Runs the vector kernel for the tiles that it supports, at the beginning, and the other for the rest. `views`
+ * have the elements that the kernels access.
+ */
+function dispatchTiles(
   recorder: Recorder,
   kernels: ScanKernels,
-  part: Part,
-  prefixes: BufferView<'u32'>,
-  exclusive: boolean,
-): void {
-  const { ordinal, input, output } = part
-  eachKernel(kernels.tiles, part, [input, output], (kernel, first, count) =>
-    dispatchBlocks(recorder, kernel, {
-      device: ordinal,
-      blocks: count,
-      blocksPerWorkgroup: kernels.tilesPerWorkgroup,
-      args: {
-        input: blocked(tilesOf(input, first, count), scanTileLength),
-        prefixes: blocked(prefixes.slice(first, count), 1),
-        output: blocked(tilesOf(output, first, count), scanTileLength),
-        exclusive: exclusive ? 1 : 0,
-      },
-      label: 'scan tiles',
-    }),
-  )
-}
-
-/** Calls `record` for the tiles that the vector kernel supports, at the beginning, and for the others. */
-function eachKernel(
-  { vectors, scalars }: TileKernels,
-  { tiles, input }: Part,
+  step: 'sums' | 'tiles',
+  { ordinal, tiles, input }: Part,
   views: readonly BufferView[],
-  record: (kernel: Kernel, first: number, count: number) => void,
+  args: (
+    elements: (view: BufferView) => BlockedView,
+    numbers: (view: BufferView<'u32'>) => BlockedView,
+  ) => Readonly<Record<string, BlockedView | number>>,
 ): void {
+  const { vectors, scalars } = kernels[step]
   const isAligned = views.every(({ offset }) => offset % 4 === 0)
   const whole = vectors !== undefined && isAligned ? Math.floor(input.length / scanTileLength) : 0
-  if (whole > 0) record(vectors!, 0, whole)
-  if (whole < tiles) record(scalars, whole, tiles - whole)
-}
-
-function tilesOf(view: BufferView, first: number, count: number): BufferView {
-  const start = first * scanTileLength
-  return view.slice(start, Math.min(count * scanTileLength, view.length - start))
+  for (const [kernel, first, end] of [
+    [vectors, 0, whole],
+    [scalars, whole, tiles],
+  ] as const) {
+    if (first === end) continue
+    const start = first * scanTileLength
+    const elements = (view: BufferView) =>
+      blocked(view.slice(start, Math.min(end * scanTileLength, view.length) - start), scanTileLength)
+    const numbers = (view: BufferView<'u32'>) => blocked(view.slice(first, end - first), 1)
+    dispatchBlocks(recorder, kernel!, {
+      ...{ device: ordinal, blocks: end - first, blocksPerWorkgroup: kernels.tilesPerWorkgroup },
+      ...{ args: args(elements, numbers), label: step === 'sums' ? 'sum tiles' : 'scan tiles' },
+    })
+  }
 }
 
 function partsOf({ kernels: { type }, input, output }: RecordScanOptions): Part[] {

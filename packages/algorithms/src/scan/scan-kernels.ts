@@ -8,9 +8,11 @@ import {
 import { compileTerminating } from '../compile-terminating.ts'
 import { requireGroup } from '../option-types.ts'
 import operationsWgsl from '../reduction/operations.wgsl.ts'
+import { operationConstants } from '../reduction/reduction-kernels.ts'
 import { fastestVariant, requireSubgroupsOf32 } from '../subgroup-size.ts'
 import climbSubgroupsWgsl from './climb-subgroups.part.wgsl.ts'
 import climbWorkgroupWgsl from './climb-workgroup.part.wgsl.ts'
+import finishWgsl from './finish-tiles.part.wgsl.ts'
 import groupsBindings from './groups-bindings.part.wgsl.ts'
 import loadScalarsWgsl from './load-scalars.part.wgsl.ts'
 import loadVectorsWgsl from './load-vectors.part.wgsl.ts'
@@ -21,7 +23,6 @@ import sumsWgsl from './scan-sums.part.wgsl.ts'
 import tilesWgsl from './scan-tiles.part.wgsl.ts'
 import serialClimbWgsl from './serial-climb.part.wgsl.ts'
 import serialGroupsWgsl from './serial-groups.part.wgsl.ts'
-import serialLinesWgsl from './serial-lines.part.wgsl.ts'
 import serialSumsWgsl from './serial-sums.part.wgsl.ts'
 import serialTilesWgsl from './serial-tiles.part.wgsl.ts'
 import storeScalarsWgsl from './store-scalars.part.wgsl.ts'
@@ -128,41 +129,32 @@ function neutralBits(type: ScanType, operation: ScanOperation): number {
 }
 
 function kernelSources(type: ScanType, operation: ScanOperation, variant: ScanVariant) {
-  const encoding = operation === 'sum' ? 0 : { u32: 0, i32: 1, f32: 2 }[type]
-  const constants = {
-    operation: operation === 'sum' ? (type === 'f32' ? 1 : 0) : operation === 'min' ? 2 : 3,
-    encodeAs: encoding,
-    decodeAs: encoding,
-    neutral: neutralBits(type, operation),
-  }
-  const source = (name: string, element: string, ...parts: readonly string[]): CompileOptions => {
-    const head = variant === 'subgroups' ? 'enable subgroups;\nrequires subgroup_id;\n' : ''
-    const wgsl = `${head}alias Element = ${element};\n${operationsWgsl}${operationWgsl}${parts.join('\n')}`
-    return { label: `scan-${name}-${variant} ${operation} ${type}`, wgsl, constants }
-  }
-  const chain = source('chain', type, chainWgsl)
-  if (variant === 'serial') {
-    const ofTiles = [loadScalarsWgsl, serialClimbWgsl, serialLinesWgsl]
-    return {
-      ...{ alignedSums: undefined, alignedTiles: undefined, chain },
-      sums: source('sums', type, sumsBindings, ...ofTiles, serialSumsWgsl),
-      groups: source('groups', type, groupsBindings, serialClimbWgsl, serialGroupsWgsl),
-      tiles: source('tiles', type, tilesBindings, ...ofTiles, serialTilesWgsl),
-    }
-  }
-  const climb = variant === 'subgroups' ? climbSubgroupsWgsl : climbWorkgroupWgsl
-  const sums = (name: string, element: string, load: string) =>
-    source(`sums${name}`, element, sumsBindings, load, climb, sumsWgsl)
-  const tiles = (name: string, element: string, ...access: readonly string[]) =>
-    source(`tiles${name}`, element, tilesBindings, ...access, climb, tilesWgsl)
+  const constants = { ...operationConstants(operation, type), neutral: neutralBits(type, operation) }
+  const head = variant === 'subgroups' ? 'enable subgroups;\nrequires subgroup_id;\n' : ''
+  const source = (name: string, element: string, ...parts: readonly string[]): CompileOptions => ({
+    label: `scan-${name}-${variant} ${operation} ${type}`,
+    wgsl: `${head}alias Element = ${element};\n${operationsWgsl}${operationWgsl}${parts.join('\n')}`,
+    constants,
+  })
+  const serial = variant === 'serial'
+  const [sums, groups, tiles] = serial
+    ? [serialSumsWgsl, serialGroupsWgsl, serialTilesWgsl]
+    : [sumsWgsl, groupsWgsl, tilesWgsl]
+  const climb = { subgroups: climbSubgroupsWgsl, workgroup: climbWorkgroupWgsl, serial: serialClimbWgsl }[
+    variant
+  ]
+  const sumsOf = (name: string, element: string, load: string) =>
+    source(`sums${name}`, element, sumsBindings, load, climb, sums)
+  const tilesOf = (name: string, element: string, load: string, store: string) =>
+    source(`tiles${name}`, element, tilesBindings, load, store, climb, finishWgsl, tiles)
   const vector = `vec4<${type}>`
   return {
-    chain,
-    sums: sums('', type, loadScalarsWgsl),
-    alignedSums: sums('-vectors', vector, loadVectorsWgsl),
-    groups: source('groups', type, groupsBindings, climb, groupsWgsl),
-    tiles: tiles('', type, loadScalarsWgsl, storeScalarsWgsl),
-    alignedTiles: tiles('-vectors', vector, loadVectorsWgsl, storeVectorsWgsl),
+    chain: source('chain', type, chainWgsl),
+    sums: sumsOf('', type, loadScalarsWgsl),
+    alignedSums: serial ? undefined : sumsOf('-vectors', vector, loadVectorsWgsl),
+    groups: source('groups', type, groupsBindings, climb, groups),
+    tiles: tilesOf('', type, loadScalarsWgsl, storeScalarsWgsl),
+    alignedTiles: serial ? undefined : tilesOf('-vectors', vector, loadVectorsWgsl, storeVectorsWgsl),
   }
 }
 
