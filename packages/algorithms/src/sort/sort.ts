@@ -1,5 +1,5 @@
 import { type DeviceGroup, type ElementType, GpuError, OwnedResources } from '@tandem-gpu/core'
-import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
+import type { VectorOptions } from '../algorithm-options.ts'
 import {
   type ElementSink,
   type ElementSource,
@@ -7,7 +7,7 @@ import {
   requireElements,
 } from '../element-source.ts'
 import { elementsOption, requireArguments } from '../option-types.ts'
-import { notVerified, type Report } from '../report.ts'
+import { notVerified, type VectorReport } from '../report.ts'
 import { invalid } from '../require-result.ts'
 import { describeRun, runMeasured } from '../run-measured.ts'
 import {
@@ -18,20 +18,15 @@ import {
   writeSharded,
 } from '../sharded-matrix.ts'
 import { measureMessageSort } from './measure-message-sort.ts'
-import { partsOf, type RecordSortOptions, reachAll, recordSort } from './record-sort.ts'
+import { partedSort, type RecordSortOptions, reachAll, recordSort } from './record-sort.ts'
 import { compileSort, type SortedValues, type SortType, type SortVariant } from './sort-kernels.ts'
 import { verifySort } from './verify-sort.ts'
 
 /** Options of `sort`. */
 export interface SortOptions<T extends SortType = SortType, V extends SortType = SortType>
-  extends AlgorithmOptions,
-    GeneratedInputOptions {
-  readonly elements: number
-  readonly type: T
+  extends VectorOptions<T> {
   /** Default false. */
   readonly descending?: boolean | undefined
-  /** Default: reproducible pseudo-random elements. */
-  readonly input?: ElementSource<T> | undefined
   /** Receives the sorted elements. */
   readonly output?: ElementSink<T> | undefined
   /** Values that move with the elements, one for each element. */
@@ -45,18 +40,14 @@ export interface SortOptions<T extends SortType = SortType, V extends SortType =
 }
 
 /** The report of `sort`. */
-export interface SortReport extends Report {
+export interface SortReport extends VectorReport {
   readonly algorithm: 'sort'
-  readonly type: SortType
   readonly descending: boolean
   /**
    * The type of the values that move with the elements; `indices` if the elements' indices move with them.
    */
   readonly values?: SortType | 'indices'
   readonly variant: SortVariant
-  readonly shape: { readonly elements: number }
-  /** The number of elements on each device. */
-  readonly slices: readonly number[]
 }
 
 const optionTypes = {
@@ -112,10 +103,11 @@ export async function sort<T extends SortType, V extends SortType = 'u32'>(
       sortedValues: moved && vectorsOf(moved.sorted),
     }
     const measured = { ...options, label: `sort ${elements} ${type}` }
-    const direct = reachAll(group, partsOf(sorted))
+    const parted = partedSort(sorted)
+    const direct = reachAll(group, parted.parts)
     const run = await (direct
       ? runMeasured(group, (recorder) => recordSort(recorder, group, sorted), measured)
-      : measureMessageSort(group, sorted, measured))
+      : measureMessageSort(group, parted, measured))
     const check =
       options.verify === false
         ? notVerified
