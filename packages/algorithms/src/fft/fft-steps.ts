@@ -1,6 +1,12 @@
 import type { CompileOptions } from '@tandem-gpu/core'
 import { chirpSource, convertSource, mirrorSource, stageSource } from './generic-kernels.ts'
-import { chooseLineKernel, type LineKernelShape, type LinePlace, lineSource } from './line-kernel.ts'
+import {
+  chooseLineKernel,
+  type LineKernelShape,
+  type LinePlace,
+  lineSource,
+  lineTable,
+} from './line-kernel.ts'
 import {
   type ComplexMethod,
   type FftLimits,
@@ -14,7 +20,7 @@ import {
   type SquareMethod,
   type StagedMethod,
 } from './plan-fft.ts'
-import { chirpSpectrum, chirpTable, lineTable, mirrorRoots, stageFactors } from './twiddles.ts'
+import { chirpSpectrum, chirpTable, mirrorRoots, stageFactors } from './twiddles.ts'
 
 /** One kernel of a pass: dispatched once, over all lines of the axis on a device. */
 export interface FftStep {

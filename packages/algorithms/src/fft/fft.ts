@@ -80,6 +80,7 @@ export async function fft(group: DeviceGroup, given: FftOptions): Promise<FftRep
     const { compiled, notes } = await compileAnywhere(group, options)
     owned.keep(compiled)
     const { plan } = compiled
+    const { axes, direction, norm, order, inputShape, outputShape } = plan
     const source = options.input ?? generatedElements('f32', seed)
     const { input: from, output: to } = matricesOf(plan)
     requireElements('The input', source, 'f32', from.rows * from.columns)
@@ -100,13 +101,7 @@ export async function fft(group: DeviceGroup, given: FftOptions): Promise<FftRep
       algorithm: 'fft',
       ...describeRun(group, run, { flops: operationCount(plan) }),
       shape: Object.fromEntries(plan.shape.map((length, axis) => [`axis${axis}`, length])),
-      axes: plan.axes,
-      direction: plan.direction,
-      real: plan.realInput || plan.realOutput,
-      norm: plan.norm,
-      order: plan.order,
-      inputShape: plan.inputShape,
-      outputShape: plan.outputShape,
+      ...{ axes, direction, real: plan.realInput || plan.realOutput, norm, order, inputShape, outputShape },
       passes: plan.passes.map(({ axis, method }) => ({ axis, method: describeMethod(method) })),
       ...check,
       notes,

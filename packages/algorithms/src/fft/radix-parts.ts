@@ -1,18 +1,9 @@
 import type { Radix } from './factors.ts'
-import radix1 from './radix-1.part.wgsl.ts'
-import radix2 from './radix-2.part.wgsl.ts'
-import radix3 from './radix-3.part.wgsl.ts'
-import radix5 from './radix-5.part.wgsl.ts'
-import radix7 from './radix-7.part.wgsl.ts'
+import radicesWgsl from './radices.part.wgsl.ts'
 import { root } from './roots.ts'
+import { sectionsOf } from './sections.ts'
 
-const parts: Readonly<Partial<Record<Radix, string>>> = {
-  1: radix1,
-  2: radix2,
-  3: radix3,
-  5: radix5,
-  7: radix7,
-}
+const parts: Readonly<Partial<Record<Radix, string>>> = sectionsOf<'1' | '2' | '3' | '5' | '7'>(radicesWgsl)
 
 /** The radices that are composed of two others; the rest are written by hand. */
 const composed: Readonly<Partial<Record<Radix, readonly [Radix, Radix]>>> = {
