@@ -80,6 +80,12 @@ export function requireArguments<O extends object>(
   return heeding as O
 }
 
+/** Throws `unsupported` unless elements are of a type that kernels of all devices support. */
+export function requireNumbers(what: string, type: string): void {
+  if (!['f32', 'i32', 'u32'].includes(type))
+    throw new GpuError('unsupported', `${what} of f32, i32 or u32, not ${type}.`)
+}
+
 /** Throws `validation` if the value is not a group. */
 export function requireGroup(group: unknown): void {
   if (!isObject(group) || !('queue' in group) || !('devices' in group))

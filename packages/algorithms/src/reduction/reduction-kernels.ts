@@ -7,7 +7,7 @@ import {
 } from '@tandem-gpu/core'
 import { compileTerminating } from '../compile-terminating.ts'
 import { characterOf } from '../device-character.ts'
-import { requireGroup } from '../option-types.ts'
+import { requireGroup, requireNumbers } from '../option-types.ts'
 import atomicWgsl from './atomic.wgsl.ts'
 import bestScalarsWgsl from './best-scalars.wgsl.ts'
 import bestSerialWgsl from './best-serial.wgsl.ts'
@@ -110,8 +110,7 @@ export async function compileReduction(
       'validation',
       `There is no reduction operation ${operation}; the operations are sum, min and max.`,
     )
-  if (!['f32', 'i32', 'u32'].includes(type))
-    throw new GpuError('unsupported', `A reduction needs elements of f32, i32 or u32, not ${type}.`)
+  requireNumbers('A reduction needs elements', type)
   if (name === 'atomic' && type === 'f32')
     throw new GpuError(
       'unsupported',

@@ -1,10 +1,10 @@
 import {
-  type BlockedView,
   type BufferView,
   blocked,
   type DeviceGroup,
   dispatchBlocks,
   foldWorkgroups,
+  type Kernel,
   type Recorder,
 } from '@tandem-gpu/core'
 import { requireParts } from '../require-parts.ts'
@@ -69,10 +69,7 @@ export function recordScan(recorder: Recorder, group: DeviceGroup, options: Reco
       : recorder.scratch(ordinal, 'u32', part.tiles, { label: `prefixes ${ordinal}` })
     if (!reaches) recorder.copy(place, own, { label: 'spread prefixes' })
     const { input, output } = part
-    dispatchTiles(recorder, kernels, 'tiles', part, [input, output], (elements, numbers) => ({
-      ...{ input: elements(input), prefixes: numbers(own), output: elements(output) },
-      exclusive: exclusive ? 1 : 0,
-    }))
+    dispatchTiles(recorder, kernels, 'tiles', part, { input, output }, { prefixes: own }, exclusive)
   }
 }
 
@@ -90,9 +87,7 @@ function recordSums(
   const place = sums.slice(firstTile, tiles)
   const reaches = group.canAccessPeer(ordinal, home)
   const target = reaches ? place : recorder.scratch(ordinal, 'u32', tiles, { label: `sums ${ordinal}` })
-  dispatchTiles(recorder, kernels, 'sums', part, [input], (elements, numbers) => ({
-    ...{ input: elements(input), sums: numbers(target) },
-  }))
+  dispatchTiles(recorder, kernels, 'sums', part, { input }, { sums: target })
   if (!reaches) recorder.copy(target, place, { label: 'gather sums' })
 }
 
@@ -126,37 +121,36 @@ export function recordPrefixes(
 }
 
 /**
- * Runs the vector kernel for the tiles that it supports, at the beginning, and the other for the rest. `views`
- * have the elements that the kernels access.
+ * Runs the vector kernel for the tiles that it supports, at the beginning, and the other for the rest.
+ * `numbers` has one for each tile.
  */
 function dispatchTiles(
   recorder: Recorder,
   kernels: ScanKernels,
   step: 'sums' | 'tiles',
   { ordinal, tiles, input }: Part,
-  views: readonly BufferView[],
-  args: (
-    elements: (view: BufferView) => BlockedView,
-    numbers: (view: BufferView<'u32'>) => BlockedView,
-  ) => Readonly<Record<string, BlockedView | number>>,
+  elements: Readonly<Record<string, BufferView>>,
+  numbers: Readonly<Record<string, BufferView>>,
+  exclusive?: boolean,
 ): void {
   const { vectors, scalars } = kernels[step]
-  const isAligned = views.every(({ offset }) => offset % 4 === 0)
+  const isAligned = Object.values(elements).every(({ offset }) => offset % 4 === 0)
   const whole = vectors !== undefined && isAligned ? Math.floor(input.length / scanTileLength) : 0
-  for (const [kernel, first, end] of [
-    [vectors, 0, whole],
-    [scalars, whole, tiles],
-  ] as const) {
-    if (first === end) continue
-    const start = first * scanTileLength
-    const elements = (view: BufferView) =>
-      blocked(view.slice(start, Math.min(end * scanTileLength, view.length) - start), scanTileLength)
-    const numbers = (view: BufferView<'u32'>) => blocked(view.slice(first, end - first), 1)
-    dispatchBlocks(recorder, kernel!, {
+  const dispatch = (kernel: Kernel, first: number, end: number) => {
+    const divided = (views: Readonly<Record<string, BufferView>>, each: number) =>
+      Object.entries(views).map(([name, view]) => {
+        const [start, stop] = [first * each, Math.min(end * each, view.length)]
+        return [name, blocked(view.slice(start, stop - start), each)] as const
+      })
+    const args = Object.fromEntries([...divided(elements, scanTileLength), ...divided(numbers, 1)])
+    dispatchBlocks(recorder, kernel, {
       ...{ device: ordinal, blocks: end - first, blocksPerWorkgroup: kernels.tilesPerWorkgroup },
-      ...{ args: args(elements, numbers), label: step === 'sums' ? 'sum tiles' : 'scan tiles' },
+      args: { ...args, ...(exclusive !== undefined && { exclusive: exclusive ? 1 : 0 }) },
+      label: step === 'sums' ? 'sum tiles' : 'scan tiles',
     })
   }
+  if (whole > 0) dispatch(vectors!, 0, whole)
+  if (whole < tiles) dispatch(scalars, whole, tiles)
 }
 
 function partsOf({ kernels: { type }, input, output }: RecordScanOptions): Part[] {

@@ -1,12 +1,6 @@
-import {
-  type CompileOptions,
-  type DeviceGroup,
-  GpuError,
-  type Kernel,
-  requireOptions,
-} from '@tandem-gpu/core'
+import { type CompileOptions, type DeviceGroup, type Kernel, requireOptions } from '@tandem-gpu/core'
 import { compileTerminating } from '../compile-terminating.ts'
-import { requireGroup } from '../option-types.ts'
+import { requireGroup, requireNumbers } from '../option-types.ts'
 import operationsWgsl from '../reduction/operations.wgsl.ts'
 import { operationConstants } from '../reduction/reduction-kernels.ts'
 import { fastestVariant, requireSubgroupsOf32 } from '../subgroup-size.ts'
@@ -102,21 +96,17 @@ export async function compileScan(group: DeviceGroup, options: CompileScanOption
     variant: ['subgroups', 'workgroup', 'serial'],
   })
   const { type, operation = 'sum', variant = fastestVariant(group) } = options
-  if (!['f32', 'i32', 'u32'].includes(type))
-    throw new GpuError('unsupported', `A scan needs elements of f32, i32 or u32, not ${type}.`)
+  requireNumbers('A scan needs elements', type)
   if (variant === 'subgroups') requireSubgroupsOf32(group)
   const { kernels, destroy } = await compileTerminating(group, kernelSources(type, operation, variant))
   return {
-    type,
-    operation,
-    variant,
+    ...{ type, operation, variant, destroy },
     neutral: neutralBits(type, operation),
     tilesPerWorkgroup: variant === 'serial' ? 4 : 1,
     sums: { scalars: kernels.sums, vectors: kernels.alignedSums },
     groups: kernels.groups,
     chain: kernels.chain,
     tiles: { scalars: kernels.tiles, vectors: kernels.alignedTiles },
-    destroy,
   }
 }
 

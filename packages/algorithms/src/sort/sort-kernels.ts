@@ -6,7 +6,7 @@ import {
   requireOptions,
 } from '@tandem-gpu/core'
 import { compileTerminating } from '../compile-terminating.ts'
-import { requireGroup } from '../option-types.ts'
+import { requireGroup, requireNumbers } from '../option-types.ts'
 import { invalid } from '../require-result.ts'
 import { fastestVariant, requireSubgroupsOf32 } from '../subgroup-size.ts'
 import bucketStartsWgsl from './bucket-starts.part.wgsl.ts'
@@ -130,9 +130,7 @@ export async function compileSort(group: DeviceGroup, options: CompileSortOption
     variant: ['subgroups', 'workgroup', 'serial'],
   })
   const { type, values = 'none', valueType = 'u32', variant } = options
-  for (const wanted of [type, valueType])
-    if (!['f32', 'i32', 'u32'].includes(wanted))
-      throw new GpuError('unsupported', `A sort needs keys of f32, i32 or u32, not ${wanted}.`)
+  for (const wanted of [type, valueType]) requireNumbers('A sort needs keys', wanted)
   if (values === 'indices' && valueType !== 'u32') throw invalid(`Indices have type u32, not ${valueType}.`)
   const choice = { type, values, valueType, form: sortForm(group, variant) }
   const several = group.devices.length > 1 ? severalSources(choice) : undefined
@@ -265,11 +263,8 @@ export function sortSources(
   workgroupMemoryByteLength = Number.POSITIVE_INFINITY,
 ): CompileOptions[] {
   const sources = new Map<string | undefined, CompileOptions>()
-  const fits = (form: SortForm) =>
-    form.variant !== 'subgroups' || workgroupBytes(form) <= workgroupMemoryByteLength
-  const forms = [...subgroupForms, workgroupForm, serialForm].filter(
-    (form) => variants.includes(form.variant) && fits(form),
-  )
+  const fitting = subgroupForms.filter((form) => workgroupBytes(form) <= workgroupMemoryByteLength)
+  const forms = [...fitting, workgroupForm, serialForm].filter(({ variant }) => variants.includes(variant))
   for (const values of ['none', 'given', 'indices'] as const)
     for (const form of forms)
       for (const type of ['f32', 'i32', 'u32'] as const) {
