@@ -21,6 +21,9 @@ export const elementsOption = {
       (ArrayBuffer.isView(value) || 'array' in value)),
 }
 
+/** Options of algorithms whose input is a vector. */
+export const vectorOptions = { elements: 'number', type: 'string', input: elementsOption } as const
+
 /** The number of devices that a product uses, and the rates from which it is chosen. */
 export const devicesOptions = {
   devices: {

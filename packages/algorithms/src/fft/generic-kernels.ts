@@ -39,19 +39,14 @@ export function stageSource(radix: Radix): CompileOptions {
  * Products of lines with a table, for the steps of Bluestein's algorithm before, between and after its
  * transforms.
  */
-export function chirpSource(): CompileOptions {
-  return source('chirp', [chirp])
-}
+export const chirpSource = () => source('chirp', [chirp])
 
 /** Converts real numbers or half a spectrum to complex numbers, or back. */
-export function convertSource(from: FftLineKind, to: FftLineKind): CompileOptions {
-  return source(`${from} to ${to}`, [convert], from, to)
-}
+export const convertSource = (from: FftLineKind, to: FftLineKind) =>
+  source(`${from} to ${to}`, [convert], from, to)
 
 /** The step before or after the transform of paired real numbers: from half a spectrum, or to it. */
-export function mirrorSource(): CompileOptions {
-  return source('mirror', [mirror, mirrorLines])
-}
+export const mirrorSource = () => source('mirror', [mirror, mirrorLines])
 
 /** The kernels for lines of any length. Compiled ahead of time, they run everywhere. */
 export function genericSources(): CompileOptions[] {

@@ -160,10 +160,9 @@ export function lineTable({
   let end = 0
   const parts: { at: number; values: () => Table }[] = []
   const place = (count: number, values: () => Table) => {
-    const at = end
-    parts.push({ at, values })
+    parts.push({ at: end, values })
     end += count
-    return at
+    return end - count
   }
   const stagesOf = (own: readonly Radix[]) =>
     own.map((radix, stage) => {

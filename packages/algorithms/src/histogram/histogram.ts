@@ -1,7 +1,7 @@
 import { type BufferView, type DeviceGroup, OwnedResources } from '@tandem-gpu/core'
 import type { VectorOptions } from '../algorithm-options.ts'
 import { type ElementSink, generatedElements, requireElements } from '../element-source.ts'
-import { elementsOption, requireArguments } from '../option-types.ts'
+import { elementsOption, requireArguments, vectorOptions } from '../option-types.ts'
 import { recordReduction } from '../reduction/record-reduction.ts'
 import { compileReduction, leafLength } from '../reduction/reduction-kernels.ts'
 import { notVerified, type VectorReport } from '../report.ts'
@@ -41,13 +41,11 @@ export interface HistogramReport extends VectorReport {
 }
 
 const optionTypes = {
-  elements: 'number',
-  type: 'string',
+  ...vectorOptions,
   bins: 'number',
   low: 'number',
   high: 'number',
   edges: 'any',
-  input: elementsOption,
   output: elementsOption,
 } as const
 

@@ -1,7 +1,7 @@
 import { type BufferView, type DeviceGroup, type HostBuffer, OwnedResources, ranges } from '@tandem-gpu/core'
 import type { VectorOptions } from '../algorithm-options.ts'
 import { type ElementSource, generatedElements, readIntoHost, requireElements } from '../element-source.ts'
-import { elementsOption, requireArguments } from '../option-types.ts'
+import { requireArguments, vectorOptions } from '../option-types.ts'
 import { notVerified, type VectorReport } from '../report.ts'
 import { describeRun, runMeasured } from '../run-measured.ts'
 import { allocateSharded, type ShardedMatrix, writeSharded } from '../sharded-matrix.ts'
@@ -50,11 +50,9 @@ export interface ReductionReport extends VectorReport {
 }
 
 const optionTypes = {
-  elements: 'number',
-  type: 'string',
+  ...vectorOptions,
   kernel: 'string',
   operation: 'string',
-  input: elementsOption,
   timeUploads: 'boolean',
 } as const
 

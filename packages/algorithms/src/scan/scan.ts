@@ -1,7 +1,7 @@
 import { type DeviceGroup, OwnedResources } from '@tandem-gpu/core'
 import type { VectorOptions } from '../algorithm-options.ts'
 import { type ElementSink, generatedElements, requireElements } from '../element-source.ts'
-import { elementsOption, requireArguments } from '../option-types.ts'
+import { elementsOption, requireArguments, vectorOptions } from '../option-types.ts'
 import { notVerified, type VectorReport } from '../report.ts'
 import { describeRun, runMeasured } from '../run-measured.ts'
 import { allocateSharded, readSharded, vectorsOf, writeSharded } from '../sharded-matrix.ts'
@@ -34,11 +34,9 @@ export interface ScanReport extends VectorReport {
 }
 
 const optionTypes = {
-  elements: 'number',
-  type: 'string',
+  ...vectorOptions,
   operation: 'string',
   exclusive: 'boolean',
-  input: elementsOption,
   output: elementsOption,
 } as const
 

@@ -46,28 +46,26 @@ export async function measureMessageSort(
     const moved = values === 'none' ? [] : await allocated('staged values', valueType)
     const staged = keys.map((own, index): KeyViews => ({ keys: own, values: moved[index] }))
 
-    const recordFirst = (recorder: Recorder) => {
-      const splitters = recordSplitters(recorder, group, sort)
-      const totals = recordPartition(recorder, sort, splitters, staged)
-      for (const [index, { ordinal }] of parts.entries())
-        if (recorder.touches(ordinal))
-          recorder.download(totals[index]!.slice(0, buckets), tree.place(index), {
-            label: 'counts of buckets',
-          })
-      tree.record(recorder, counts)
-    }
-    const recordSecond = (recorder: Recorder) => {
-      recordKnownExchange(recorder, parts, counts.array, staged)
-      recordSlices(recorder, sort, staged)
-    }
     return await measurePrograms(
       group,
       async (schedule, keep) => {
         const record = (step: string, work: (recorder: Recorder) => void) =>
           keep(group.record(work, { schedule, label: `${options.label ?? 'sort'}: ${step}` }))
-        const first = record('partition', recordFirst)
+        const first = record('partition', (recorder) => {
+          const splitters = recordSplitters(recorder, group, sort)
+          const totals = recordPartition(recorder, sort, splitters, staged)
+          const label = 'counts of buckets'
+          for (const [index, { ordinal }] of parts.entries())
+            if (recorder.touches(ordinal))
+              recorder.download(totals[index]!.slice(0, buckets), tree.place(index), { label })
+          tree.record(recorder, counts)
+        })
         await group.queue.run(first, 1, options.signal ? { signal: options.signal } : {})
-        return [first, record('exchange', recordSecond)]
+        const second = record('exchange', (recorder) => {
+          recordKnownExchange(recorder, parts, counts.array, staged)
+          recordSlices(recorder, sort, staged)
+        })
+        return [first, second]
       },
       options,
     )

@@ -6,7 +6,7 @@ import {
   generatedElements,
   requireElements,
 } from '../element-source.ts'
-import { elementsOption, requireArguments } from '../option-types.ts'
+import { elementsOption, requireArguments, vectorOptions } from '../option-types.ts'
 import { notVerified, type VectorReport } from '../report.ts'
 import { invalid } from '../require-result.ts'
 import { describeRun, runMeasured } from '../run-measured.ts'
@@ -51,10 +51,8 @@ export interface SortReport extends VectorReport {
 }
 
 const optionTypes = {
-  elements: 'number',
-  type: 'string',
+  ...vectorOptions,
   descending: 'boolean',
-  input: elementsOption,
   output: elementsOption,
   values: elementsOption,
   valueType: 'string',
@@ -70,9 +68,9 @@ const optionTypes = {
  */
 export async function sort<T extends SortType, V extends SortType = 'u32'>(
   group: DeviceGroup,
-  given: SortOptions<T, V>,
+  call: SortOptions<T, V>,
 ): Promise<SortReport> {
-  const options = requireArguments(group, 'sort', given, optionTypes, ['elements', 'type'])
+  const options = requireArguments(group, 'sort', call, optionTypes, ['elements', 'type'])
   const values = requireMoved(options as unknown as SortOptions)
   const { elements, type, descending = false, valueType = 'u32' as V } = options
   const owned = new OwnedResources()
@@ -85,22 +83,17 @@ export async function sort<T extends SortType, V extends SortType = 'u32'>(
     const output = await allocated(type, 'output')
     if (options.output) requireElements('The output', options.output, type, elements)
     await writeSharded(group, input, source)
-    const moved =
-      values === 'none'
-        ? undefined
-        : {
-            ...(values === 'given' && { given: await allocated(valueType, 'values') }),
-            sorted: await allocated(valueType, 'sorted values'),
-          }
+    const given = values === 'given' ? await allocated(valueType, 'values') : undefined
+    const sortedValues = values === 'none' ? undefined : await allocated(valueType, 'sorted values')
     const sink = (values === 'indices' ? options.indices : options.valuesOutput) as ElementSink | undefined
     if (sink) requireElements(values === 'indices' ? 'The indices' : 'The values', sink, valueType, elements)
-    if (moved?.given) await writeSharded(group, moved.given, options.values!)
+    if (given) await writeSharded(group, given, options.values!)
     const sorted: RecordSortOptions = {
       ...{ kernels, descending },
       input: vectorsOf(input),
       output: vectorsOf(output),
-      values: moved?.given && vectorsOf(moved.given),
-      sortedValues: moved && vectorsOf(moved.sorted),
+      values: given && vectorsOf(given),
+      sortedValues: sortedValues && vectorsOf(sortedValues),
     }
     const measured = { ...options, label: `sort ${elements} ${type}` }
     const parted = partedSort(sorted)
@@ -112,12 +105,11 @@ export async function sort<T extends SortType, V extends SortType = 'u32'>(
       options.verify === false
         ? notVerified
         : await verifySort(group, {
-            ...{ type, descending, elements, input: source as ElementSource, output },
-            ...(moved && { sortedValues: moved.sorted }),
-            ...(moved?.given && { values: options.values as ElementSource }),
+            ...{ type, descending, elements, input: source as ElementSource, output, sortedValues },
+            values: options.values as ElementSource | undefined,
           })
     if (options.output) await readSharded(group, output, options.output)
-    if (sink) await readSharded(group, moved!.sorted as ShardedMatrix, sink)
+    if (sink) await readSharded(group, sortedValues as ShardedMatrix, sink)
     return {
       algorithm: 'sort',
       ...describeRun(group, run, { elements }),
