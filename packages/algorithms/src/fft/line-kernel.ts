@@ -1,5 +1,6 @@
 import type { CompileOptions } from '@tandem-gpu/core'
 import { invalid } from '../require-result.ts'
+import { sectionsOf } from '../sections.ts'
 import butterfliesWgsl from './butterflies.part.wgsl.ts'
 import complex from './complex.part.wgsl.ts'
 import exchangesWgsl from './exchanges.part.wgsl.ts'
@@ -19,7 +20,6 @@ import {
 import pointsWgsl from './points.part.wgsl.ts'
 import { radixParts } from './radix-parts.ts'
 import { root } from './roots.ts'
-import { sectionsOf } from './sections.ts'
 import storesWgsl from './stores.part.wgsl.ts'
 import {
   chirpSpectrum,

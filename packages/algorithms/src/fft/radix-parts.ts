@@ -1,7 +1,7 @@
+import { sectionsOf } from '../sections.ts'
 import type { Radix } from './factors.ts'
 import radicesWgsl from './radices.part.wgsl.ts'
 import { root } from './roots.ts'
-import { sectionsOf } from './sections.ts'
 
 const parts: Readonly<Partial<Record<Radix, string>>> = sectionsOf<'1' | '2' | '3' | '5' | '7'>(radicesWgsl)
 

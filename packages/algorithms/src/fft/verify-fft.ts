@@ -197,6 +197,8 @@ async function sumInput(
   const tables: Float64Array[] = []
   for (const k of columns)
     tables.push(await filled(new Float64Array(2 * lineLength), (n) => factor(last, k, n)))
+  // Lines between neighbours along each of the other axes.
+  const strides = inputShape.slice(0, last).map((_, axis) => productOf(inputShape.slice(axis + 1, last)))
   const result = new Float64Array(2 * places.length + 1)
   const lineNumbers = lineLength * numbers
   const first = row * input.columns
@@ -208,12 +210,7 @@ async function sumInput(
   return result
 
   function addLine(piece: ElementArray<'f32'>, start: number, line: number): void {
-    const index: number[] = []
-    let rest = line
-    for (let axis = last - 1; axis >= 0; axis--) {
-      index[axis] = rest % inputShape[axis]!
-      rest = Math.floor(rest / inputShape[axis]!)
-    }
+    const index = strides.map((stride, axis) => Math.floor(line / stride) % inputShape[axis]!)
     let energy = 0
     for (let i = 0; i < lineNumbers; i++) energy += piece[start + i]! * piece[start + i]!
     result[2 * places.length]! += energy

@@ -125,13 +125,9 @@ export function rangesOf({ threads, each }: SortForm, length: number): { ranges:
 }
 
 /** The uniform members that select how a pass encodes or decodes its keys. */
-export interface KeyCoding {
-  readonly encode_mask: number
-  readonly decode_mask: number
-  readonly floats: number
-}
+export type KeyCoding = ReturnType<typeof codingOf>
 
-export function codingOf(type: SortType, descending: boolean, encode: boolean, decode: boolean): KeyCoding {
+export function codingOf(type: SortType, descending: boolean, encode: boolean, decode: boolean) {
   const mask = ((type === 'i32' ? 0x80000000 : 0) ^ (descending ? 0xffffffff : 0)) >>> 0
   const float = type === 'f32' ? 1 : 0
   return {
