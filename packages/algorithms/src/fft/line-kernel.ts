@@ -47,8 +47,8 @@ const exchanges = sectionsOf<'first' | 'send' | 'sendRows' | 'sendMirror' | 'rec
  */
 export type LinePlace = 'lines' | 'columns'
 
-/** Everything that determines the source of a kernel. */
-export interface LineKernelShape {
+/** What a kernel does, and the limits of the devices. */
+interface LineKernelPart {
   readonly method: StagedMethod
   readonly input: LinePlace
   readonly output: LinePlace
@@ -61,6 +61,11 @@ export interface LineKernelShape {
    * the complex values after the last one.
    */
   readonly mirrors?: 'first' | 'last' | undefined
+  readonly limits: FftLimits
+}
+
+/** Everything that determines the source of a kernel. */
+export interface LineKernelShape extends Omit<LineKernelPart, 'limits'> {
   /** Lines per workgroup, and invocations per line. */
   readonly lines: number
   readonly threads: number
@@ -97,12 +102,7 @@ const convolutionsTogether = 3
 const goodColumns = 16
 
 /** The kernel for a method on devices of these limits. Only the speed depends on the choice. */
-export function chooseLineKernel({
-  limits,
-  ...part
-}: Omit<LineKernelShape, 'lines' | 'threads' | 'exchange'> & {
-  readonly limits: FftLimits
-}): LineKernelShape {
+export function chooseLineKernel({ limits, ...part }: LineKernelPart): LineKernelShape {
   const { points, radices } = part.method
   const strided = part.input === 'columns' || part.output === 'columns'
   const room = limits.workgroupMemoryByteLength

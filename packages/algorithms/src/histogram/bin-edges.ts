@@ -42,10 +42,7 @@ const noGuess: BinGuess = { low: 0, shift: 0, scale: 0, margin: 1 }
  */
 export function evenEdges(type: HistogramType, bins: number, low: number, high: number): BinEdges {
   requireBins(bins)
-  for (const [name, value] of [
-    ['low', low],
-    ['high', high],
-  ] as const)
+  for (const [name, value] of Object.entries({ low, high }))
     if (!Number.isFinite(type === 'f32' ? Math.fround(value) : value))
       throw invalid(`The end ${name} of the bins is ${value}; it must be a finite ${type}.`)
   if (low > high) throw invalid(`The bins end at ${high}, which is below ${low}, where they begin.`)

@@ -9,18 +9,17 @@ import {
   lost,
   more,
   type PartialReduction,
+  type ReductionProblem,
   reduceSlices,
 } from '../reduction/reference-reduction.ts'
 import { type Verification, verdict } from '../report.ts'
 import type { ShardedMatrix } from '../sharded-matrix.ts'
-import { type ScanOperation, type ScanType, scanDepth } from './scan-kernels.ts'
+import { type ScanType, scanDepth } from './scan-kernels.ts'
 
 /** The parameters of the scan. */
-export interface ScanProblem<T extends ScanType = ScanType> {
+export interface ScanProblem<T extends ScanType = ScanType> extends ReductionProblem {
   readonly type: T
-  readonly operation: ScanOperation
   readonly exclusive: boolean
-  readonly length: number
 }
 
 const largest = 3.4028234663852886e38
