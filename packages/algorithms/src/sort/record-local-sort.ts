@@ -19,8 +19,8 @@ export interface PassOptions {
   readonly from: KeyViews
   readonly to: KeyViews
   /** The digit: either its lowest bit, or the splitters between buckets. */
-  readonly shift?: number
-  readonly splitters?: BufferView<'u32'>
+  readonly shift?: number | undefined
+  readonly splitters?: BufferView<'u32'> | undefined
   /** How elements become keys, and keys elements. */
   readonly coding: KeyCoding
   /** The index of the first element, if the pass generates the values. */
