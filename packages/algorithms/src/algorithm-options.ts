@@ -1,4 +1,5 @@
 import type { Program, Schedule } from '@tandem-gpu/core'
+import type { ElementSource } from './element-source.ts'
 import type { MeasureOptions } from './measure.ts'
 
 /** The options of every algorithm. */
@@ -20,4 +21,14 @@ export interface AlgorithmOptions extends MeasureOptions {
 export interface GeneratedInputOptions {
   /** The same seed produces the same input. Default 1. */
   readonly seed?: number | undefined
+}
+
+/** The options of algorithms whose input is a vector. */
+export interface VectorOptions<T extends 'f32' | 'i32' | 'u32'>
+  extends AlgorithmOptions,
+    GeneratedInputOptions {
+  readonly elements: number
+  readonly type: T
+  /** Default: reproducible pseudo-random elements. */
+  readonly input?: ElementSource<T> | undefined
 }

@@ -1,6 +1,52 @@
-import { type Device, type DeviceGroup, OwnedResources } from '@tandem-gpu/core'
+import {
+  type BufferView,
+  type Device,
+  type DeviceGroup,
+  type ElementArray,
+  type ElementType,
+  OwnedResources,
+  ranges,
+} from '@tandem-gpu/core'
+import { streamChunkLength } from './element-source.ts'
 import { GatherTree } from './gather-tree.ts'
-import type { MatrixSlice } from './sharded-matrix.ts'
+import type { MatrixSlice, ShardedMatrix } from './sharded-matrix.ts'
+
+/** Consecutive elements of a slice. */
+export interface SlicePiece<T extends ElementType = ElementType> {
+  /** The index of the slice. */
+  readonly index: number
+  /** The index of the first element in the slice, and in the whole matrix. */
+  readonly first: number
+  readonly at: number
+  readonly count: number
+  /** Reads the elements; or those at the same place in the same slice of another matrix. */
+  read<U extends ElementType = T>(from?: ShardedMatrix<U>): Promise<ElementArray<U>>
+}
+
+/**
+ * Returns `width` numbers for each slice of a matrix, in every process: the sums, or whatever `look` makes of
+ * them, over the pieces of the slice, in order. The numbers begin with 0. Every process of the group must call
+ * this function.
+ */
+export async function gatherFromPieces<T extends ElementType>(
+  group: DeviceGroup,
+  matrix: ShardedMatrix<T>,
+  width: number,
+  look: (piece: SlicePiece<T>, result: Float64Array) => Promise<void> | void,
+): Promise<Float64Array[]> {
+  return gatherFromSlices(group, matrix.slices, width, async ({ row, view }, index) => {
+    const result = new Float64Array(width)
+    for (const { first, count } of ranges(view.length, streamChunkLength)) {
+      const read = async (from: ShardedMatrix = matrix) => {
+        const slice: BufferView = from.slices[index]!.view
+        return (await group.queue.read(slice.reshape(1, slice.length).slice(first, count), { to: 'owner' }))!
+      }
+      const piece = { index, first, at: row * matrix.columns + first, count, read }
+      await look(piece as SlicePiece<T>, result)
+    }
+    return result
+  })
+}
 
 /**
  * Returns `width` numbers for each slice of a matrix, in every process: each computes those of its devices'

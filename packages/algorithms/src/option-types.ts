@@ -21,6 +21,9 @@ export const elementsOption = {
       (ArrayBuffer.isView(value) || 'array' in value)),
 }
 
+/** Options of algorithms whose input is a vector. */
+export const vectorOptions = { elements: 'number', type: 'string', input: elementsOption } as const
+
 /** The number of devices that a product uses, and the rates from which it is chosen. */
 export const devicesOptions = {
   devices: {
@@ -78,6 +81,12 @@ export function requireArguments<O extends object>(
       heeding[name] = interruptible(value as (...args: unknown[]) => unknown, signal, `The option ${name}`)
   }
   return heeding as O
+}
+
+/** Throws `unsupported` unless elements are of a type that kernels of all devices support. */
+export function requireNumbers(what: string, type: string): void {
+  if (!['f32', 'i32', 'u32'].includes(type))
+    throw new GpuError('unsupported', `${what} of f32, i32 or u32, not ${type}.`)
 }
 
 /** Throws `validation` if the value is not a group. */

@@ -60,6 +60,14 @@ export interface Report {
   readonly notes: readonly string[]
 }
 
+/** The report of algorithms whose input is a vector. */
+export interface VectorReport extends Report {
+  readonly type: 'f32' | 'i32' | 'u32'
+  readonly shape: { readonly elements: number }
+  /** The number of elements on each device. */
+  readonly slices: readonly number[]
+}
+
 /** The outcome of a check against a reference. */
 export interface Verification {
   readonly checked: boolean

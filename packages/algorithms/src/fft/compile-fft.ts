@@ -54,18 +54,15 @@ export async function compileFft(group: DeviceGroup, plan: FftPlan): Promise<Com
       const factors = await table?.()
       // A binding cannot be empty, so a step without factors gets one value.
       const values = factors?.length ? factors : Float32Array.of(1, 0)
-      const allocated = await owned.keepAll(
-        group.devices.map((device) =>
-          device.allocate('f32', values.length, { label: 'fft table', zero: false }),
-        ),
-      )
-      for (const buffer of allocated) if (buffer.device.local) await group.queue.write(buffer, values)
-      tables.set(table, allocated)
+      const options = { label: 'fft table', zero: false }
+      const allocated = group.devices.map((device) => device.allocate('f32', values.length, options))
+      tables.set(table, await owned.keepAll(allocated))
+      for (const buffer of tables.get(table)!)
+        if (buffer.device.local) await group.queue.write(buffer, values)
     }
-    let at = 0
     const compiled = (step: FftStep): CompiledStep => ({
       ...step,
-      kernel: kernels[at++]!,
+      kernel: kernels[steps.indexOf(step)]!,
       tables: tables.get(step.table)!,
     })
     return {

@@ -1,8 +1,13 @@
 import type { CompileOptions } from '@tandem-gpu/core'
 import { chirpSource, convertSource, mirrorSource, stageSource } from './generic-kernels.ts'
-import { chooseLineKernel, type LineKernelShape, type LinePlace, lineSource } from './line-kernel.ts'
 import {
-  type ChirpMethod,
+  chooseLineKernel,
+  type LineKernelShape,
+  type LinePlace,
+  lineSource,
+  lineTable,
+} from './line-kernel.ts'
+import {
   type ComplexMethod,
   type FftLimits,
   type FftLineKind,
@@ -10,11 +15,12 @@ import {
   type FftPlan,
   isContiguous,
   isMirrored,
+  lengthOf,
   type PackedMethod,
   type SquareMethod,
-  type StagesMethod,
+  type StagedMethod,
 } from './plan-fft.ts'
-import { chirpSpectrum, chirpTable, lineTable, mirrorRoots, stageFactors } from './twiddles.ts'
+import { chirpSpectrum, chirpTable, mirrorRoots, stageFactors } from './twiddles.ts'
 
 /** One kernel of a pass: dispatched once, over all lines of the axis on a device. */
 export interface FftStep {
@@ -34,18 +40,18 @@ export interface FftStep {
 
 /** How the lines of a step are divided. */
 export type FftStepWork =
-  | { readonly kind: 'line'; readonly shape: LineKernelShape }
-  /** The columns of a square of `columns` × `rows`, with `rows` values in each column; or its rows. */
-  | {
-      readonly kind: 'square'
-      readonly shape: LineKernelShape
-      readonly side: 'columns' | 'rows'
-      readonly other: number
-      /** Whether the transformed values of a column are adjacent in memory. */
-      readonly turns: boolean
-    }
+  | { readonly kind: 'line'; readonly shape: LineKernelShape; readonly square?: SquareSide }
   /** Items of a line, one for each invocation; `before` is the product of the radices before a stage. */
   | { readonly kind: 'items'; readonly items: number; readonly before?: number }
+
+/** The lines are the columns of a square of each line, or its rows. */
+export interface SquareSide {
+  readonly side: 'columns' | 'rows'
+  /** The number of these lines: the length of the other side. */
+  readonly other: number
+  /** Whether the transformed values of a column are adjacent in memory. */
+  readonly turns: boolean
+}
 
 /**
  * The steps of a pass, in order. The layout of lines is chosen for each step, since the first reads the
@@ -87,88 +93,74 @@ function placeOf({ shape }: FftPlan, { axis, transposes }: FftPass): Pick<Ends, 
 /** Steps from real numbers to half a spectrum, or back, for lines whose numbers are paired. */
 function packedSteps({ length, half }: PackedMethod, ends: Ends): FftStep[] {
   const forward = ends.from === 'real'
-  const kinds = { from: 'complex', to: 'complex' } as const
+  const complex = { ...ends, from: 'complex', to: 'complex' } as const
   const [inputLength, outputLength] = forward ? [length / 2, length / 2 + 1] : [length / 2 + 1, length / 2]
   if (isMirrored(half)) {
     const mirrors = forward ? 'last' : 'first'
-    const shape = chooseLineKernel({ method: half, mirrors, ...ends, ...kinds }, ends.limits)
-    return [{ ...lineStep(shape, half.length, { kind: 'line', shape }), inputLength, outputLength }]
+    const shape = chooseLineKernel({ method: half, mirrors, ...complex })
+    return [{ ...lineStep(shape, half.length), inputLength, outputLength }]
   }
-  const complex = anySteps(half, { ...ends, ...kinds })
-  const table = () => mirrorRoots(length)
   const work = { kind: 'items', items: Math.floor(length / 4) + 1 } as const
-  const mirror = { ...step({ source: mirrorSource(), table, length, work }), inputLength, outputLength }
-  return forward ? [...complex, mirror] : [mirror, ...complex]
+  const mirror = step(mirrorSource(), work, { table: () => mirrorRoots(length), inputLength, outputLength })
+  const steps = anySteps(half, complex)
+  return forward ? [...steps, mirror] : [mirror, ...steps]
 }
 
 function anySteps(method: ComplexMethod, ends: Ends): FftStep[] {
-  const { from, to, limits } = ends
-  const { kind, length } = method
-  if (kind === 'line') {
-    const shape = chooseLineKernel({ method, ...ends }, limits)
-    return [lineStep(shape, length, { kind, shape })]
-  }
+  const { from, to } = ends
+  const { length } = method
+  if (method.kind === 'line') return [lineStep(chooseLineKernel({ method, ...ends }), length)]
   // The kernels of squares read and write real numbers without a conversion step.
-  const converts = (own: FftLineKind) => own === 'half' || (own === 'real' && kind !== 'square')
+  const converted = (own: FftLineKind, from: FftLineKind, to: FftLineKind) =>
+    own === 'half' || (own === 'real' && method.kind !== 'square')
+      ? [step(convertSource(from, to), { kind: 'items', items: length }, { length, from, to })]
+      : []
   return [
-    ...(converts(from) ? [convertStep(length, from, 'complex')] : []),
-    ...(kind === 'square'
+    ...converted(from, from, 'complex'),
+    ...(method.kind === 'square'
       ? squareSteps(method, ends)
-      : kind === 'stages'
-        ? stageSteps(method)
-        : chirpSteps(method)),
-    ...(converts(to) ? [convertStep(length, 'complex', to)] : []),
+      : method.convolves
+        ? chirpSteps(method)
+        : stageSteps(method)),
+    ...converted(to, 'complex', to),
   ]
 }
 
-/** The number of values in a line of one kind whose whole transform has `length` values. */
-export const lengthOf = (length: number, kind: FftLineKind) =>
-  kind === 'half' ? Math.floor(length / 2) + 1 : length
-
 function step(
-  part: Pick<FftStep, 'source' | 'work'> & Partial<FftStep> & { readonly length: number },
+  source: CompileOptions,
+  work: FftStepWork,
+  { length = 0, from = 'complex', to = 'complex', ...more }: Partial<FftStep> & { readonly length?: number },
 ): FftStep {
-  const { length, from = 'complex', to = 'complex', ...rest } = part
-  return {
-    inputLength: lengthOf(length, from),
-    outputLength: lengthOf(length, to),
-    from,
-    to,
-    exchangesInput: false,
-    exchangesOutput: false,
-    ...rest,
-  }
+  const [inputLength, outputLength] = [lengthOf(length, from), lengthOf(length, to)]
+  const exchanges = { exchangesInput: false, exchangesOutput: false }
+  return { source, work, inputLength, outputLength, from, to, ...exchanges, ...more }
 }
 
-function lineStep(shape: LineKernelShape, length: number, work: FftStepWork): FftStep {
+function lineStep(shape: LineKernelShape, length: number, square?: SquareSide): FftStep {
   const { from, to } = shape
-  return step({ source: lineSource(shape), table: lineTable(shape).values, length, from, to, work })
+  const work = { kind: 'line', shape, ...(square && { square }) } as const
+  return step(lineSource(shape), work, { table: lineTable(shape).values, length, from, to })
 }
 
 /**
  * The columns of a square, times factors, then its rows (Bailey, FFTs in external or hierarchical memory,
  * 1990).
  */
-function squareSteps({ length, columns, rows }: SquareMethod, ends: Ends): FftStep[] {
-  const { input, output, limits } = ends
-  const [from, to] = [ends.from, ends.to].map((kind) => (kind === 'real' ? kind : 'complex'))
+function squareSteps({ length, columns, rows }: SquareMethod, { input, output, limits, ...ends }: Ends) {
+  const [from, to] = [ends.from, ends.to].map((kind) => (kind === 'real' ? kind : 'complex')) as FftLineKind[]
   // If the input has columns and the output lines, the first side transposes: it reads and stores adjacent
   // values.
   const turns = input === 'columns' && output === 'lines'
-  const first = chooseLineKernel(
-    {
-      ...{ method: columns, input: 'columns', output: turns ? 'lines' : 'columns' },
-      ...{ from: from!, to: 'complex', square: length },
-    },
-    limits,
-  )
-  const second = chooseLineKernel(
-    { method: rows, input, output: 'columns', from: 'complex', to: to! },
-    limits,
-  )
+  const first = chooseLineKernel({
+    ...{ method: columns, input: 'columns', output: turns ? 'lines' : 'columns' },
+    ...{ from: from!, to: 'complex', square: length, limits },
+  })
+  const second = chooseLineKernel({
+    ...{ method: rows, input, output: 'columns', from: 'complex', to: to!, limits },
+  })
   return [
-    lineStep(first, length, { kind: 'square', shape: first, side: 'columns', other: rows.length, turns }),
-    lineStep(second, length, { kind: 'square', shape: second, side: 'rows', other: columns.length, turns }),
+    lineStep(first, length, { side: 'columns', other: rows.length, turns }),
+    lineStep(second, length, { side: 'rows', other: columns.length, turns }),
   ]
 }
 
@@ -176,35 +168,33 @@ function squareSteps({ length, columns, rows }: SquareMethod, ends: Ends): FftSt
  * A convolution with a chirp (Bluestein, A linear filtering approach to the computation of discrete Fourier
  * transform, 1970).
  */
-function chirpSteps({ length, points, stages }: ChirpMethod): FftStep[] {
-  const multiply = (table: FftStep['table'], { outputLength = points, ...more }: Partial<FftStep>) => {
-    const work = { kind: 'items', items: outputLength } as const
-    return step({ source: chirpSource(), table, length: points, work, outputLength, ...more })
-  }
+function chirpSteps(method: StagedMethod): FftStep[] {
+  const { length, points } = method
+  const multiply = (
+    table: FftStep['table'],
+    inputLength: number,
+    outputLength: number,
+    more: Partial<FftStep> = {},
+  ) =>
+    step(chirpSource(), { kind: 'items', items: outputLength }, { table, inputLength, outputLength, ...more })
   const wave = () => chirpTable(length)
-  const transform = stageSteps(stages)
+  const transform = stageSteps(method)
   return [
-    multiply(wave, { inputLength: length }),
+    multiply(wave, length, points),
     ...transform,
     // The inverse transform is a forward one between two exchanges of real and imaginary parts.
-    multiply(() => chirpSpectrum(length, points), { exchangesOutput: true }),
+    multiply(() => chirpSpectrum(length, points), points, points, { exchangesOutput: true }),
     ...transform,
-    multiply(wave, { inputLength: length, outputLength: length, exchangesInput: true }),
+    multiply(wave, length, length, { exchangesInput: true }),
   ]
 }
 
 /** Stockham's algorithm, one stage in each step. */
-function stageSteps({ length, radices }: StagesMethod): FftStep[] {
+function stageSteps({ points, radices }: StagedMethod): FftStep[] {
   let before = 1
   return radices.map((radix) => {
-    const work = { kind: 'items', items: length / radix, before } as const
-    const table = () => stageFactors(radix, work.before)
+    const work = { kind: 'items', items: points / radix, before } as const
     before *= radix
-    return step({ source: stageSource(radix), table, length, work })
+    return step(stageSource(radix), work, { table: () => stageFactors(radix, work.before), length: points })
   })
-}
-
-function convertStep(length: number, from: FftLineKind, to: FftLineKind): FftStep {
-  const work = { kind: 'items', items: length } as const
-  return step({ source: convertSource(from, to), length, from, to, work })
 }

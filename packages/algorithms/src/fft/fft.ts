@@ -80,6 +80,7 @@ export async function fft(group: DeviceGroup, given: FftOptions): Promise<FftRep
     const { compiled, notes } = await compileAnywhere(group, options)
     owned.keep(compiled)
     const { plan } = compiled
+    const { axes, direction, norm, order, inputShape, outputShape } = plan
     const source = options.input ?? generatedElements('f32', seed)
     const { input: from, output: to } = matricesOf(plan)
     requireElements('The input', source, 'f32', from.rows * from.columns)
@@ -100,13 +101,7 @@ export async function fft(group: DeviceGroup, given: FftOptions): Promise<FftRep
       algorithm: 'fft',
       ...describeRun(group, run, { flops: operationCount(plan) }),
       shape: Object.fromEntries(plan.shape.map((length, axis) => [`axis${axis}`, length])),
-      axes: plan.axes,
-      direction: plan.direction,
-      real: plan.realInput || plan.realOutput,
-      norm: plan.norm,
-      order: plan.order,
-      inputShape: plan.inputShape,
-      outputShape: plan.outputShape,
+      ...{ axes, direction, real: plan.realInput || plan.realOutput, norm, order, inputShape, outputShape },
       passes: plan.passes.map(({ axis, method }) => ({ axis, method: describeMethod(method) })),
       ...check,
       notes,
@@ -124,18 +119,12 @@ function operationCount(plan: FftPlan): number {
 /** How lines are transformed, in words. */
 export function describeMethod(method: FftMethod): string {
   const stages = (radices: readonly number[]) => radices.join(' · ')
-  switch (method.kind) {
-    case 'line':
-      return method.convolves
-        ? `lines of ${method.length} by a convolution of ${method.points} = ${stages(method.radices)}`
-        : `lines of ${stages(method.radices)}`
-    case 'square':
-      return `squares of (${stages(method.columns.radices)}) × (${stages(method.rows.radices)})`
-    case 'packed':
-      return `real numbers in pairs: ${describeMethod(method.half)}`
-    case 'stages':
-      return `stages of ${stages(method.radices)} through memory`
-    case 'chirp':
-      return `lines of ${method.length} by a convolution of ${method.points} = ${stages(method.stages.radices)} through memory`
-  }
+  if (method.kind === 'packed') return `real numbers in pairs: ${describeMethod(method.half)}`
+  if (method.kind === 'square')
+    return `squares of (${stages(method.columns.radices)}) × (${stages(method.rows.radices)})`
+  const { kind, length, points, radices, convolves } = method
+  const what = convolves
+    ? `lines of ${length} by a convolution of ${points} = ${stages(radices)}`
+    : `${kind === 'line' ? 'lines' : 'stages'} of ${stages(radices)}`
+  return kind === 'line' ? what : `${what} through memory`
 }

@@ -1,23 +1,22 @@
 import type { CompileOptions } from '@tandem-gpu/core'
-import chirp from './chirp.part.wgsl.ts'
+import { sectionsOf } from '../sections.ts'
 import complex from './complex.part.wgsl.ts'
-import convert from './convert.part.wgsl.ts'
 import { type Radix, radices } from './factors.ts'
-import genericLines from './generic-lines.part.wgsl.ts'
-import { loads, stores } from './line-kinds.ts'
+import genericWgsl from './generic.part.wgsl.ts'
+import { loads, stores } from './line-kernel.ts'
 import mirror from './mirror.part.wgsl.ts'
-import mirrorLines from './mirror-lines.part.wgsl.ts'
 import type { FftLineKind } from './plan-fft.ts'
 import { radixParts } from './radix-parts.ts'
-import stage from './stage.part.wgsl.ts'
+
+const parts = sectionsOf<'stage' | 'chirp' | 'mirror' | 'convert' | 'lines'>(genericWgsl)
 
 /** The workgroup size of these kernels. */
 export const genericInvocations = 64
 
-/** A kernel for lines of any length, whose `parts` define `compute`. */
+/** A kernel for lines of any length, whose texts define `compute`. */
 function source(
   label: string,
-  parts: readonly string[],
+  texts: readonly string[],
   from: FftLineKind = 'complex',
   to: FftLineKind = 'complex',
 ): CompileOptions {
@@ -26,12 +25,12 @@ function source(
     .replaceAll('LENGTH', 'params.items')
     .replaceAll('INPUT_STEP', 'params.input_step')
     .replaceAll('OUTPUT_STEP', 'params.output_step')
-  return { label: `fft ${label}`, wgsl: [complex, access, ...parts, genericLines].join('\n') }
+  return { label: `fft ${label}`, wgsl: [complex, access, ...texts, parts.lines].join('\n') }
 }
 
 /** One stage. */
 export function stageSource(radix: Radix): CompileOptions {
-  const text = `const RADIX = ${radix}u;\n${stage.replaceAll('DFT(', `dft_${radix}(`)}`
+  const text = `const RADIX = ${radix}u;\n${parts.stage.replaceAll('DFT(', `dft_${radix}(`)}`
   return source(`stage of ${radix}`, [...radixParts([radix]), text])
 }
 
@@ -39,19 +38,14 @@ export function stageSource(radix: Radix): CompileOptions {
  * Products of lines with a table, for the steps of Bluestein's algorithm before, between and after its
  * transforms.
  */
-export function chirpSource(): CompileOptions {
-  return source('chirp', [chirp])
-}
+export const chirpSource = () => source('chirp', [parts.chirp])
 
 /** Converts real numbers or half a spectrum to complex numbers, or back. */
-export function convertSource(from: FftLineKind, to: FftLineKind): CompileOptions {
-  return source(`${from} to ${to}`, [convert], from, to)
-}
+export const convertSource = (from: FftLineKind, to: FftLineKind) =>
+  source(`${from} to ${to}`, [parts.convert], from, to)
 
 /** The step before or after the transform of paired real numbers: from half a spectrum, or to it. */
-export function mirrorSource(): CompileOptions {
-  return source('mirror', [mirror, mirrorLines])
-}
+export const mirrorSource = () => source('mirror', [mirror, parts.mirror])
 
 /** The kernels for lines of any length. Compiled ahead of time, they run everywhere. */
 export function genericSources(): CompileOptions[] {

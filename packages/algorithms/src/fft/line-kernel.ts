@@ -1,37 +1,45 @@
 import type { CompileOptions } from '@tandem-gpu/core'
 import { invalid } from '../require-result.ts'
-import butterfly from './butterfly.part.wgsl.ts'
-import butterflyFirst from './butterfly-first.part.wgsl.ts'
-import butterflyMirror from './butterfly-mirror.part.wgsl.ts'
-import butterflyProducts from './butterfly-products.part.wgsl.ts'
+import { sectionsOf } from '../sections.ts'
+import butterfliesWgsl from './butterflies.part.wgsl.ts'
 import complex from './complex.part.wgsl.ts'
-import exchangeFirst from './exchange-first.part.wgsl.ts'
-import exchangeReceive from './exchange-receive.part.wgsl.ts'
-import exchangeReceiveRows from './exchange-receive-rows.part.wgsl.ts'
-import exchangeSend from './exchange-send.part.wgsl.ts'
-import exchangeSendMirror from './exchange-send-mirror.part.wgsl.ts'
-import exchangeSendRows from './exchange-send-rows.part.wgsl.ts'
+import exchangesWgsl from './exchanges.part.wgsl.ts'
 import type { Radix } from './factors.ts'
-import lineButterflies from './line-butterflies.part.wgsl.ts'
-import lineConvolve from './line-convolve.part.wgsl.ts'
-import { loads, stores } from './line-kinds.ts'
-import lineLoad from './line-load.part.wgsl.ts'
-import lineParams from './line-params.part.wgsl.ts'
-import lineStore from './line-store.part.wgsl.ts'
+import lineWgsl from './line.part.wgsl.ts'
+import loadsWgsl from './loads.part.wgsl.ts'
 import mirror from './mirror.part.wgsl.ts'
 import {
   type FftLimits,
   type FftLineKind,
   fewestColumns,
-  type LineMethod,
   lineThreads,
+  productOf,
+  type StagedMethod,
   tileByteLength,
 } from './plan-fft.ts'
-import pointsChirp from './points-chirp.part.wgsl.ts'
-import pointsFactor from './points-factor.part.wgsl.ts'
-import pointsPlain from './points-plain.part.wgsl.ts'
+import pointsWgsl from './points.part.wgsl.ts'
 import { radixParts } from './radix-parts.ts'
-import { lineTable, lowBits } from './twiddles.ts'
+import { root } from './roots.ts'
+import storesWgsl from './stores.part.wgsl.ts'
+import {
+  chirpSpectrum,
+  chirpTable,
+  mirrorRoots,
+  rootTable,
+  stageFactorCount,
+  stageFactors,
+  type Table,
+} from './twiddles.ts'
+
+/** How kernels read and write the values of lines, by kind. */
+export const loads = sectionsOf<FftLineKind>(loadsWgsl)
+export const stores = sectionsOf<FftLineKind>(storesWgsl)
+const pointParts = sectionsOf<'plain' | 'chirp' | 'factor'>(pointsWgsl)
+const lineParts = sectionsOf<'params' | 'load' | 'butterflies' | 'convolve' | 'store'>(lineWgsl)
+const butterflies = sectionsOf<'first' | 'factors' | 'products' | 'mirror'>(butterfliesWgsl)
+const exchanges = sectionsOf<'first' | 'send' | 'sendRows' | 'sendMirror' | 'receive' | 'receiveRows'>(
+  exchangesWgsl,
+)
 
 /**
  * Which values that neighbouring invocations access are adjacent in memory: those of one line, or those of
@@ -39,9 +47,9 @@ import { lineTable, lowBits } from './twiddles.ts'
  */
 export type LinePlace = 'lines' | 'columns'
 
-/** Everything that determines the source of a kernel. */
-export interface LineKernelShape {
-  readonly method: LineMethod
+/** What a kernel does, and the limits of the devices. */
+interface LineKernelPart {
+  readonly method: StagedMethod
   readonly input: LinePlace
   readonly output: LinePlace
   readonly from: FftLineKind
@@ -53,6 +61,11 @@ export interface LineKernelShape {
    * the complex values after the last one.
    */
   readonly mirrors?: 'first' | 'last' | undefined
+  readonly limits: FftLimits
+}
+
+/** Everything that determines the source of a kernel. */
+export interface LineKernelShape extends Omit<LineKernelPart, 'limits'> {
   /** Lines per workgroup, and invocations per line. */
   readonly lines: number
   readonly threads: number
@@ -89,10 +102,7 @@ const convolutionsTogether = 3
 const goodColumns = 16
 
 /** The kernel for a method on devices of these limits. Only the speed depends on the choice. */
-export function chooseLineKernel(
-  part: Omit<LineKernelShape, 'lines' | 'threads' | 'exchange'>,
-  limits: FftLimits,
-): LineKernelShape {
+export function chooseLineKernel({ limits, ...part }: LineKernelPart): LineKernelShape {
   const { points, radices } = part.method
   const strided = part.input === 'columns' || part.output === 'columns'
   const room = limits.workgroupMemoryByteLength
@@ -132,25 +142,84 @@ export function chooseLineKernel(
 /** The maximum workgroup memory of a group of columns, so that at least two groups share a multiprocessor. */
 const mostColumnBytes = 81_920
 
+/** The number of low bits of k · n that select the first of the two factors of a square. */
+function lowBits(length: number): number {
+  return Math.ceil(Math.log2(length) / 2)
+}
+
+/**
+ * The stages of a kernel, with the products of the radices before them (a convolution repeats all in reverse
+ * order), the offsets of the parts of its table in complex numbers, and what computes the table, unless it is
+ * empty.
+ */
+export function lineTable({
+  method: { length, points, radices, convolves },
+  square,
+  mirrors,
+}: LineKernelShape) {
+  let end = 0
+  const parts: { at: number; values: () => Table }[] = []
+  const place = (count: number, values: () => Table) => {
+    parts.push({ at: end, values })
+    end += count
+    return end - count
+  }
+  const stagesOf = (own: readonly Radix[]) =>
+    own.map((radix, stage) => {
+      const before = productOf(own.slice(0, stage))
+      const table = place(stageFactorCount(radix, before), () => stageFactors(radix, before))
+      return { radix, before, table }
+    })
+  const stages = [...stagesOf(radices), ...(convolves ? stagesOf(radices.toReversed()) : [])]
+  const [chirp, spectrum] = convolves
+    ? [place(length, () => chirpTable(length)), place(points, () => chirpSpectrum(length, points))]
+    : [0, 0]
+  // exp(−2πi · m / square) for the low bits of m, and for the remaining bits.
+  const lows = square === undefined ? 0 : 2 ** lowBits(square)
+  const highs = square === undefined ? 0 : Math.ceil(square / lows)
+  const low = place(lows, () => rootTable(lows, (m) => root(m, square!)))
+  const high = place(highs, () => rootTable(highs, (m) => root(m * lows, square!)))
+  const mirror = mirrors ? place(Math.floor(length / 2) + 1, () => mirrorRoots(2 * length)) : 0
+  const values = async () => {
+    const all = new Float32Array(2 * end)
+    for (const part of parts) all.set(await part.values(), 2 * part.at)
+    return all
+  }
+  return { stages, chirp, spectrum, low, high, mirror, values: end > 0 ? values : undefined }
+}
+
 /** The source of a kernel. */
 export function lineSource(shape: LineKernelShape): CompileOptions {
   const { method, input, output, from, to, square, mirrors, lines, threads, exchange } = shape
   const { length, points, convolves } = method
   const middle = method.radices.length
   const table = lineTable(shape)
-  const stages = table.stages.map((it, stage, all): Stage => {
-    const butterflies = points / it.radix
-    // Before the last stage, invocations change to the adjacency of the output.
-    const place = stage === all.length - 1 && stage > 0 ? output : input
-    return { ...it, butterflies, count: Math.ceil(butterflies / threads), place }
-  })
+  const stageOf = (
+    it: (typeof table.stages)[number],
+    place: LinePlace,
+    butterflies: number,
+    mirrors: boolean,
+  ) => {
+    // Invocations of other stages than those with the adjacency of the input are numbered anew.
+    const own = input === 'lines' ? ['local.x', 'local.y'] : ['local.y', 'local.x']
+    const remapped =
+      place === 'columns'
+        ? [`invocation / ${lines}u`, `invocation % ${lines}u`]
+        : [`invocation % ${threads}u`, `invocation / ${threads}u`]
+    const [thread, line] = (place === input ? own : remapped) as [string, string]
+    const whole = butterflies % threads === 0
+    return { ...it, butterflies, count: Math.ceil(butterflies / threads), thread, line, whole, mirrors }
+  }
+  type Stage = ReturnType<typeof stageOf>
+  // Before the last stage, invocations change to the adjacency of the output.
+  const stages = table.stages.map((it, stage, all) =>
+    stageOf(it, stage === all.length - 1 && stage > 0 ? output : input, points / it.radix, false),
+  )
   // The stages that exchange values with the first and the last one have the numbers that these get here.
   const first = mirrors === 'first' ? 1 : 0
   if (mirrors !== undefined) {
-    const butterflies = Math.floor(points / 2) + 1
-    const count = Math.ceil(butterflies / threads)
-    const stage = { radix: 2, before: 1, butterflies, count, table: table.mirror, place: input } as const
-    stages.splice(first === 1 ? 0 : stages.length, 0, { ...stage, mirrors: true })
+    const stage = { radix: 2, before: 1, table: table.mirror } as const
+    stages.splice(first === 1 ? 0 : stages.length, 0, stageOf(stage, input, Math.floor(points / 2) + 1, true))
   }
   const last = stages.length - 1
   const isProduct = ({ radix, before }: Stage) =>
@@ -166,55 +235,42 @@ export function lineSource(shape: LineKernelShape): CompileOptions {
   const extents = input === 'lines' ? [row + padding, rows, across] : [across, row + padding, rows]
   const tile = extents.reduce((inner, extent) => `array<${inner}, ${extent}>`, type)
 
-  const remapped = (place: LinePlace) =>
-    place === 'columns'
-      ? [`invocation / ${lines}u`, `invocation % ${lines}u`]
-      : [`invocation % ${threads}u`, `invocation / ${threads}u`]
-  const [local, localLine] = input === 'lines' ? ['local.x', 'local.y'] : ['local.y', 'local.x']
-  const own = (stage: number) =>
-    stages[stage]!.place === input ? [local, localLine] : remapped(stages[stage]!.place)
-
-  const template = (text: string, stage: number, part = '') => {
-    const named = (at: number, suffix: string, textBefore: string) => {
-      const it = stages[at]
-      if (it === undefined) return textBefore
-      const [thread, line] = own(at)
-      const whole = it.butterflies % threads === 0
-      const end = `_${suffix}\\b`
-      return textBefore
-        .replace(new RegExp(`TILE${end}\\((.*?), (.*?)\\)`, 'g'), (_, high: string, low: string) =>
-          input === 'lines' ? `tile[${line}][${high}][${low}]` : `tile[${high}][${low}][${line}]`,
-        )
-        .replace(new RegExp(`INDEX${end}\\((.*)\\)`, 'g'), (_, j: string) =>
-          whole ? j : `min(${j}, BUTTERFLIES_${at} - 1u)`,
-        )
-        .replace(new RegExp(`IF${end} \\(.*?\\) `, 'g'), (found) =>
-          whole ? '' : found.replace(`IF_${suffix}`, 'if'),
-        )
-        .replaceAll(
-          `PLACE_${suffix}(j, i)`,
-          it.mirrors ? 'select(j, LENGTH - j, i > 0u)' : `j + i * BUTTERFLIES_${at}`,
-        )
-        .replace(new RegExp(`THREAD${end}`, 'g'), thread!)
-        .replace(new RegExp(`LINE${end}`, 'g'), line!)
-        .replace(new RegExp(`DFT${end}`, 'g'), `dft_${it.radix}`)
-        .replace(new RegExp(`\\b(\\w+)${end}`, 'g'), `$1_${at}`)
-    }
-    return named(stage, 's', named(stage - 1, 'p', text))
+  /** Names that end in `suffix` become those of stage `at`. */
+  const named = (at: number, suffix: string, text: string) => {
+    const it = stages[at]
+    if (it === undefined) return text
+    const { thread, line, whole } = it
+    const all = (pattern: string) => new RegExp(`\\b${pattern.replace('_', suffix)}`, 'g')
+    return text
+      .replace(all('TILE_\\((.*?), (.*?)\\)'), (_, high: string, low: string) =>
+        input === 'lines' ? `tile[${line}][${high}][${low}]` : `tile[${high}][${low}][${line}]`,
+      )
+      .replace(all('INDEX_\\((.*)\\)'), whole ? '$1' : `min($1, BUTTERFLIES_${at} - 1u)`)
+      .replace(all('IF_ (\\(.*?\\) )'), whole ? '' : 'if $1')
+      .replace(
+        all('PLACE_\\(j, i\\)'),
+        it.mirrors ? 'select(j, LENGTH - j, i > 0u)' : `j + i * BUTTERFLIES_${at}`,
+      )
+      .replace(all('THREAD_\\b'), thread)
+      .replace(all('LINE_\\b'), line)
+      .replace(all('DFT_\\b'), `dft_${it.radix}`)
+      .replace(all('(\\w+)_\\b'), `$1_${at}`)
+  }
+  const template = (text: string, stage: number, part = '') =>
+    named(stage, '_s', named(stage - 1, '_p', text))
       .replaceAll('.PART', part)
       .replaceAll('ROW', `${row}u`)
-  }
   const butterflyOf = (it: Stage) => {
-    if (it.mirrors) return butterflyMirror
-    return it.before === 1 ? butterflyFirst : isProduct(it) ? butterflyProducts : butterfly
+    if (it.mirrors) return butterflies.mirror
+    return butterflies[it.before === 1 ? 'first' : isProduct(it) ? 'products' : 'factors']
   }
   const compute = (stage: number) =>
-    template(lineButterflies, stage) +
-    (convolves && stage === middle - 1 ? template(lineConvolve, stage) : '')
+    template(lineParts.butterflies, stage) +
+    (convolves && stage === middle - 1 ? template(lineParts.convolve, stage) : '')
   const barrier = '  workgroupBarrier();\n'
-  const body: string[] = [template(lineLoad.replaceAll('_0', '_s'), 0), compute(0)]
+  const body: string[] = [template(lineParts.load, 0), compute(0)]
   for (let stage = 1; stage <= last; stage++) {
-    const { radix, count, butterflies } = stages[stage]!
+    const { radix, count, butterflies: own, mirrors } = stages[stage]!
     const sender = stages[stage - 1]!
     if (convolves && stage === middle) {
       // The inverse transform begins with the radix with which the forward transform ends, so its values are
@@ -225,20 +281,15 @@ export function lineSource(shape: LineKernelShape): CompileOptions {
     body.push(`  var x_${stage}: array<array<Complex, ${radix}>, ${count}>;\n`)
     for (const [turn, part] of (exchange === 'pairs' ? [''] : ['.x', '.y']).entries()) {
       if (stage > 1 || turn > 0) body.push(barrier)
-      const send = sender.mirrors
-        ? exchangeSendMirror
-        : stage - 1 === first
-          ? exchangeFirst
-          : sender.before % row === 0
-            ? exchangeSendRows
-            : exchangeSend
-      body.push(template(send, stage, part), barrier)
-      const inRows = butterflies % row === 0 && !stages[stage]!.mirrors
-      body.push(template(inRows ? exchangeReceiveRows : exchangeReceive, stage, part))
+      const inOrder = sender.before % row === 0 ? 'sendRows' : 'send'
+      const send = sender.mirrors ? 'sendMirror' : stage - 1 === first ? 'first' : inOrder
+      body.push(template(exchanges[send], stage, part), barrier)
+      const inRows = own % row === 0 && !mirrors
+      body.push(template(exchanges[inRows ? 'receiveRows' : 'receive'], stage, part))
     }
     body.push(compute(stage))
   }
-  body.push(template(lineStore, last))
+  body.push(template(lineParts.store, last))
 
   const valuesOf = ({ radix, butterflies, mirrors }: Stage) =>
     mirrors ? radix : Math.ceil(length / butterflies)
@@ -274,13 +325,13 @@ export function lineSource(shape: LineKernelShape): CompileOptions {
     wgsl: [
       complex,
       ...radixParts(method.radices),
-      lineParams,
+      lineParts.params,
       ...declared(constants),
       ...stages.flatMap((it, stage) => declared(ofStage(it), `_${stage}`)),
       last > 0 ? `var<workgroup> tile: ${tile};\n` : '',
       loads[from].replaceAll('INPUT_STEP', step(input, 'input')),
       stores[to].replaceAll('OUTPUT_STEP', step(output, 'output')),
-      convolves ? pointsChirp : square === undefined ? pointsPlain : pointsFactor,
+      pointParts[convolves ? 'chirp' : square === undefined ? 'plain' : 'factor'],
       ...(mirrors === undefined ? [] : [mirror]),
       ...stages.map((it, stage) => template(butterflyOf(it), stage)),
       ...body,
@@ -295,16 +346,6 @@ function splitOf(radix: Radix): number {
   let split = Math.floor(Math.sqrt(radix))
   while (radix % split > 0) split--
   return split
-}
-
-interface Stage {
-  readonly radix: Radix
-  readonly before: number
-  readonly butterflies: number
-  readonly count: number
-  readonly table: number
-  readonly place: LinePlace
-  readonly mirrors?: true
 }
 
 /**

@@ -49,9 +49,10 @@ export interface FftPlanOptions {
   readonly limits: FftLimits
 }
 
-/** A line is transformed in workgroup memory, in one kernel. */
-export interface LineMethod {
-  readonly kind: 'line'
+/** A line is transformed in stages (Stockham), or by a convolution with a chirp (Bluestein). */
+export interface StagedMethod {
+  /** In workgroup memory, in one kernel; or one dispatch for each stage, with values in global memory between. */
+  readonly kind: 'line' | 'stages'
   readonly length: number
   /**
    * The number of values in all stages: the length of the line, or of the convolution with a chirp, which
@@ -66,24 +67,12 @@ export interface LineMethod {
 export interface SquareMethod {
   readonly kind: 'square'
   readonly length: number
-  readonly columns: LineMethod
-  readonly rows: LineMethod
+  readonly columns: StagedMethod
+  readonly rows: StagedMethod
 }
 
-/** One dispatch for each stage, with values in global memory between stages. */
-export interface StagesMethod {
-  readonly kind: 'stages'
-  readonly length: number
-  readonly radices: readonly Radix[]
-}
-
-/** A convolution with a chirp, with values in global memory between stages. */
-export interface ChirpMethod {
-  readonly kind: 'chirp'
-  readonly length: number
-  readonly points: number
-  readonly stages: StagesMethod
-}
+/** Methods for complex numbers. */
+export type ComplexMethod = StagedMethod | SquareMethod
 
 /** Real numbers are paired, which makes complex lines of half the length. */
 export interface PackedMethod {
@@ -92,9 +81,6 @@ export interface PackedMethod {
   readonly length: number
   readonly half: ComplexMethod
 }
-
-/** Methods for complex numbers. */
-export type ComplexMethod = LineMethod | SquareMethod | StagesMethod | ChirpMethod
 
 export type FftMethod = ComplexMethod | PackedMethod
 
@@ -113,6 +99,10 @@ export interface FftPass {
 }
 
 export type FftLineKind = 'complex' | 'real' | 'half'
+
+/** The number of values in a line of one kind whose whole transform has `length` values. */
+export const lengthOf = (length: number, kind: FftLineKind) =>
+  kind === 'half' ? Math.floor(length / 2) + 1 : length
 
 /** How an array is transformed: pure data, the same for any number of devices. */
 export interface FftPlan {
@@ -173,7 +163,7 @@ export function planFft(options: FftPlanOptions): FftPlan {
   const halved = axes.at(-1)!
   if (real && shape[halved] === 0)
     throw invalid(`Axis ${halved} of a real transform is empty; it needs at least one value.`)
-  const spectrum = real ? shape.with(halved, Math.floor(shape[halved]! / 2) + 1) : shape
+  const spectrum = real ? shape.with(halved, lengthOf(shape[halved]!, 'half')) : shape
   const forward = direction === 'forward'
   const passes = sequenceOf(axes, real ? halved : undefined, forward).map((axis, index): FftPass => {
     const isReal = real && axis === halved
@@ -262,26 +252,22 @@ function axisMethod(shape: readonly number[], axis: number, packs: boolean, limi
 }
 
 /** Whether the kernel of a line of paired real numbers also makes or reads half a spectrum. */
-export function isMirrored(half: ComplexMethod): half is LineMethod {
+export function isMirrored(half: ComplexMethod): half is StagedMethod {
   return half.kind === 'line' && !half.convolves
 }
 
 function methodOf(length: number, contiguous: boolean, limits: FftLimits): ComplexMethod {
-  const radices = radicesOf(length)
-  if (radices === undefined) {
-    const points = paddedLength(length)
-    const stages = radicesOf(points)!
-    // Like lines, long powers of two have few large radices (8191: 1.04 times as fast as up to 16).
-    const isLongPower = points >= 8192 && 2 ** Math.round(Math.log2(points)) === points
-    const line = fittingLine(length, contiguous, limits, { points, ...(!isLongPower && { radices: stages }) })
-    if (line !== undefined) return line
-    return { kind: 'chirp', length, points, stages: { kind: 'stages', length: points, radices: stages } }
-  }
-  const line = fittingLine(length, contiguous, limits)
+  const own = radicesOf(length)
+  const points = own === undefined ? paddedLength(length) : length
+  const radices = own ?? radicesOf(points)!
+  // Of convolutions, only long powers of two have few large radices, as lines do (8191: 1.04 times as fast as up to 16).
+  const isLongPower = points >= 8192 && 2 ** Math.round(Math.log2(points)) === points
+  const line = fittingLine(length, contiguous, limits, own || isLongPower ? { points } : { points, radices })
   if (line !== undefined) return line
-  const sides = limits.lines ? squareOf(length, limits) : undefined
-  if (sides !== undefined) return { kind: 'square', length, columns: sides[0], rows: sides[1] }
-  return { kind: 'stages', length, radices }
+  const sides = squareSides(length, longestColumn)?.map((side) => fittingLine(side, false, limits))
+  const [columns, rows] = sides ?? []
+  if (columns && rows) return { kind: 'square', length, columns, rows }
+  return { kind: 'stages', length, points, radices, convolves: points !== length }
 }
 
 /**
@@ -293,7 +279,7 @@ function fittingLine(
   contiguous: boolean,
   limits: FftLimits,
   given: { readonly mirrors?: boolean; readonly points?: number; readonly radices?: readonly Radix[] } = {},
-): LineMethod | undefined {
+): StagedMethod | undefined {
   const { mirrors = false, points = length, radices = lineRadicesOf(points, contiguous, mirrors) } = given
   if (radices === undefined || !limits.lines || points > (contiguous ? longestLine : longestColumn))
     return undefined
@@ -303,13 +289,6 @@ function fittingLine(
     lineThreads(points, radices, most, 'few') !== undefined &&
     tileByteLength(points, radices, lines, 4, mirrors) <= limits.workgroupMemoryByteLength
   return fits ? { kind: 'line', length, points, radices, convolves: points !== length } : undefined
-}
-
-/** The sides of the square for a long line, if kernels for columns support them. */
-function squareOf(length: number, limits: FftLimits): readonly [LineMethod, LineMethod] | undefined {
-  const [columns, rows] =
-    squareSides(length, longestColumn)?.map((side) => fittingLine(side, false, limits)) ?? []
-  return columns && rows && [columns, rows]
 }
 
 /**

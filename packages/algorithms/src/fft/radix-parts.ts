@@ -1,18 +1,9 @@
+import { sectionsOf } from '../sections.ts'
 import type { Radix } from './factors.ts'
-import radix1 from './radix-1.part.wgsl.ts'
-import radix2 from './radix-2.part.wgsl.ts'
-import radix3 from './radix-3.part.wgsl.ts'
-import radix5 from './radix-5.part.wgsl.ts'
-import radix7 from './radix-7.part.wgsl.ts'
+import radicesWgsl from './radices.part.wgsl.ts'
 import { root } from './roots.ts'
 
-const parts: Readonly<Partial<Record<Radix, string>>> = {
-  1: radix1,
-  2: radix2,
-  3: radix3,
-  5: radix5,
-  7: radix7,
-}
+const parts: Readonly<Partial<Record<Radix, string>>> = sectionsOf<'1' | '2' | '3' | '5' | '7'>(radicesWgsl)
 
 /** The radices that are composed of two others; the rest are written by hand. */
 const composed: Readonly<Partial<Record<Radix, readonly [Radix, Radix]>>> = {
@@ -48,22 +39,15 @@ export function radixParts(radices: readonly Radix[]): string[] {
  */
 function composedPart(a: Radix, b: Radix): string {
   const count = a * b
-  const list = (length: number, text: (index: number) => string) =>
-    Array.from({ length }, (_, i) => text(i)).join(', ')
-  const columns = Array.from(
-    { length: b },
-    (_, n) => `  let c${n} = dft_${a}(array<Complex, ${a}>(${list(a, (m) => `x[${n + m * b}]`)}));`,
-  )
-  const rows = Array.from(
-    { length: a },
-    (_, k) =>
-      `  let r${k} = dft_${b}(array<Complex, ${b}>(${list(b, (n) => turned(`c${n}[${k}]`, n * k, count))}));`,
-  )
-  const result = list(count, (k) => `r${k % a}[${Math.floor(k / a)}]`)
+  const each = (length: number, text: (index: number) => string) =>
+    Array.from({ length }, (_, index) => text(index))
+  const column = (n: number) => each(a, (m) => `x[${n + m * b}]`).join(', ')
+  const row = (k: number) => each(b, (n) => turned(`c${n}[${k}]`, n * k, count)).join(', ')
+  const result = each(count, (k) => `r${k % a}[${Math.floor(k / a)}]`).join(', ')
   return [
     `fn dft_${count}(x: array<Complex, ${count}>) -> array<Complex, ${count}> {`,
-    ...columns,
-    ...rows,
+    ...each(b, (n) => `  let c${n} = dft_${a}(array<Complex, ${a}>(${column(n)}));`),
+    ...each(a, (k) => `  let r${k} = dft_${b}(array<Complex, ${b}>(${row(k)}));`),
     `  return array<Complex, ${count}>(${result});`,
     '}\n',
   ].join('\n')

@@ -3,8 +3,7 @@ import { invalid, requireResult } from '../require-result.ts'
 import { inRounds } from '../rounds.ts'
 import { type RowRange, requireMatrix, type ShardedMatrix, splitRows } from '../sharded-matrix.ts'
 import type { CompiledFft, CompiledPass } from './compile-fft.ts'
-import { lengthOf } from './fft-steps.ts'
-import { type FftPlan, isContiguous, productOf } from './plan-fft.ts'
+import { type FftPlan, isContiguous, lengthOf, productOf } from './plan-fft.ts'
 import { type LineStrides, type Lines, type LineWork, recordLines, workOf } from './record-lines.ts'
 
 /** Options of `recordFft`. */
@@ -55,26 +54,20 @@ export function recordFft(recorder: Recorder, group: DeviceGroup, options: Recor
   const read = (index: number) => (index === 0 ? given : memory.map((arrays) => arrays[index - 1]!))
   const record = (index: number, part?: Part) => {
     const [operation, sources, targets] = [operations[index]!, read(index), read(index + 1)]
-    if (operation.kind === 'exchange') recordExchange(recorder, operation, sources, targets, part)
-    else if (part === undefined) {
-      for (const [ordinal, work] of operation.works.entries())
-        if (work !== undefined && recorder.touches(ordinal))
-          recordLines(recorder, ordinal, work, sources[ordinal]!, targets[ordinal]!)
-    } else
-      for (const [ordinal, { rows }] of part.of.entries()) {
-        const own = partOf(rows, part)
-        if (own.rows === 0 || !recorder.touches(ordinal)) continue
-        const work = operation.ofRows!(own.rows)!
-        const [from, to] = [sources[ordinal]!, targets[ordinal]!].map((array) =>
-          array.slice((array.length / rows) * own.row, (array.length / rows) * own.rows),
-        )
-        recordLines(recorder, ordinal, work, from!, to!)
-      }
+    if (operation.kind === 'exchange') return recordExchange(recorder, operation, sources, targets, part)
+    for (const [ordinal, rows] of operation.sizes.entries()) {
+      const own = part ? partOf(rows, part) : { row: 0, rows }
+      const work = operation.workOn(own.rows)
+      if (work === undefined || !recorder.touches(ordinal)) continue
+      const [from, to] = [sources[ordinal]!, targets[ordinal]!].map((array) =>
+        part ? array.slice((array.length / rows) * own.row, (array.length / rows) * own.rows) : array,
+      )
+      recordLines(recorder, ordinal, work, from!, to!)
+    }
   }
-  for (let part = 0; part < pipeline.parts; part++)
-    for (let index = 0; index < pipeline.length; index++)
-      record(index, { index: part, count: pipeline.parts, of: pipeline.rows })
-  for (let index = pipeline.length; index < operations.length; index++) record(index)
+  for (let index = 0; index < pipeline.parts; index++)
+    for (let at = 0; at < pipeline.length; at++) record(at, { index, count: pipeline.parts })
+  for (let at = pipeline.length; at < operations.length; at++) record(at)
 }
 
 type Numbers = BufferView<'f32'>
@@ -83,10 +76,12 @@ type Numbers = BufferView<'f32'>
 type Operation =
   | {
       readonly kind: 'lines'
-      readonly works: readonly (LineWork | undefined)[]
+      /** How many rows (or columns) each device has, and the work on some of them. */
+      readonly sizes: readonly number[]
+      workOn(size: number): LineWork | undefined
+      /** Whether each line lies in a row. */
+      readonly inRows: boolean
       readonly lengths: readonly number[]
-      /** The work on so many of a device's rows, if each device transforms lines within its rows. */
-      readonly ofRows: ((rows: number) => LineWork | undefined) | undefined
     }
   | Exchange
 
@@ -94,14 +89,12 @@ type Operation =
 interface Pipeline {
   readonly length: number
   readonly parts: number
-  readonly rows: readonly RowRange[]
 }
 
-/** Part `index` of `count`, of the rows of each device. */
+/** One of the parts of the rows of each device. */
 interface Part {
   readonly index: number
   readonly count: number
-  readonly of: readonly RowRange[]
 }
 
 const partOf = (rows: number, { index, count }: Part) => splitRows(rows, count)[index]!
@@ -170,18 +163,16 @@ function operationsOf(
     numbers = pass.to === 'real' ? 1 : 2
     const parts = layout === 'rows' ? rows : columns
     const split = layout === 'rows' ? 0 : 1
-    const worksOf = (part: number) => {
-      const local = axis === split ? before : before.with(split, part)
+    const worksOn = (size: number) => {
+      const local = axis === split ? before : before.with(split, size)
       if (local.includes(0)) return undefined
       return workOf(pass, linesOf(pass, axis, local, isContiguous(plan.shape, pass.axis)), scale)
     }
-    const works = parts.map(({ rows: part }) => worksOf(part))
+    const sizes = parts.map((part) => part.rows)
     for (const step of pass.steps.keys()) {
-      const own = works.map((work) => work?.[step])
-      const lengths = own.map((work) => work?.outputLength ?? 0)
-      const inRows = layout === 'rows' && axis > 0
-      const ofRows = inRows ? (count: number) => worksOf(count)?.[step] : undefined
-      operations.push({ kind: 'lines', works: own, lengths, ofRows })
+      const workOn = (size: number) => worksOn(size)?.[step]
+      const lengths = sizes.map((size) => workOn(size)?.outputLength ?? 0)
+      operations.push({ kind: 'lines', sizes, workOn, inRows: layout === 'rows' && axis > 0, lengths })
     }
   }
   if (!several) return operations
@@ -219,16 +210,16 @@ function linesOf(pass: CompiledPass, axis: number, shape: readonly number[], con
 function pipelineOf(operations: readonly Operation[], parts: number | undefined): Pipeline {
   const at = operations.findIndex(({ kind }) => kind === 'exchange')
   const exchange = operations[at]
-  const none = { length: 0, parts: 0, rows: [] }
-  if (exchange?.kind !== 'exchange' || exchange.to === 'rows') return none
-  const before = operations.slice(0, at)
-  if (at === 0 || !before.every((operation) => operation.kind === 'lines' && operation.ofRows)) return none
+  const none = { length: 0, parts: 0 }
+  if (exchange?.kind !== 'exchange' || exchange.to === 'rows' || at === 0) return none
+  if (operations.some((operation, index) => index < at && !('inRows' in operation && operation.inRows)))
+    return none
   const { rows, columns, numbers } = exchange
   const largest = (ranges: readonly RowRange[]) => Math.max(...ranges.map((range) => range.rows))
   const byteLength = numbers > 2 ? largest(rows) * largest(columns) * numbers * 4 : 0
   const usual = Math.max(1, Math.min(mostParts, Math.floor(byteLength / leastPartByteLength)))
   const chosen = parts ?? usual
-  return chosen === 1 ? none : { length: at + 1, parts: chosen, rows }
+  return chosen === 1 ? none : { length: at + 1, parts: chosen }
 }
 
 /**

@@ -48,7 +48,7 @@ export function workOf({ steps, from, to }: CompiledPass, lines: Lines, scale: n
   const { outer, inner } = lines
   const after = (step: CompiledStep): LineStrides => {
     const { outputLength: length, work } = step
-    const inLines = lines.input.step === 1 || (work.kind === 'square' && work.turns)
+    const inLines = lines.input.step === 1 || (work.kind === 'line' && work.square?.turns)
     return { outer: inner * length, ...(inLines ? { inner: length, step: 1 } : { inner: 1, step: inner }) }
   }
   // Paired real numbers are complex, so strides between lines are halved.
@@ -77,7 +77,7 @@ export function recordLines(
   input: BufferView<'f32'>,
   output: BufferView<'f32'>,
 ): void {
-  const { step, lines } = work
+  const { step, lines, scale } = work
   const { limits } = recorder.devices[ordinal]!
   const bindable = Math.min(limits.maxStorageBindingByteLength, 2 ** 35 - 8) - 256
   const sides = [
@@ -94,7 +94,7 @@ export function recordLines(
   )
   const fits = (part: Lines) =>
     sides.every(({ strides, length, numbers }) => span(part, strides, length) * numbers * 4 <= bindable) &&
-    workgroupsOf(step, part) <= limits.maxWorkgroupsPerDimension ** 2
+    divisionOf(step, part).workgroups <= limits.maxWorkgroupsPerDimension ** 2
   const part = (count: number) => (level === undefined ? lines : { ...lines, [level]: count })
   const all = level === undefined ? 1 : lines[level]
   let most = all
@@ -111,111 +111,78 @@ export function recordLines(
         span(part(count), strides, length) * numbers,
       ),
     )
-    dispatchStep(recorder, ordinal, { ...work, lines: part(count) }, from!, to!)
-  }
-}
-
-function workgroupsOf({ work }: CompiledStep, { outer, inner }: Lines): number {
-  switch (work.kind) {
-    case 'line':
-      return outer * Math.ceil(inner / work.shape.lines)
-    case 'square':
-      return outer * inner * work.other
-    case 'items':
-      return Math.ceil((outer * inner * work.items) / genericInvocations)
-  }
-}
-
-function dispatchStep(
-  recorder: Recorder,
-  ordinal: number,
-  { step, lines, scale }: LineWork,
-  input: BufferView<'f32'>,
-  output: BufferView<'f32'>,
-): void {
-  const { work, kernel } = step
-  const { outer, inner } = lines
-  // Only some dispatches of the generic kernels read factors.
-  const factors = step.table !== undefined
-  const common = {
-    input,
-    output,
-    ...(factors && { table: step.tables[ordinal]! }),
-    exchanges_input: step.exchangesInput ? 1 : 0,
-    exchanges_output: step.exchangesOutput ? 1 : 0,
-    scale,
-  }
-  const device = recorder.devices[ordinal]!
-  const dispatch = (workgroups: number, args: Readonly<Record<string, number>>) =>
-    recorder.dispatch(kernel, {
+    const { workgroups, args } = divisionOf(step, part(count))
+    recorder.dispatch(step.kernel, {
       device: ordinal,
-      workgroups: foldWorkgroups(workgroups, device),
-      args: { ...common, ...args },
+      workgroups: foldWorkgroups(workgroups, recorder.devices[ordinal]!),
+      args: {
+        ...{ input: from!, output: to!, ...args, scale },
+        // Only some dispatches of the generic kernels read factors.
+        ...(step.table && { table: step.tables[ordinal]! }),
+        exchanges_input: step.exchangesInput ? 1 : 0,
+        exchanges_output: step.exchangesOutput ? 1 : 0,
+      },
       label: step.source.label,
     })
-  if (work.kind === 'line' || work.kind === 'square') {
-    const { levels, columns, ...steps } = levelsOf(step, lines)
-    const [high, middle, low] = levels
-    const groupsAcross = Math.ceil(low.count / work.shape.lines)
-    const groups = high.count * middle.count * groupsAcross
-    dispatch(groups, {
-      ...{ groups, groups_across: groupsAcross, inner: low.count, middle: middle.count },
-      ...{ input_outer: high.input, input_middle: middle.input, input_inner: low.input },
-      ...{ output_outer: high.output, output_middle: middle.output, output_inner: low.output },
-      ...{ input_step: steps.input, output_step: steps.output, inner_columns: columns === 2 ? 1 : 0 },
-    })
-    return
   }
-  // Neighbouring invocations process neighbouring inner indices, or values of one line if those are adjacent
-  // in memory.
-  const [high, low] =
-    lines.input.step === 1 && outer === 1 ? (['inner', 'outer'] as const) : (['outer', 'inner'] as const)
-  const { items, before = 1 } = work
-  dispatch(workgroupsOf(step, lines), {
-    count: outer * inner * items,
-    items,
-    input_length: step.inputLength,
-    output_length: step.outputLength,
-    before,
-    inner: lines[low],
-    ...{ input_outer: lines.input[high], input_inner: lines.input[low], input_step: lines.input.step },
-    ...{ output_outer: lines.output[high], output_inner: lines.output[low], output_step: lines.output.step },
-  })
 }
 
-/** One level of line indices: how many there are, and the distances between them. */
+/** Indices of lines, or of values of a line: their number, and the distances between them. */
 interface Level {
   readonly count: number
   readonly input: number
   readonly output: number
 }
 
-/**
- * How the lines of a kernel that uses workgroup memory are indexed: by three levels, of which `columns` is the
- * one whose indices are the columns of a square; and the distances between values.
- */
-function levelsOf({ work }: CompiledStep, lines: Lines) {
-  const { input, output } = lines
-  const [outer, inner] = (['outer', 'inner'] as const).map(
-    (name): Level => ({ count: lines[name], input: input[name], output: output[name] }),
-  ) as [Level, Level]
-  if (work.kind !== 'square') {
-    const one: Level = { count: 1, input: 0, output: 0 }
-    return { levels: [outer, one, inner], input: input.step, output: output.step, columns: 2 } as const
+/** The number of workgroups for lines, and the arguments that say which lines each of them processes. */
+function divisionOf({ work, inputLength, outputLength }: CompiledStep, lines: Lines) {
+  const levelOf = (name: keyof LineStrides, count = 1): Level => ({
+    count,
+    input: lines.input[name],
+    output: lines.output[name],
+  })
+  const [outer, inner] = [levelOf('outer', lines.outer), levelOf('inner', lines.inner)]
+  const values = levelOf('step')
+  const strides = (name: keyof LineStrides | 'middle', { input, output }: Omit<Level, 'count'>) => ({
+    [`input_${name}`]: input,
+    [`output_${name}`]: output,
+  })
+  if (work.kind === 'items') {
+    const { items, before = 1 } = work
+    const count = outer.count * inner.count * items
+    // Neighbouring invocations process neighbouring inner indices, or values of one line if those are
+    // adjacent in memory.
+    const [high, low] = values.input === 1 && outer.count === 1 ? [inner, outer] : [outer, inner]
+    const args = {
+      ...{ count, items, input_length: inputLength, output_length: outputLength, before, inner: low.count },
+      ...{ ...strides('outer', high), ...strides('inner', low), ...strides('step', values) },
+    }
+    return { workgroups: Math.ceil(count / genericInvocations), args }
   }
-  const columns = work.side === 'columns'
-  const { other, turns } = work
-  const { length } = work.shape.method
-  // Value (a, b) of the square is at a · rows + b of the line, and the rows store it at a + b · columns.
-  // Between the two sides, it is at a · rows + b, or at a + b · columns if the square is transposed.
-  const together = (step: number) => ({ across: length * step, step })
-  const apart = (step: number) => ({ across: step, step: other * step })
-  const from = columns || turns ? apart(input.step) : together(input.step)
-  const to = columns && turns ? together(output.step) : apart(output.step)
-  const across: Level = { count: other, input: from.across, output: to.across }
-  const steps = { input: from.step, output: to.step }
-  // If lines are contiguous, the adjacent values are within the square.
-  return input.step === 1
-    ? ({ levels: [outer, inner, across], ...steps, columns: 2 } as const)
-    : ({ levels: [outer, across, inner], ...steps, columns: 1 } as const)
+  const { square, shape } = work
+  let [middle, low, step, columns]: [Level, Level, Omit<Level, 'count'>, Level] = [
+    ...([{ count: 1, input: 0, output: 0 }, inner, values, inner] as const),
+  ]
+  if (square) {
+    const { other, turns } = square
+    const isFirst = square.side === 'columns'
+    // Value (a, b) of the square is at a · rows + b of the line, and the rows store it at a + b · columns.
+    // Between the two sides, it is at a · rows + b, or at a + b · columns if the square is transposed.
+    const scaled = (apart: number, together: number) => ({
+      input: values.input * (isFirst || turns ? apart : together),
+      output: values.output * (isFirst && turns ? together : apart),
+    })
+    columns = { count: other, ...scaled(1, shape.method.length) }
+    step = scaled(other, 1)
+    // If lines are contiguous, the adjacent values are within the square.
+    ;[middle, low] = values.input === 1 ? [inner, columns] : [columns, inner]
+  }
+  const across = Math.ceil(low.count / shape.lines)
+  const groups = outer.count * middle.count * across
+  const args = {
+    ...{ groups, groups_across: across, inner: low.count, middle: middle.count },
+    ...{ ...strides('outer', outer), ...strides('middle', middle), ...strides('inner', low) },
+    ...{ ...strides('step', step), inner_columns: low === columns ? 1 : 0 },
+  }
+  return { workgroups: groups, args }
 }

@@ -1,21 +1,24 @@
 import { inPieces } from '../element-source.ts'
 import { paddedLength, radicesOf } from './factors.ts'
-import { type FftPlan, productOf } from './plan-fft.ts'
-import { type ComplexArray, chirp, conjugateChirp, root } from './roots.ts'
+import { type FftPlan, lengthOf, productOf } from './plan-fft.ts'
+import { chirp, conjugateChirp, filled, root } from './roots.ts'
 
-/** Σ x[n] · exp(−2πi · k · n / N) in f64, of any length; the input may be overwritten. */
-export function referenceFft(re: Float64Array, im: Float64Array): Promise<ComplexArray> {
-  return radicesOf(re.length) === undefined ? chirpFft(re, im) : mixedRadixFft(re, im)
+/**
+ * Σ x[n] · exp(−2πi · k · n / N) in f64, of any length; the input may be overwritten. Here, all complex
+ * numbers are pairs, real part first.
+ */
+export function referenceFft(values: Float64Array): Promise<Float64Array> {
+  return radicesOf(values.length / 2) === undefined ? chirpFft(values) : mixedRadixFft(values)
 }
 
 /**
- * Stockham's algorithm with radices up to 7; each stage reads one pair of arrays and writes another.
- * Overwrites its input.
+ * Stockham's algorithm with radices up to 7; each stage reads one array and writes another. Overwrites its
+ * input.
  */
-export async function mixedRadixFft(re: Float64Array, im: Float64Array): Promise<ComplexArray> {
-  const length = re.length
-  let from: ComplexArray = { re, im }
-  let to: ComplexArray = { re: new Float64Array(length), im: new Float64Array(length) }
+export async function mixedRadixFft(values: Float64Array): Promise<Float64Array> {
+  const length = values.length / 2
+  let from = values
+  let to: Float64Array = new Float64Array(2 * length)
   const table = await rootsOf(length)
   let before = 1
   for (const radix of smallRadices(length)) {
@@ -32,71 +35,67 @@ interface Stage {
   /** The product of the radices of the preceding stages. */
   readonly before: number
   /** exp(−2πi · k / length) for each k. */
-  readonly table: ComplexArray
-  readonly from: ComplexArray
-  readonly to: ComplexArray
+  readonly table: Float64Array
+  readonly from: Float64Array
+  readonly to: Float64Array
 }
 
 /** Computes the butterflies of a stage from `first` up to `last`. */
 function transformButterflies({ radix, before, table, from, to }: Stage, first: number, last: number): void {
-  const butterflies = table.re.length / radix
+  const butterflies = from.length / 2 / radix
   const step = butterflies / before
-  const [xs, ys] = [new Float64Array(radix), new Float64Array(radix)]
+  const x = new Float64Array(2 * radix)
   for (let j = first; j < last; j++) {
     const k = j % before
     for (let i = 0; i < radix; i++) {
-      const c = table.re[k * i * step]!
-      const s = table.im[k * i * step]!
-      const x = from.re[j + i * butterflies]!
-      const y = from.im[j + i * butterflies]!
-      xs[i] = x * c - y * s
-      ys[i] = x * s + y * c
+      const at = 2 * (j + i * butterflies)
+      const factor = 2 * k * i * step
+      const c = table[factor]!
+      const s = table[factor + 1]!
+      x[2 * i] = from[at]! * c - from[at + 1]! * s
+      x[2 * i + 1] = from[at]! * s + from[at + 1]! * c
     }
-    const start = (j - k) * radix + k
+    const start = 2 * ((j - k) * radix + k)
     if (radix === 4) {
-      const [x0, x1, x2, x3] = [xs[0]!, xs[1]!, xs[2]!, xs[3]!]
-      const [y0, y1, y2, y3] = [ys[0]!, ys[1]!, ys[2]!, ys[3]!]
-      to.re[start] = x0 + x1 + x2 + x3
-      to.im[start] = y0 + y1 + y2 + y3
-      to.re[start + before] = x0 + y1 - x2 - y3
-      to.im[start + before] = y0 - x1 - y2 + x3
-      to.re[start + 2 * before] = x0 - x1 + x2 - x3
-      to.im[start + 2 * before] = y0 - y1 + y2 - y3
-      to.re[start + 3 * before] = x0 - y1 - x2 + y3
-      to.im[start + 3 * before] = y0 + x1 - y2 - x3
+      for (let part = 0; part < 2; part++) {
+        const [x0, x1, x2, x3] = [x[part]!, x[2 + part]!, x[4 + part]!, x[6 + part]!]
+        // −i · (value 1 − value 3)
+        const turned = part === 0 ? x[3]! - x[7]! : x[6]! - x[2]!
+        to[start + part] = x0 + x1 + x2 + x3
+        to[start + 2 * before + part] = x0 - x2 + turned
+        to[start + 4 * before + part] = x0 - x1 + x2 - x3
+        to[start + 6 * before + part] = x0 - x2 - turned
+      }
       continue
     }
     for (let m = 0; m < radix; m++) {
-      let sumRe = 0
-      let sumIm = 0
+      let re = 0
+      let im = 0
       for (let i = 0; i < radix; i++) {
-        const at = ((i * m) % radix) * butterflies
-        const c = table.re[at]!
-        const s = table.im[at]!
-        sumRe += xs[i]! * c - ys[i]! * s
-        sumIm += xs[i]! * s + ys[i]! * c
+        const factor = 2 * ((i * m) % radix) * butterflies
+        const c = table[factor]!
+        const s = table[factor + 1]!
+        re += x[2 * i]! * c - x[2 * i + 1]! * s
+        im += x[2 * i]! * s + x[2 * i + 1]! * c
       }
-      to.re[start + m * before] = sumRe
-      to.im[start + m * before] = sumIm
+      to[start + 2 * m * before] = re
+      to[start + 2 * m * before + 1] = im
     }
   }
 }
 
 /** The largest length whose roots are kept; a longer line takes much longer than its roots. */
 const mostKept = 2 ** 16
-let kept: ComplexArray = { re: new Float64Array(0), im: new Float64Array(0) }
+let kept = new Float64Array(0)
 
 /**
  * exp(−2πi · k / length) for each k. Those of the last length are kept: all lines of an axis have one length.
  */
-async function rootsOf(length: number): Promise<ComplexArray> {
-  if (kept.re.length === length) return kept
-  const [re, im] = [new Float64Array(length), new Float64Array(length)]
-  await inPieces(length, (from, to) => {
-    for (let k = from; k < to; k++) [re[k], im[k]] = root(k, length)
-  })
-  if (length <= mostKept) kept = { re, im }
-  return { re, im }
+async function rootsOf(length: number): Promise<Float64Array> {
+  if (kept.length === 2 * length) return kept
+  const roots = await filled(new Float64Array(2 * length), (k) => root(k, length))
+  if (length <= mostKept) kept = roots
+  return roots
 }
 
 /** The prime factors of a length, with pairs of 2 merged to 4. */
@@ -108,95 +107,72 @@ function smallRadices(length: number): number[] {
 }
 
 /** Bluestein's algorithm. */
-async function chirpFft(re: Float64Array, im: Float64Array): Promise<ComplexArray> {
-  const length = re.length
-  const points = paddedLength(length)
-  const wave = await chirp(length)
-  const { re: c, im: s } = wave
-  const [aRe, aIm] = [new Float64Array(points), new Float64Array(points)]
-  for (let n = 0; n < length; n++) {
-    aRe[n] = re[n]! * c[n]! - im[n]! * s[n]!
-    aIm[n] = re[n]! * s[n]! + im[n]! * c[n]!
-  }
-  const a = await mixedRadixFft(aRe, aIm)
-  const conjugate = conjugateChirp(wave, points)
-  const b = await mixedRadixFft(conjugate.re, conjugate.im)
-  // The inverse transform of the product is the forward one with real and imaginary parts exchanged.
-  const [pRe, pIm] = [new Float64Array(points), new Float64Array(points)]
-  for (let k = 0; k < points; k++) {
-    pIm[k] = a.re[k]! * b.re[k]! - a.im[k]! * b.im[k]!
-    pRe[k] = a.re[k]! * b.im[k]! + a.im[k]! * b.re[k]!
-  }
-  const { re: yIm, im: yRe } = await mixedRadixFft(pRe, pIm)
-  const [outRe, outIm] = [new Float64Array(length), new Float64Array(length)]
-  for (let k = 0; k < length; k++) {
-    outRe[k] = yRe[k]! * c[k]! - yIm[k]! * s[k]!
-    outIm[k] = yRe[k]! * s[k]! + yIm[k]! * c[k]!
-  }
-  return { re: outRe, im: outIm }
+async function chirpFft(values: Float64Array): Promise<Float64Array> {
+  const points = paddedLength(values.length / 2)
+  const wave = await chirp(values.length / 2)
+  const spectrum = await mixedRadixFft(multiplied(values, wave, 2 * points))
+  const factors = await mixedRadixFft(conjugateChirp(wave, points))
+  // The inverse transform is the forward one with real and imaginary parts exchanged.
+  const convolved = await mixedRadixFft(exchanged(multiplied(spectrum, factors)))
+  return multiplied(exchanged(convolved), wave)
 }
 
+/** The products of as many complex numbers as `b` has, and zeros up to `length`. */
+function multiplied(a: Float64Array, b: Float64Array, length = b.length): Float64Array {
+  const products = new Float64Array(length)
+  for (let at = 0; at < b.length; at += 2) {
+    products[at] = a[at]! * b[at]! - a[at + 1]! * b[at + 1]!
+    products[at + 1] = a[at]! * b[at + 1]! + a[at + 1]! * b[at]!
+  }
+  return products
+}
+
+const exchanged = (values: Float64Array) => values.map((_, at) => values[at ^ 1]!)
+
 /**
- * The transform of an array by a plan, in f64. Numbers are in memory order, complex values as pairs. The
- * event loop turns while it is computed.
+ * The transform of an array by a plan, in f64, with numbers in memory order. The event loop turns while it is
+ * computed.
  */
 export async function referenceTransform(plan: FftPlan, input: ArrayLike<number>): Promise<Float64Array> {
   const { inputShape, realInput, realOutput, direction, scale, order } = plan
-  const count = productOf(inputShape)
   let shape = [...inputShape]
-  let [re, im] = [new Float64Array(count), new Float64Array(count)]
-  for (let index = 0; index < count; index++) {
-    re[index] = input[realInput ? index : 2 * index]!
-    im[index] = realInput ? 0 : input[2 * index + 1]!
-  }
-  const inverse = direction === 'inverse'
+  let values = new Float64Array(2 * productOf(inputShape))
+  for (let at = 0; at < input.length; at++) values[realInput ? 2 * at : at] = input[at]!
+  // The inverse transform is the forward one with real and imaginary parts exchanged.
+  const [re, im] = direction === 'inverse' ? [1, 0] : [0, 1]
   for (const { axis, from, to } of plan.passes) {
     const length = plan.shape[axis]!
-    const [before, after] = [shape[axis]!, to === 'half' ? Math.floor(length / 2) + 1 : length]
+    const [before, after] = [shape[axis]!, lengthOf(length, to)]
     const [outer, inner] = [productOf(shape.slice(0, axis)), productOf(shape.slice(axis + 1))]
-    const [nextRe, nextIm] = [
-      new Float64Array(outer * after * inner),
-      new Float64Array(outer * after * inner),
-    ]
+    const next = new Float64Array(2 * outer * after * inner)
     for (let line = 0; line < outer * inner; line++) {
       const [o, i] = [Math.floor(line / inner), line % inner]
-      const [lineRe, lineIm] = [new Float64Array(length), new Float64Array(length)]
+      const own = new Float64Array(2 * length)
       for (let n = 0; n < length; n++) {
         const mirrored = from === 'half' && n >= before
-        const at = (o * before + (mirrored ? length - n : n)) * inner + i
-        const own = from === 'half' && (n === 0 || 2 * n === length)
-        lineRe[n] = re[at]!
-        lineIm[n] = own ? 0 : mirrored ? -im[at]! : im[at]!
+        const at = 2 * ((o * before + (mirrored ? length - n : n)) * inner + i)
+        const isReal = from === 'half' && (n === 0 || 2 * n === length)
+        own[2 * n + re] = values[at]!
+        own[2 * n + im] = isReal ? 0 : mirrored ? -values[at + 1]! : values[at + 1]!
       }
-      // The inverse transform is the forward one with real and imaginary parts exchanged.
-      const done = await (inverse ? referenceFft(lineIm, lineRe) : referenceFft(lineRe, lineIm))
-      const [doneRe, doneIm] = inverse ? [done.im, done.re] : [done.re, done.im]
+      const done = await referenceFft(own)
       for (let k = 0; k < after; k++) {
-        nextRe[(o * after + k) * inner + i] = doneRe[k]!
-        nextIm[(o * after + k) * inner + i] = doneIm[k]!
+        const at = 2 * ((o * after + k) * inner + i)
+        next[at] = done[2 * k + re]!
+        next[at + 1] = done[2 * k + im]!
       }
     }
     shape = shape.with(axis, after)
-    re = nextRe
-    im = nextIm
+    values = next
   }
   if (order === 'transposed') {
-    const [x, y, z] = [shape[0]!, shape[1]!, shape[2] ?? 1]
-    const moved = (from: Float64Array) =>
-      from.map((_, index) => {
-        const [c, b, a] = [index % z, Math.floor(index / z) % x, Math.floor(index / z / x)]
-        return from[(b * y + a) * z + c]!
-      })
-    re = moved(re)
-    im = moved(im)
+    const [x, y, z] = [shape[0]!, shape[1]!, 2 * (shape[2] ?? 1)]
+    const given = values
+    values = given.map((_, index) => {
+      const [c, b, a] = [index % z, Math.floor(index / z) % x, Math.floor(index / z / x)]
+      return given[(b * y + a) * z + c]!
+    })
   }
-  const result = new Float64Array(realOutput ? re.length : 2 * re.length)
-  for (let index = 0; index < re.length; index++) {
-    if (realOutput) result[index] = re[index]! * scale
-    else {
-      result[2 * index] = re[index]! * scale
-      result[2 * index + 1] = im[index]! * scale
-    }
-  }
-  return result
+  const result = realOutput ? new Float64Array(values.length / 2) : values
+  return result.map((_, at) => values[realOutput ? 2 * at : at]! * scale)
 }

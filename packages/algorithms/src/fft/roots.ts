@@ -1,28 +1,15 @@
 import { inPieces } from '../element-source.ts'
 
-/** Complex numbers in f64. */
-export interface ComplexArray {
-  readonly re: Float64Array
-  readonly im: Float64Array
-}
-
 /** exp(−2πi · k / n). */
 export function root(k: number, n: number): readonly [number, number] {
   let at = k % n
   // exp(−2πi · at / n) with at · 8 <= n, after up to three reflections.
-  let [conjugate, negate, swap] = [false, false, false]
-  if (2 * at > n) {
-    at = n - at
-    conjugate = true
-  }
-  if (4 * at > n) {
-    at = n / 2 - at
-    negate = true
-  }
-  if (8 * at > n) {
-    at = n / 4 - at
-    swap = true
-  }
+  const conjugate = 2 * at > n
+  if (conjugate) at = n - at
+  const negate = 4 * at > n
+  if (negate) at = n / 2 - at
+  const swap = 8 * at > n
+  if (swap) at = n / 4 - at
   const angle = (2 * Math.PI * at) / n
   let [re, im] = [Math.cos(angle), Math.sin(angle)]
   if (swap) [re, im] = [im, re]
@@ -30,31 +17,38 @@ export function root(k: number, n: number): readonly [number, number] {
   return [re, conjugate ? im : -im]
 }
 
+/** Fills `values` with complex numbers, real part first; `numberAt` is called for each, in order. */
+export async function filled<A extends Float32Array | Float64Array>(
+  values: A,
+  numberAt: (at: number) => readonly [number, number],
+): Promise<A> {
+  await inPieces(values.length / 2, (from, to) => {
+    for (let at = from; at < to; at++) [values[2 * at], values[2 * at + 1]] = numberAt(at)
+  })
+  return values
+}
+
 /** exp(−πi · n² / length) for each n of a line. */
-export async function chirp(length: number): Promise<ComplexArray> {
-  const [re, im] = [new Float64Array(length), new Float64Array(length)]
+export function chirp(length: number): Promise<Float64Array> {
   // Computed incrementally, n² modulo 2 · length stays an exact integer.
   let square = 0
-  await inPieces(length, (from, to) => {
-    for (let n = from; n < to; square = (square + 2 * n + 1) % (2 * length), n++) {
-      const [x, y] = root(square, 2 * length)
-      re[n] = x
-      im[n] = y
-    }
+  return filled(new Float64Array(2 * length), (n) => {
+    const at = square
+    square = (square + 2 * n + 1) % (2 * length)
+    return root(at, 2 * length)
   })
-  return { re, im }
 }
 
 /**
  * The conjugate chirp at `points` positions, continued symmetrically to negative indices (modulo `points`)
  * and divided by `points`: the kernel of the convolution that computes a transform.
  */
-export function conjugateChirp({ re, im }: ComplexArray, points: number): ComplexArray {
-  const [toRe, toIm] = [new Float64Array(points), new Float64Array(points)]
-  for (let n = 0; n < re.length; n++) {
-    const mirrored = n === 0 ? 0 : points - n
-    toRe[n] = toRe[mirrored] = re[n]! / points
-    toIm[n] = toIm[mirrored] = -im[n]! / points
-  }
-  return { re: toRe, im: toIm }
+export function conjugateChirp(chirp: Float64Array, points: number): Float64Array {
+  const values = new Float64Array(2 * points)
+  for (let at = 0; at < chirp.length; at += 2)
+    for (const to of [at, at === 0 ? 0 : 2 * points - at]) {
+      values[to] = chirp[at]! / points
+      values[to + 1] = -chirp[at + 1]! / points
+    }
+  return values
 }

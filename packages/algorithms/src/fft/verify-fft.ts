@@ -1,11 +1,11 @@
 import { type DeviceGroup, type ElementArray, ranges } from '@tandem-gpu/core'
-import { type ElementSource, inPieces, readElements, streamChunkLength } from '../element-source.ts'
-import { gatherFromSlices } from '../gather-numbers.ts'
+import { type ElementSource, readElements, streamChunkLength } from '../element-source.ts'
+import { gatherFromPieces, gatherFromSlices } from '../gather-numbers.ts'
 import { type Verification, verdict } from '../report.ts'
 import { gatherSharded, type MatrixSlice, type ShardedMatrix } from '../sharded-matrix.ts'
 import { type FftPlan, planFft, productOf, transformedCount } from './plan-fft.ts'
 import { referenceTransform } from './reference-fft.ts'
-import { root } from './roots.ts'
+import { filled, root } from './roots.ts'
 
 /** A plan with its input and output. */
 export interface FftProblem {
@@ -19,13 +19,6 @@ export interface FftProblem {
 const mostCompared = 4_194_304
 /** The maximum number of rows of a batch that are compared. */
 const mostRows = 64
-/**
- * The number of positions along the last axis, and of combinations of the other axes, at which larger results
- * are compared: 16 outputs.
- */
-const comparedColumns = 4
-const comparedRows = 4
-
 /**
  * The largest allowed relative error in the L2 norm: 4 · 2^-24 · log2 n, where n is the number of values that
  * contribute to one output.
@@ -64,8 +57,7 @@ async function compareAll(
       ? await gatherSharded(group, input)
       : await readElements(source, 'f32', 0, input.rows * input.columns)
   const result = await gatherSharded(group, output)
-  const errors = new ErrorSums()
-  errors.add(result, await referenceTransform(plan, data))
+  const errors = errorsOf(result, await referenceTransform(plan, data))
   return judged(plan, errors, `all ${result.length} numbers`)
 }
 
@@ -82,55 +74,52 @@ async function compareRows(
       Math.round((i * (plan.shape[0]! - 1)) / Math.max(1, wanted - 1)),
     ),
   )
-  const one = planFft({
-    ...plan,
-    shape: [1, ...plan.shape.slice(1)],
-    real: plan.realInput || plan.realOutput,
-  })
+  const real = plan.realInput || plan.realOutput
+  const one = planFft({ ...plan, shape: [1, ...plan.shape.slice(1)], real })
   const found = await gatherFromSlices(group, output.slices, 3, async ({ row, rows: count, view }) => {
-    const own = new ErrorSums()
+    const own: Errors[] = []
     for (const at of rows) {
       if (at < row || at >= row + count) continue
       const actual = await group.queue.read(view.block(at - row, 0, 1, output.columns), { to: 'owner' })
       const data = await readElements(source, 'f32', at * input.columns, input.columns)
-      own.add(actual!, await referenceTransform(one, data))
+      own.push(errorsOf(actual!, await referenceTransform(one, data)))
     }
-    return [own.differences, own.energy, own.largest]
+    return joined(own)
   })
-  const errors = new ErrorSums()
-  for (const [differences, energy, largest] of found) {
-    errors.differences += differences!
-    errors.energy += energy!
-    errors.largest = Math.max(errors.largest, largest!)
-  }
-  return judged(plan, errors, `${rows.size} of ${plan.shape[0]} rows`)
+  return judged(plan, joined(found), `${rows.size} of ${plan.shape[0]} rows`)
 }
 
 /** Sums of squares of differences and of expected values, and the largest difference. */
-class ErrorSums {
-  differences = 0
-  energy = 0
-  largest = 0
+type Errors = ArrayLike<number>
 
-  add(actual: ArrayLike<number>, expected: ArrayLike<number>): void {
-    for (let i = 0; i < actual.length; i++) {
-      const difference = actual[i]! - expected[i]!
-      this.differences += difference * difference
-      this.energy += expected[i]! * expected[i]!
-      // Math.max would keep a NaN, which JSON cannot represent.
-      if (!(Math.abs(difference) <= this.largest))
-        this.largest = Number.isFinite(difference) ? Math.abs(difference) : Number.MAX_VALUE
-    }
+function errorsOf(actual: ArrayLike<number>, expected: ArrayLike<number>): Errors {
+  let [differences, energy, largest] = [0, 0, 0]
+  for (let i = 0; i < actual.length; i++) {
+    const difference = actual[i]! - expected[i]!
+    differences += difference * difference
+    energy += expected[i]! * expected[i]!
+    // Math.max would keep a NaN, which JSON cannot represent.
+    if (!(Math.abs(difference) <= largest))
+      largest = Number.isFinite(difference) ? Math.abs(difference) : Number.MAX_VALUE
   }
+  return [differences, energy, largest]
 }
+
+const sumOf = (all: readonly ArrayLike<number>[], k: number) => all.reduce((sum, own) => sum + own[k]!, 0)
+
+const joined = (all: readonly Errors[]): Errors => [
+  sumOf(all, 0),
+  sumOf(all, 1),
+  Math.max(0, ...all.map((own) => own[2]!)),
+]
 
 const scientific = (value: number) => (value === 0 ? '0' : value.toExponential(2))
 
-function judged(plan: FftPlan, { differences, energy, largest }: ErrorSums, what: string): Verification {
-  const error = differences === 0 ? 0 : Math.sqrt(differences / energy)
+function judged(plan: FftPlan, errors: Errors, what: string): Verification {
+  const error = errors[0] === 0 ? 0 : Math.sqrt(errors[0]! / errors[1]!)
   const allowed = allowedError(plan)
   const compared = `the relative error in the L2 norm is ${scientific(error)}, allowed ${scientific(allowed)}`
-  return verdict(error <= allowed, `${what} against a transform in f64: ${compared}`, largest)
+  return verdict(error <= allowed, `${what} against a transform in f64: ${compared}`, errors[2]!)
 }
 
 /**
@@ -148,27 +137,22 @@ async function compareSums(group: DeviceGroup, problem: FftProblem): Promise<Ver
   const places = comparedPlaces(inOrder(plan, plan.outputShape))
   const size = 2 * places.length + 1
   const sums = await gatherFromSlices(group, input.slices, size, (slice) => sumInput(problem, slice, places))
-  const totals = Array.from({ length: size }, (_, k) => sums.reduce((sum, own) => sum + own[k]!, 0))
-  const energies = await gatherFromSlices(group, output.slices, 1, async ({ row, view }) => {
-    let energy = 0
-    for (const { first, count } of ranges(view.length, streamChunkLength)) {
-      const piece = view.reshape(1, view.length).slice(first, count)
-      const numbers = await group.queue.read(piece, { to: 'owner' })
-      energy += energyOf(plan, numbers!, row * output.columns + first)
-    }
-    return [energy]
+  const totals = Array.from({ length: size }, (_, k) => sumOf(sums, k))
+  const energies = await gatherFromPieces(group, output, 1, async ({ at, read }, result) => {
+    result[0]! += energyOf(plan, await read(), at)
   })
-  const energy = energies.reduce((sum, [own]) => sum + own!, 0)
+  const energy = sumOf(energies, 0)
 
-  const errors = new ErrorSums()
+  const all: Errors[] = []
   for (const [index, place] of places.entries()) {
     const expected = totals.slice(2 * index, 2 * index + 2).map((sum) => sum * plan.scale)
-    errors.add(await readPlace(group, problem, place), expected)
+    all.push(errorsOf(await readPlace(group, problem, place), expected))
   }
+  const errors = joined(all)
   const allowed = allowedError(plan)
   // The root mean square of all outputs.
   const typical = Math.sqrt(energy / productOf(plan.shape))
-  const error = Math.sqrt(errors.differences / places.length) / typical
+  const error = Math.sqrt(errors[0]! / places.length) / typical
   const expectedEnergy = totals.at(-1)! * transformedCount(plan) * plan.scale ** 2
   const deviation = Math.abs(energy / expectedEnergy - 1)
   const energetic = plan.realOutput || deviation <= 2 * allowed
@@ -179,24 +163,18 @@ async function compareSums(group: DeviceGroup, problem: FftProblem): Promise<Ver
   return verdict(
     error <= allowed && energetic,
     `${places.length} outputs against sums in f64: ${compared}${parseval}`,
-    errors.largest,
+    errors[2]!,
   )
 }
 
 /** Four positions along the last axis with four combinations of the others, spread over the result. */
 function comparedPlaces(shape: readonly number[]): Place[] {
-  const spread = (length: number, i: number, of: number) => Math.floor(((i + 0.37) * length) / of)
-  const places: Place[] = []
-  for (let row = 0; row < comparedRows; row++)
-    for (let column = 0; column < comparedColumns; column++)
-      places.push(
-        shape.map((length, axis) =>
-          axis === shape.length - 1
-            ? spread(length, column, comparedColumns)
-            : spread(length, (row * (axis + 1)) % comparedRows, comparedRows),
-        ),
-      )
-  return places
+  const place = (_: unknown, index: number) =>
+    shape.map((length, axis) => {
+      const at = axis === shape.length - 1 ? index : Math.floor(index / 4) * (axis + 1)
+      return Math.floor((((at % 4) + 0.37) * length) / 4)
+    })
+  return Array.from({ length: 16 }, place)
 }
 
 /**
@@ -216,11 +194,11 @@ async function sumInput(
   const halved = realInput || realOutput ? axes.at(-1)! : -1
   // Factors along the last axis, by position there.
   const columns = [...new Set(places.map((place) => place[last]!))]
-  const tables = columns.map(() => new Float64Array(2 * lineLength))
-  for (const [index, table] of tables.entries())
-    await inPieces(lineLength, (from, to) => {
-      for (let n = from; n < to; n++) [table[2 * n], table[2 * n + 1]] = factor(last, columns[index]!, n)
-    })
+  const tables: Float64Array[] = []
+  for (const k of columns)
+    tables.push(await filled(new Float64Array(2 * lineLength), (n) => factor(last, k, n)))
+  // Lines between neighbours along each of the other axes.
+  const strides = inputShape.slice(0, last).map((_, axis) => productOf(inputShape.slice(axis + 1, last)))
   const result = new Float64Array(2 * places.length + 1)
   const lineNumbers = lineLength * numbers
   const first = row * input.columns
@@ -232,12 +210,7 @@ async function sumInput(
   return result
 
   function addLine(piece: ElementArray<'f32'>, start: number, line: number): void {
-    const index: number[] = []
-    let rest = line
-    for (let axis = last - 1; axis >= 0; axis--) {
-      index[axis] = rest % inputShape[axis]!
-      rest = Math.floor(rest / inputShape[axis]!)
-    }
+    const index = strides.map((stride, axis) => Math.floor(line / stride) % inputShape[axis]!)
     let energy = 0
     for (let i = 0; i < lineNumbers; i++) energy += piece[start + i]! * piece[start + i]!
     result[2 * places.length]! += energy

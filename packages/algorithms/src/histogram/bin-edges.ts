@@ -1,4 +1,5 @@
 import { describedValue, GpuError, requireCount } from '@tandem-gpu/core'
+import { bitsOfValue } from '../reduction/reference-reduction.ts'
 import { invalid } from '../require-result.ts'
 
 /** Types of elements that can be counted. */
@@ -41,10 +42,7 @@ const noGuess: BinGuess = { low: 0, shift: 0, scale: 0, margin: 1 }
  */
 export function evenEdges(type: HistogramType, bins: number, low: number, high: number): BinEdges {
   requireBins(bins)
-  for (const [name, value] of [
-    ['low', low],
-    ['high', high],
-  ] as const)
+  for (const [name, value] of Object.entries({ low, high }))
     if (!Number.isFinite(type === 'f32' ? Math.fround(value) : value))
       throw invalid(`The end ${name} of the bins is ${value}; it must be a finite ${type}.`)
   if (low > high) throw invalid(`The bins end at ${high}, which is below ${low}, where they begin.`)
@@ -105,30 +103,15 @@ function rangeOf(type: 'i32' | 'u32'): readonly [least: number, greatest: number
  */
 function keyOfEdge(type: HistogramType, edge: number, last: boolean): number {
   if (type === 'f32') {
-    const [value] = floatBits(nextFloat(edge, !last))
-    return value >= 0x80000000 ? ~value >>> 0 : (value | 0x80000000) >>> 0
+    const rounded = Math.fround(edge)
+    const bits = bitsOfValue(type, rounded + 0)
+    const key = bits >= 0x80000000 ? ~bits >>> 0 : bits + 0x80000000
+    // Adjacent numbers have adjacent keys; between those of 0 and of the greatest below is one that no element has.
+    return last ? key - Number(rounded > edge) : key + Number(rounded < edge)
   }
   const [least, greatest] = rangeOf(type)
   const whole = last ? Math.floor(edge) : Math.ceil(edge)
   return (Math.min(greatest, Math.max(least, whole)) - least) >>> 0
-}
-
-/** The nearest f32 at or above a number, or at or below it; never -0. */
-function nextFloat(value: number, up: boolean): number {
-  const rounded = Math.fround(value)
-  if (rounded === value || (up ? rounded > value : rounded < value)) return rounded + 0
-  // Away from zero where the rounded value is on the wrong side of zero's neighbours.
-  const [bits, view] = floatBits(rounded)
-  const away = rounded === 0 ? true : up === rounded > 0
-  const next = rounded === 0 ? (up ? 1 : 0x80000001) : away ? bits + 1 : bits - 1
-  view.setUint32(0, next)
-  return view.getFloat32(0) + 0
-}
-
-function floatBits(value: number): [bits: number, view: DataView] {
-  const view = new DataView(new ArrayBuffer(4))
-  view.setFloat32(0, value + 0)
-  return [view.getUint32(0), view]
 }
 
 /**
@@ -157,7 +140,7 @@ function guessOf(type: HistogramType, edges: Float64Array): BinGuess {
   if (type === 'f32') {
     const magnitude = Math.max(Math.abs(low), Math.abs(high))
     margin = 2 * (4 * unit * bins + scale * (2 * unit * magnitude + 2 ** -126))
-    ;[start] = floatBits(low)
+    start = bitsOfValue(type, low + 0)
   } else {
     const whole = edges.every(Number.isInteger)
     const first = Math.ceil(low)

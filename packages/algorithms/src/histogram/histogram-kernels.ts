@@ -9,7 +9,7 @@ import {
 } from '@tandem-gpu/core'
 import { compileTerminating } from '../compile-terminating.ts'
 import { characterOf } from '../device-character.ts'
-import { requireGroup } from '../option-types.ts'
+import { requireGroup, requireNumbers } from '../option-types.ts'
 import { invalid } from '../require-result.ts'
 import addRowsWgsl from './add-rows.part.wgsl.ts'
 import { type BinEdges, evenEdges, givenEdges, type HistogramType } from './bin-edges.ts'
@@ -106,8 +106,7 @@ export async function compileHistogram(
 
 function binsOf(options: CompileHistogramOptions): BinEdges {
   const { type, bins, low, high, edges } = options
-  if (!['f32', 'i32', 'u32'].includes(type))
-    throw new GpuError('unsupported', `A histogram needs elements of f32, i32 or u32, not ${type}.`)
+  requireNumbers('A histogram needs elements', type)
   requireRange(options)
   if (edges !== undefined) return givenEdges(type, edges)
   if (bins === undefined || low === undefined || high === undefined)

@@ -1,15 +1,10 @@
 import { type BufferView, type DeviceGroup, OwnedResources } from '@tandem-gpu/core'
-import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
-import {
-  type ElementSink,
-  type ElementSource,
-  generatedElements,
-  requireElements,
-} from '../element-source.ts'
-import { elementsOption, requireArguments } from '../option-types.ts'
+import type { VectorOptions } from '../algorithm-options.ts'
+import { type ElementSink, generatedElements, requireElements } from '../element-source.ts'
+import { elementsOption, requireArguments, vectorOptions } from '../option-types.ts'
 import { recordReduction } from '../reduction/record-reduction.ts'
 import { compileReduction, leafLength } from '../reduction/reduction-kernels.ts'
-import { notVerified, type Report } from '../report.ts'
+import { notVerified, type VectorReport } from '../report.ts'
 import { invalid } from '../require-result.ts'
 import { describeRun, runMeasured } from '../run-measured.ts'
 import { allocateSharded, type ShardedMatrix, vectorsOf, writeSharded } from '../sharded-matrix.ts'
@@ -19,11 +14,7 @@ import { recordHistogram } from './record-histogram.ts'
 import { verifyHistogram } from './verify-histogram.ts'
 
 /** Options of `histogram`. */
-export interface HistogramOptions<T extends HistogramType = HistogramType>
-  extends AlgorithmOptions,
-    GeneratedInputOptions {
-  readonly elements: number
-  readonly type: T
+export interface HistogramOptions<T extends HistogramType = HistogramType> extends VectorOptions<T> {
   /** The number of bins of equal width. Default 10. */
   readonly bins?: number | undefined
   /** Start of the first bin; set together with `high`. Default: the smallest element. */
@@ -32,20 +23,15 @@ export interface HistogramOptions<T extends HistogramType = HistogramType>
   readonly high?: number | undefined
   /** Replaces `bins`, `low` and `high`: ascending edges, one more than the number of bins. */
   readonly edges?: ArrayLike<number> | undefined
-  /** Default: reproducible pseudo-random elements. */
-  readonly input?: ElementSource<T> | undefined
   /** Receives the count of each bin. */
   readonly output?: ElementSink<'u32'> | undefined
 }
 
 /** The report of `histogram`. */
-export interface HistogramReport extends Report {
+export interface HistogramReport extends VectorReport {
   readonly algorithm: 'histogram'
-  readonly type: HistogramType
   readonly variant: HistogramVariant
   readonly shape: { readonly elements: number; readonly bins: number }
-  /** Elements on each device. */
-  readonly slices: readonly number[]
   /** One more than the number of bins. */
   readonly edges: Float64Array
   readonly counts: Uint32Array
@@ -55,13 +41,11 @@ export interface HistogramReport extends Report {
 }
 
 const optionTypes = {
-  elements: 'number',
-  type: 'string',
+  ...vectorOptions,
   bins: 'number',
   low: 'number',
   high: 'number',
   edges: 'any',
-  input: elementsOption,
   output: elementsOption,
 } as const
 

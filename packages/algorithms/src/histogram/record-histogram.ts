@@ -41,22 +41,18 @@ export function recordHistogram(recorder: Recorder, options: RecordHistogramOpti
   requireParts(parts, { input: { views: parts, type: kernels.type } })
   requireSizes(parts, output, bins)
   const home = output.buffer.device.ordinal
-  const devices = new Map<number, BufferView[]>()
-  for (const part of parts) {
-    const { ordinal } = part.buffer.device
-    devices.set(ordinal, [...(devices.get(ordinal) ?? []), part])
-  }
-  const alone = devices.size === 0 || (devices.size === 1 && devices.has(home))
-  if (alone) {
-    recordCounts(recorder, kernels, devices.get(home) ?? [], output)
+  const ordinals = [...new Set(parts.map(({ buffer }) => buffer.device.ordinal))]
+  if (ordinals.every((ordinal) => ordinal === home)) {
+    recordCounts(recorder, kernels, parts, output)
     return
   }
-  const rows = recorder.scratch(home, 'u32', [devices.size, bins + 2], { label: 'counts of all' })
-  for (const [index, [ordinal, own]] of [...devices].entries()) {
+  const rows = recorder.scratch(home, 'u32', [ordinals.length, bins + 2], { label: 'counts of all' })
+  for (const [index, ordinal] of ordinals.entries()) {
     if (!recorder.touches(ordinal, home)) continue
     const place = rows.block(index, 0, 1, bins + 2)
     const local =
       ordinal === home ? place : recorder.scratch(ordinal, 'u32', bins + 2, { label: `counts ${ordinal}` })
+    const own = parts.filter(({ buffer }) => buffer.device.ordinal === ordinal)
     recordCounts(recorder, kernels, own, local)
     if (local !== place) recorder.copy(local, place, { label: 'gather counts' })
   }

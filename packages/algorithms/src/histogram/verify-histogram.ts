@@ -1,6 +1,6 @@
-import { type DeviceGroup, ranges } from '@tandem-gpu/core'
-import { type ElementSource, readElements, streamChunkLength } from '../element-source.ts'
-import { gatherFromSlices } from '../gather-numbers.ts'
+import type { DeviceGroup } from '@tandem-gpu/core'
+import { type ElementSource, readElements } from '../element-source.ts'
+import { gatherFromPieces } from '../gather-numbers.ts'
 import { type Verification, verdict } from '../report.ts'
 import type { ShardedMatrix } from '../sharded-matrix.ts'
 import type { HistogramType } from './bin-edges.ts'
@@ -9,17 +9,14 @@ import type { HistogramType } from './bin-edges.ts'
 export async function verifyHistogram<T extends HistogramType>(
   group: DeviceGroup,
   source: ElementSource<T>,
-  { slices, type }: ShardedMatrix<T>,
+  input: ShardedMatrix<T>,
   edges: Float64Array,
   found: Uint32Array,
 ): Promise<Verification> {
   const width = found.length
-  const parts = await gatherFromSlices(group, slices, width, async ({ row, rows }) => {
-    const counts = new Float64Array(width)
-    for (const { first, count } of ranges(rows, streamChunkLength))
-      countBins(await readElements(source, type, row + first, count), edges, counts)
-    return counts
-  })
+  const parts = await gatherFromPieces(group, input, width, async ({ at, count }, counts) =>
+    countBins(await readElements(source, input.type, at, count), edges, counts),
+  )
   let [wrong, maxError] = [0, 0]
   for (let bin = 0; bin < width; bin++) {
     const expected = parts.reduce((sum, counts) => sum + counts[bin]!, 0)

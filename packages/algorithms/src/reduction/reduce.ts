@@ -1,8 +1,8 @@
 import { type BufferView, type DeviceGroup, type HostBuffer, OwnedResources, ranges } from '@tandem-gpu/core'
-import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
+import type { VectorOptions } from '../algorithm-options.ts'
 import { type ElementSource, generatedElements, readIntoHost, requireElements } from '../element-source.ts'
-import { elementsOption, requireArguments } from '../option-types.ts'
-import { notVerified, type Report } from '../report.ts'
+import { requireArguments, vectorOptions } from '../option-types.ts'
+import { notVerified, type VectorReport } from '../report.ts'
 import { describeRun, runMeasured } from '../run-measured.ts'
 import { allocateSharded, type ShardedMatrix, writeSharded } from '../sharded-matrix.ts'
 import { recordReduction } from './record-reduction.ts'
@@ -24,17 +24,11 @@ import {
 } from './reference-reduction.ts'
 
 /** Options of `reduce`. */
-export interface ReduceOptions<T extends ReductionType = ReductionType>
-  extends AlgorithmOptions,
-    GeneratedInputOptions {
-  readonly elements: number
-  readonly type: T
+export interface ReduceOptions<T extends ReductionType = ReductionType> extends VectorOptions<T> {
   /** Default `best`. */
   readonly kernel?: ReductionKernelName | undefined
   /** Default `sum`. */
   readonly operation?: ReductionOperation | undefined
-  /** Default: reproducible pseudo-random elements. */
-  readonly input?: ElementSource<T> | undefined
   /**
    * If true, the input starts in page-locked host memory: every run uploads it in pieces and reduces pieces
    * that have arrived while others are uploaded. If false, the input stays on the devices, and only the
@@ -44,27 +38,21 @@ export interface ReduceOptions<T extends ReductionType = ReductionType>
 }
 
 /** The report of `reduce`. */
-export interface ReductionReport extends Report {
+export interface ReductionReport extends VectorReport {
   readonly algorithm: 'reduce'
-  readonly type: ReductionType
   readonly kernel: ReductionKernelName
   readonly operation: ReductionOperation
-  readonly shape: { readonly elements: number }
   /** Whether the time includes the transfer from the host. */
   readonly uploads: boolean
-  /** Elements on each device. */
-  readonly slices: readonly number[]
   readonly value: number
   /** The value's 32-bit pattern, `0x` and eight hexadecimal digits: JSON has neither NaN nor -0. */
   readonly valueBits: string
 }
 
 const optionTypes = {
-  elements: 'number',
-  type: 'string',
+  ...vectorOptions,
   kernel: 'string',
   operation: 'string',
-  input: elementsOption,
   timeUploads: 'boolean',
 } as const
 

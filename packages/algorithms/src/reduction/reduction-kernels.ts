@@ -7,7 +7,7 @@ import {
 } from '@tandem-gpu/core'
 import { compileTerminating } from '../compile-terminating.ts'
 import { characterOf } from '../device-character.ts'
-import { requireGroup } from '../option-types.ts'
+import { requireGroup, requireNumbers } from '../option-types.ts'
 import atomicWgsl from './atomic.wgsl.ts'
 import bestScalarsWgsl from './best-scalars.wgsl.ts'
 import bestSerialWgsl from './best-serial.wgsl.ts'
@@ -110,8 +110,7 @@ export async function compileReduction(
       'validation',
       `There is no reduction operation ${operation}; the operations are sum, min and max.`,
     )
-  if (!['f32', 'i32', 'u32'].includes(type))
-    throw new GpuError('unsupported', `A reduction needs elements of f32, i32 or u32, not ${type}.`)
+  requireNumbers('A reduction needs elements', type)
   if (name === 'atomic' && type === 'f32')
     throw new GpuError(
       'unsupported',
@@ -148,6 +147,13 @@ export async function compileReduction(
   }
 }
 
+/** The constants of operations.wgsl. */
+export function operationConstants(operation: ReductionOperation, type: ReductionType) {
+  const code = operation === 'sum' ? (type === 'f32' ? 1 : 0) : operation === 'min' ? 2 : 3
+  const encoding = operation === 'sum' ? 0 : { u32: 0, i32: 1, f32: 2 }[type]
+  return { operation: code, encodeAs: encoding, decodeAs: encoding }
+}
+
 interface BlockSource extends Omit<BlockKernel, 'kernel'> {
   readonly compile: CompileOptions
 }
@@ -163,8 +169,7 @@ function kernelSources(options: {
   variant: BestVariant
 }): { general: BlockSource; aligned?: BlockSource; count?: BlockSource } {
   const { kernel: name, operation, type, variant } = options
-  const code = operation === 'sum' ? (type === 'f32' ? 1 : 0) : operation === 'min' ? 2 : 3
-  const encoding = operation === 'sum' ? 0 : { u32: 0, i32: 1, f32: 2 }[type]
+  const constants = operationConstants(operation, type)
   const source = (
     label: string,
     wgsl: string,
@@ -178,7 +183,7 @@ function kernelSources(options: {
     compile: {
       label: `reduction-${label} ${operation} ${type}`,
       wgsl: `${enable}alias Input = ${keys.in ? 'u32' : type};\nalias Output = ${keys.out ? 'u32' : type};\n${operationsWgsl}${wgsl}`,
-      constants: { operation: code, encodeAs: keys.in ? 0 : encoding, decodeAs: keys.out ? 0 : encoding },
+      constants: { ...constants, ...(keys.in && { encodeAs: 0 }), ...(keys.out && { decodeAs: 0 }) },
     },
   })
   switch (name) {

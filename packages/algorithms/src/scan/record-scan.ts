@@ -9,7 +9,7 @@ import {
 } from '@tandem-gpu/core'
 import { requireParts } from '../require-parts.ts'
 import { invalid, requireResult } from '../require-result.ts'
-import { type ScanKernels, scanTileLength, type TileKernels, tilesPerSuperGroup } from './scan-kernels.ts'
+import { type ScanKernels, scanTileLength, tilesPerSuperGroup } from './scan-kernels.ts'
 
 /** Options of `recordScan`. */
 export interface RecordScanOptions {
@@ -67,7 +67,7 @@ export function recordScan(recorder: Recorder, group: DeviceGroup, options: Reco
   if (tiles === 1) recorder.fill(prefixes, kernels.neutral, { label: 'nothing comes before' })
   else {
     for (const { part, place, local } of own) {
-      recordSums(recorder, kernels, part, local)
+      dispatchTiles(recorder, kernels, 'sums', part, { input: part.input }, { sums: local })
       if (local !== place) recorder.copy(local, place, { label: 'gather sums' })
     }
     if (recorder.touches(home)) recordPrefixes(recorder, kernels, home, prefixes)
@@ -76,7 +76,8 @@ export function recordScan(recorder: Recorder, group: DeviceGroup, options: Reco
   // Scan: the elements of each tile, starting from that sum.
   for (const { part, place, local } of own) {
     if (local !== place) recorder.copy(place, local, { label: 'spread prefixes' })
-    recordTiles(recorder, kernels, part, local, exclusive)
+    const { input, output } = part
+    dispatchTiles(recorder, kernels, 'tiles', part, { input, output }, { prefixes: local }, exclusive)
   }
 }
 
@@ -85,23 +86,6 @@ interface Placed {
   readonly part: Part
   readonly place: BufferView<'u32'>
   readonly local: BufferView<'u32'>
-}
-
-/** The sums of a part's tiles. */
-function recordSums(recorder: Recorder, kernels: ScanKernels, part: Part, sums: BufferView<'u32'>): void {
-  const { ordinal, input } = part
-  eachKernel(kernels.sums, part, [input], (kernel, first, count) =>
-    dispatchBlocks(recorder, kernel, {
-      device: ordinal,
-      blocks: count,
-      blocksPerWorkgroup: kernels.tilesPerWorkgroup,
-      args: {
-        input: blocked(tilesOf(input, first, count), scanTileLength),
-        sums: blocked(sums.slice(first, count), 1),
-      },
-      label: 'sum tiles',
-    }),
-  )
 }
 
 /** The sum of everything before each tile, in place of the sum of the tile. */
@@ -131,47 +115,37 @@ export function recordPrefixes(
   })
 }
 
-/** The elements of a part's tiles. */
-function recordTiles(
+/**
+ * Runs the vector kernel for the tiles that it supports, at the beginning, and the other for the rest.
+ * `numbers` has one for each tile.
+ */
+function dispatchTiles(
   recorder: Recorder,
   kernels: ScanKernels,
-  part: Part,
-  prefixes: BufferView<'u32'>,
-  exclusive: boolean,
+  step: 'sums' | 'tiles',
+  { ordinal, tiles, input }: Part,
+  elements: Readonly<Record<string, BufferView>>,
+  numbers: Readonly<Record<string, BufferView>>,
+  exclusive?: boolean,
 ): void {
-  const { ordinal, input, output } = part
-  eachKernel(kernels.tiles, part, [input, output], (kernel, first, count) =>
-    dispatchBlocks(recorder, kernel, {
-      device: ordinal,
-      blocks: count,
-      blocksPerWorkgroup: kernels.tilesPerWorkgroup,
-      args: {
-        input: blocked(tilesOf(input, first, count), scanTileLength),
-        prefixes: blocked(prefixes.slice(first, count), 1),
-        output: blocked(tilesOf(output, first, count), scanTileLength),
-        exclusive: exclusive ? 1 : 0,
-      },
-      label: 'scan tiles',
-    }),
-  )
-}
-
-/** Calls `record` for the tiles that the vector kernel supports, at the beginning, and for the others. */
-function eachKernel(
-  { vectors, scalars }: TileKernels,
-  { tiles, input }: Part,
-  views: readonly BufferView[],
-  record: (kernel: Kernel, first: number, count: number) => void,
-): void {
-  const isAligned = views.every(({ offset }) => offset % 4 === 0)
+  const { vectors, scalars } = kernels[step]
+  const isAligned = Object.values(elements).every(({ offset }) => offset % 4 === 0)
   const whole = vectors !== undefined && isAligned ? Math.floor(input.length / scanTileLength) : 0
-  if (whole > 0) record(vectors!, 0, whole)
-  if (whole < tiles) record(scalars, whole, tiles - whole)
-}
-
-function tilesOf(view: BufferView, first: number, count: number): BufferView {
-  const start = first * scanTileLength
-  return view.slice(start, Math.min(count * scanTileLength, view.length - start))
+  const dispatch = (kernel: Kernel, first: number, end: number) => {
+    const divided = (views: Readonly<Record<string, BufferView>>, each: number) =>
+      Object.entries(views).map(([name, view]) => {
+        const [start, stop] = [first * each, Math.min(end * each, view.length)]
+        return [name, blocked(view.slice(start, stop - start), each)] as const
+      })
+    const args = Object.fromEntries([...divided(elements, scanTileLength), ...divided(numbers, 1)])
+    dispatchBlocks(recorder, kernel, {
+      ...{ device: ordinal, blocks: end - first, blocksPerWorkgroup: kernels.tilesPerWorkgroup },
+      args: { ...args, ...(exclusive !== undefined && { exclusive: exclusive ? 1 : 0 }) },
+      label: step === 'sums' ? 'sum tiles' : 'scan tiles',
+    })
+  }
+  if (whole > 0) dispatch(vectors!, 0, whole)
+  if (whole < tiles) dispatch(scalars, whole, tiles)
 }
 
 function partsOf({ kernels: { type }, input, output }: RecordScanOptions): Part[] {

@@ -1,16 +1,12 @@
-import {
-  type CompileOptions,
-  type DeviceGroup,
-  GpuError,
-  type Kernel,
-  requireOptions,
-} from '@tandem-gpu/core'
+import { type CompileOptions, type DeviceGroup, type Kernel, requireOptions } from '@tandem-gpu/core'
 import { compileTerminating } from '../compile-terminating.ts'
-import { requireGroup } from '../option-types.ts'
+import { requireGroup, requireNumbers } from '../option-types.ts'
 import operationsWgsl from '../reduction/operations.wgsl.ts'
+import { operationConstants } from '../reduction/reduction-kernels.ts'
 import { fastestVariant, requireSubgroupsOf32 } from '../subgroup-size.ts'
 import climbSubgroupsWgsl from './climb-subgroups.part.wgsl.ts'
 import climbWorkgroupWgsl from './climb-workgroup.part.wgsl.ts'
+import finishWgsl from './finish-tiles.part.wgsl.ts'
 import groupsBindings from './groups-bindings.part.wgsl.ts'
 import loadScalarsWgsl from './load-scalars.part.wgsl.ts'
 import loadVectorsWgsl from './load-vectors.part.wgsl.ts'
@@ -21,7 +17,6 @@ import sumsWgsl from './scan-sums.part.wgsl.ts'
 import tilesWgsl from './scan-tiles.part.wgsl.ts'
 import serialClimbWgsl from './serial-climb.part.wgsl.ts'
 import serialGroupsWgsl from './serial-groups.part.wgsl.ts'
-import serialLinesWgsl from './serial-lines.part.wgsl.ts'
 import serialSumsWgsl from './serial-sums.part.wgsl.ts'
 import serialTilesWgsl from './serial-tiles.part.wgsl.ts'
 import storeScalarsWgsl from './store-scalars.part.wgsl.ts'
@@ -101,21 +96,17 @@ export async function compileScan(group: DeviceGroup, options: CompileScanOption
     variant: ['subgroups', 'workgroup', 'serial'],
   })
   const { type, operation = 'sum', variant = fastestVariant(group) } = options
-  if (!['f32', 'i32', 'u32'].includes(type))
-    throw new GpuError('unsupported', `A scan needs elements of f32, i32 or u32, not ${type}.`)
+  requireNumbers('A scan needs elements', type)
   if (variant === 'subgroups') requireSubgroupsOf32(group)
   const { kernels, destroy } = await compileTerminating(group, kernelSources(type, operation, variant))
   return {
-    type,
-    operation,
-    variant,
+    ...{ type, operation, variant, destroy },
     neutral: neutralBits(type, operation),
     tilesPerWorkgroup: variant === 'serial' ? 4 : 1,
     sums: { scalars: kernels.sums, vectors: kernels.alignedSums },
     groups: kernels.groups,
     chain: kernels.chain,
     tiles: { scalars: kernels.tiles, vectors: kernels.alignedTiles },
-    destroy,
   }
 }
 
@@ -128,41 +119,32 @@ function neutralBits(type: ScanType, operation: ScanOperation): number {
 }
 
 function kernelSources(type: ScanType, operation: ScanOperation, variant: ScanVariant) {
-  const encoding = operation === 'sum' ? 0 : { u32: 0, i32: 1, f32: 2 }[type]
-  const constants = {
-    operation: operation === 'sum' ? (type === 'f32' ? 1 : 0) : operation === 'min' ? 2 : 3,
-    encodeAs: encoding,
-    decodeAs: encoding,
-    neutral: neutralBits(type, operation),
-  }
-  const source = (name: string, element: string, ...parts: readonly string[]): CompileOptions => {
-    const head = variant === 'subgroups' ? 'enable subgroups;\nrequires subgroup_id;\n' : ''
-    const wgsl = `${head}alias Element = ${element};\n${operationsWgsl}${operationWgsl}${parts.join('\n')}`
-    return { label: `scan-${name}-${variant} ${operation} ${type}`, wgsl, constants }
-  }
-  const chain = source('chain', type, chainWgsl)
-  if (variant === 'serial') {
-    const ofTiles = [loadScalarsWgsl, serialClimbWgsl, serialLinesWgsl]
-    return {
-      ...{ alignedSums: undefined, alignedTiles: undefined, chain },
-      sums: source('sums', type, sumsBindings, ...ofTiles, serialSumsWgsl),
-      groups: source('groups', type, groupsBindings, serialClimbWgsl, serialGroupsWgsl),
-      tiles: source('tiles', type, tilesBindings, ...ofTiles, serialTilesWgsl),
-    }
-  }
-  const climb = variant === 'subgroups' ? climbSubgroupsWgsl : climbWorkgroupWgsl
-  const sums = (name: string, element: string, load: string) =>
-    source(`sums${name}`, element, sumsBindings, load, climb, sumsWgsl)
-  const tiles = (name: string, element: string, ...access: readonly string[]) =>
-    source(`tiles${name}`, element, tilesBindings, ...access, climb, tilesWgsl)
+  const constants = { ...operationConstants(operation, type), neutral: neutralBits(type, operation) }
+  const head = variant === 'subgroups' ? 'enable subgroups;\nrequires subgroup_id;\n' : ''
+  const source = (name: string, element: string, ...parts: readonly string[]): CompileOptions => ({
+    label: `scan-${name}-${variant} ${operation} ${type}`,
+    wgsl: `${head}alias Element = ${element};\n${operationsWgsl}${operationWgsl}${parts.join('\n')}`,
+    constants,
+  })
+  const serial = variant === 'serial'
+  const [sums, groups, tiles] = serial
+    ? [serialSumsWgsl, serialGroupsWgsl, serialTilesWgsl]
+    : [sumsWgsl, groupsWgsl, tilesWgsl]
+  const climb = { subgroups: climbSubgroupsWgsl, workgroup: climbWorkgroupWgsl, serial: serialClimbWgsl }[
+    variant
+  ]
+  const sumsOf = (name: string, element: string, load: string) =>
+    source(`sums${name}`, element, sumsBindings, load, climb, sums)
+  const tilesOf = (name: string, element: string, load: string, store: string) =>
+    source(`tiles${name}`, element, tilesBindings, load, store, climb, finishWgsl, tiles)
   const vector = `vec4<${type}>`
   return {
-    chain,
-    sums: sums('', type, loadScalarsWgsl),
-    alignedSums: sums('-vectors', vector, loadVectorsWgsl),
-    groups: source('groups', type, groupsBindings, climb, groupsWgsl),
-    tiles: tiles('', type, loadScalarsWgsl, storeScalarsWgsl),
-    alignedTiles: tiles('-vectors', vector, loadVectorsWgsl, storeVectorsWgsl),
+    chain: source('chain', type, chainWgsl),
+    sums: sumsOf('', type, loadScalarsWgsl),
+    alignedSums: serial ? undefined : sumsOf('-vectors', vector, loadVectorsWgsl),
+    groups: source('groups', type, groupsBindings, climb, groups),
+    tiles: tilesOf('', type, loadScalarsWgsl, storeScalarsWgsl),
+    alignedTiles: serial ? undefined : tilesOf('-vectors', vector, loadVectorsWgsl, storeVectorsWgsl),
   }
 }
 

@@ -1,13 +1,8 @@
 import { type DeviceGroup, OwnedResources } from '@tandem-gpu/core'
-import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
-import {
-  type ElementSink,
-  type ElementSource,
-  generatedElements,
-  requireElements,
-} from '../element-source.ts'
-import { elementsOption, requireArguments } from '../option-types.ts'
-import { notVerified, type Report } from '../report.ts'
+import type { VectorOptions } from '../algorithm-options.ts'
+import { type ElementSink, generatedElements, requireElements } from '../element-source.ts'
+import { elementsOption, requireArguments, vectorOptions } from '../option-types.ts'
+import { notVerified, type VectorReport } from '../report.ts'
 import { describeRun, runMeasured } from '../run-measured.ts'
 import { allocateSharded, readSharded, vectorsOf, writeSharded } from '../sharded-matrix.ts'
 import { recordScan } from './record-scan.ts'
@@ -21,37 +16,27 @@ import {
 import { verifyScan } from './verify-scan.ts'
 
 /** Options of `scan`. */
-export interface ScanOptions<T extends ScanType = ScanType> extends AlgorithmOptions, GeneratedInputOptions {
-  readonly elements: number
-  readonly type: T
+export interface ScanOptions<T extends ScanType = ScanType> extends VectorOptions<T> {
   /** Default `sum`. */
   readonly operation?: ScanOperation | undefined
   /** Whether an element is excluded from its own result. Default false. */
   readonly exclusive?: boolean | undefined
-  /** Default: reproducible pseudo-random elements. */
-  readonly input?: ElementSource<T> | undefined
   /** Receives one result per element. */
   readonly output?: ElementSink<T> | undefined
 }
 
 /** The report of `scan`. */
-export interface ScanReport extends Report {
+export interface ScanReport extends VectorReport {
   readonly algorithm: 'scan'
-  readonly type: ScanType
   readonly operation: ScanOperation
   readonly exclusive: boolean
   readonly variant: ScanVariant
-  readonly shape: { readonly elements: number }
-  /** Elements on each device. */
-  readonly slices: readonly number[]
 }
 
 const optionTypes = {
-  elements: 'number',
-  type: 'string',
+  ...vectorOptions,
   operation: 'string',
   exclusive: 'boolean',
-  input: elementsOption,
   output: elementsOption,
 } as const
 

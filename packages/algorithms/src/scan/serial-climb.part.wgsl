@@ -15,3 +15,21 @@ fn before(values: ptr<function, Line>, lane: u32) -> u32 {
   let below = (*values)[max(lane, 1u) - 1u];
   return select(neutral, below, lane >= 1u);
 }
+
+/** The prefixes in a line of a block, which has 32 lines of 32 values: see value_at. */
+fn climb_line(block: u32, line: u32, values: ptr<function, Line>) {
+  for (var lane = 0u; lane < 32u; lane++) {
+    (*values)[lane] = value_at(block * 1024u + line * 32u + lane);
+  }
+  climb(values);
+}
+
+/** The prefixes of the sums of a block's lines. */
+fn climb_block(block: u32, lines: ptr<function, Line>) {
+  for (var line = 0u; line < 32u; line++) {
+    var own: Line;
+    climb_line(block, line, &own);
+    (*lines)[line] = own[31];
+  }
+  climb(lines);
+}

@@ -1,9 +1,6 @@
-fn climb_group(first: u32, own: ptr<function, Line>) {
-  for (var lane = 0u; lane < 32u; lane++) {
-    let sum = prefixes[params.prefixes_base + min(first + lane, params.prefixes_length - 1u)];
-    (*own)[lane] = select(neutral, sum, first + lane < params.prefixes_length);
-  }
-  climb(own);
+fn value_at(tile: u32) -> u32 {
+  let sum = prefixes[params.prefixes_base + min(tile, params.prefixes_length - 1u)];
+  return select(neutral, sum, tile < params.prefixes_length);
 }
 
 @compute @workgroup_size(1)
@@ -13,19 +10,14 @@ fn scan_groups(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups)
     return;
   }
   var groups: Line;
+  climb_block(super_group, &groups);
   for (var i = 0u; i < 32u; i++) {
     var own: Line;
-    climb_group(super_group * 1024u + i * 32u, &own);
-    groups[i] = own[31];
-  }
-  climb(&groups);
-  for (var i = 0u; i < 32u; i++) {
-    let first = super_group * 1024u + i * 32u;
-    var own: Line;
-    climb_group(first, &own);
+    climb_line(super_group, i, &own);
     for (var lane = 0u; lane < 32u; lane++) {
-      if (first + lane < params.prefixes_length) {
-        prefixes[params.prefixes_base + first + lane] = combine(before(&groups, i), before(&own, lane));
+      let tile = super_group * 1024u + i * 32u + lane;
+      if (tile < params.prefixes_length) {
+        prefixes[params.prefixes_base + tile] = combine(before(&groups, i), before(&own, lane));
       }
     }
   }

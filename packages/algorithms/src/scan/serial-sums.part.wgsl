@@ -1,3 +1,7 @@
+fn value_at(vector: u32) -> u32 {
+  return within(load(vector)).w;
+}
+
 @compute @workgroup_size(4)
 fn scan_sums(
   @builtin(local_invocation_index) place: u32,
@@ -9,6 +13,6 @@ fn scan_sums(
     return;
   }
   var lines: Line;
-  climb_tile(tile, &lines);
+  climb_block(tile, &lines);
   sums[params.sums_base + tile] = lines[31];
 }

@@ -1,3 +1,7 @@
+fn value_at(vector: u32) -> u32 {
+  return within(load(vector)).w;
+}
+
 @compute @workgroup_size(4)
 fn scan_tiles(
   @builtin(local_invocation_index) place: u32,
@@ -8,26 +12,15 @@ fn scan_tiles(
   if (tile >= params.prefixes_length) {
     return;
   }
-  let exclusive = params.exclusive != 0u;
   let prefix = prefixes[params.prefixes_base + tile];
   var lines: Line;
-  climb_tile(tile, &lines);
+  climb_block(tile, &lines);
   for (var line = 0u; line < 32u; line++) {
     var own: Line;
     climb_line(tile, line, &own);
     for (var lane = 0u; lane < 32u; lane++) {
-      let before_vector = combine(prefix, combine(before(&lines, line), before(&own, lane)));
       let vector = tile * 1024u + line * 32u + lane;
-      let inclusive = within(load(vector));
-      let keys = combine_vectors(
-        select(inclusive, vec4<u32>(neutral, inclusive.xyz), exclusive),
-        vec4<u32>(before_vector),
-      );
-      for (var i = 0u; i < 4u; i++) {
-        if (vector * 4u + i < params.input_length) {
-          output[params.output_base + vector * 4u + i] = bitcast<Element>(result_of(keys[i], exclusive));
-        }
-      }
+      finish(vector, within(load(vector)), combine(prefix, combine(before(&lines, line), before(&own, lane))));
     }
   }
 }

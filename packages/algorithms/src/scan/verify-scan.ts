@@ -1,6 +1,6 @@
-import { type DeviceGroup, type ElementArray, ranges } from '@tandem-gpu/core'
-import { type ElementSource, readElements, streamChunkLength } from '../element-source.ts'
-import { gatherFromSlices } from '../gather-numbers.ts'
+import type { DeviceGroup, ElementArray } from '@tandem-gpu/core'
+import { type ElementSource, readElements } from '../element-source.ts'
+import { gatherFromPieces } from '../gather-numbers.ts'
 import {
   bitsOfValue,
   emptyPart,
@@ -9,18 +9,17 @@ import {
   lost,
   more,
   type PartialReduction,
+  type ReductionProblem,
   reduceSlices,
 } from '../reduction/reference-reduction.ts'
 import { type Verification, verdict } from '../report.ts'
 import type { ShardedMatrix } from '../sharded-matrix.ts'
-import { type ScanOperation, type ScanType, scanDepth } from './scan-kernels.ts'
+import { type ScanType, scanDepth } from './scan-kernels.ts'
 
 /** The parameters of the scan. */
-export interface ScanProblem<T extends ScanType = ScanType> {
+export interface ScanProblem<T extends ScanType = ScanType> extends ReductionProblem {
   readonly type: T
-  readonly operation: ScanOperation
   readonly exclusive: boolean
-  readonly length: number
 }
 
 const largest = 3.4028234663852886e38
@@ -34,21 +33,18 @@ export async function verifyScan<T extends ScanType>(
   group: DeviceGroup,
   source: ElementSource<T>,
   problem: ScanProblem<T>,
-  { slices }: ShardedMatrix<T>,
+  output: ShardedMatrix<T>,
 ): Promise<Verification> {
-  const parts = await reduceSlices(group, source, problem, slices)
-  const found = await gatherFromSlices(group, slices, 2, async ({ row, rows, view }, index) => {
-    const before = parts
-      .slice(0, index)
-      .reduce((all, part) => joinParts(problem, all, part), emptyPart(problem))
-    const check = new ScanCheck(problem, before)
-    for (const { first, count } of ranges(rows, streamChunkLength)) {
-      const given = await readElements(source, problem.type, row + first, count)
-      const result = await group.queue.read(view.reshape(1, rows).slice(first, count), { to: 'owner' })
-      check.compare(given, result!)
-    }
-    return [check.wrong, check.maxError]
+  const parts = await reduceSlices(group, source, problem, output.slices)
+  let before = emptyPart(problem)
+  const checks = parts.map((part) => {
+    const check = checkFrom(problem, before)
+    before = joinParts(problem, before, part)
+    return check
   })
+  const found = await gatherFromPieces(group, output, 2, async ({ index, at, count, read }, result) =>
+    checks[index]!(await readElements(source, problem.type, at, count), await read(), result),
+  )
   const wrong = found.reduce((sum, [count]) => sum + count!, 0)
   const maxError = Math.max(...found.map(([, error]) => error!))
   const { type, operation, exclusive, length } = problem
@@ -61,71 +57,52 @@ export async function verifyScan<T extends ScanType>(
   return verdict(true, `every element is ${rule}`, maxError)
 }
 
-/** Compares consecutive elements, starting from the result for all elements before the first. */
-class ScanCheck {
-  wrong = 0
-  maxError = 0
-  readonly #problem: ScanProblem
-  #value: number
-  #compensation: number
-  #absoluteSum: number
+/**
+ * Compares consecutive elements, starting from the result for all elements before the first. Adds to the
+ * number of wrong ones, which `found` begins with, and to the largest error, which follows.
+ */
+function checkFrom({ type, operation, exclusive, length }: ScanProblem, before: PartialReduction) {
+  const isRounded = type === 'f32' && operation === 'sum'
+  const rounding = scanDepth(length) * 2 ** -24
+  const gamma = rounding / (1 - rounding)
+  let [value, compensation, absoluteSum] = before
+  let added = 0
   /** Whether the magnitudes exceed f32, so that sums of them may. */
-  #mayOverflow = false
-  #added = 0
+  let mayOverflow = false
 
-  constructor(problem: ScanProblem, [value, compensation, absoluteSum]: PartialReduction) {
-    this.#problem = problem
-    this.#value = value
-    this.#compensation = compensation
-    this.#absoluteSum = absoluteSum
-  }
-
-  compare(given: ElementArray, result: ElementArray): void {
-    const bits = new Uint32Array(result.buffer, result.byteOffset, result.length)
-    const { type, operation, exclusive, length } = this.#problem
-    const isRounded = type === 'f32' && operation === 'sum'
-    const rounding = scanDepth(length) * 2 ** -24
-    const gamma = rounding / (1 - rounding)
-    for (let i = 0; i < given.length; i++) {
-      if (!exclusive) this.#add(given[i]!)
-      if (isRounded) this.#compareSum(result[i]!, gamma)
-      else if (bits[i] !== bitsOfValue(type, this.#value))
-        this.#count(Math.abs(result[i]! - (type === 'u32' ? this.#value >>> 0 : this.#value)))
-      if (exclusive) this.#add(given[i]!)
-    }
-  }
-
-  #add(value: number): void {
-    const { type, operation } = this.#problem
-    const before = this.#value
-    this.#added++
-    if (operation !== 'sum') this.#value = more(operation, before, value)
-    else if (type !== 'f32') this.#value = (before + value) | 0
+  function add(element: number): void {
+    added++
+    if (operation !== 'sum') value = more(operation, value, element)
+    else if (type !== 'f32') value = (value + element) | 0
     else {
-      this.#value = before + value
-      this.#compensation += lost(before, value, this.#value)
-      this.#absoluteSum += Math.abs(value)
+      const sum = value + element
+      compensation += lost(value, element, sum)
+      absoluteSum += Math.abs(element)
+      value = sum
     }
   }
 
-  #compareSum(result: number, gamma: number): void {
-    const absoluteSum = this.#absoluteSum
-    if (absoluteSum * (1 + gamma) >= largest && absoluteSum !== Number.POSITIVE_INFINITY)
-      this.#mayOverflow = true
-    if (this.#mayOverflow && !Number.isFinite(result)) return
-    const exact = this.#value
-    if (!Number.isFinite(exact)) {
-      if (!Object.is(result, exact)) this.#count(Number.MAX_VALUE)
-      return
-    }
-    const error = Math.abs(result - (exact + this.#compensation))
-    // The second term: implementations may flush subnormal sums to zero, each below 2^-126.
-    if (error <= gamma * absoluteSum + this.#added * 2 ** -126) this.maxError = Math.max(this.maxError, error)
-    else this.#count(error)
+  /** The error of a rounded sum, NaN if it is infinite. */
+  function errorOf(result: number): number {
+    if (absoluteSum * (1 + gamma) >= largest && absoluteSum !== Number.POSITIVE_INFINITY) mayOverflow = true
+    if (mayOverflow && !Number.isFinite(result)) return 0
+    if (!Number.isFinite(value)) return Object.is(result, value) ? 0 : Number.NaN
+    return Math.abs(result - (value + compensation))
   }
 
-  #count(error: number): void {
-    this.wrong++
-    this.maxError = Math.max(this.maxError, finite(error))
+  return (given: ElementArray, result: ElementArray, found: Float64Array) => {
+    const bits = new Uint32Array(result.buffer, result.byteOffset, result.length)
+    for (let i = 0; i < given.length; i++) {
+      if (!exclusive) add(given[i]!)
+      let error = isRounded ? errorOf(result[i]!) : 0
+      // The second term: implementations may flush subnormal sums to zero, each below 2^-126.
+      const isRight = isRounded
+        ? error <= gamma * absoluteSum + added * 2 ** -126
+        : bits[i] === bitsOfValue(type, value)
+      if (!isRight) found[0]!++
+      if (!isRight && !isRounded) error = Math.abs(result[i]! - (type === 'u32' ? value >>> 0 : value))
+      found[1] = Math.max(found[1]!, finite(error))
+      if (exclusive) add(given[i]!)
+    }
   }
 }

@@ -3,8 +3,14 @@ import { GatherTree } from '../gather-tree.ts'
 import { type MeasuredRun, measurePrograms, type RunMeasuredOptions } from '../run-measured.ts'
 import { recordKnownExchange } from './record-exchange.ts'
 import type { KeyViews } from './record-local-sort.ts'
-import { bucketCount, recordPartition, recordSlices, recordSplitters } from './record-partition.ts'
-import { partsOf, type RecordSortOptions, requireSeveral } from './record-sort.ts'
+import {
+  bucketCount,
+  type PartedSort,
+  recordPartition,
+  recordSlices,
+  recordSplitters,
+} from './record-partition.ts'
+import { requireSeveral } from './record-sort.ts'
 import type { SortType } from './sort-kernels.ts'
 
 /**
@@ -16,13 +22,12 @@ import type { SortType } from './sort-kernels.ts'
  */
 export async function measureMessageSort(
   group: DeviceGroup,
-  sorted: RecordSortOptions,
+  sort: PartedSort,
   options: RunMeasuredOptions,
 ): Promise<MeasuredRun> {
-  const { kernels, descending = false } = sorted
+  const { kernels, parts } = sort
   const { type, valueType, values } = kernels
-  const parts = partsOf(sorted)
-  requireSeveral(kernels, parts)
+  requireSeveral(sort)
   const buckets = bucketCount(parts)
   const devices = parts.map(({ ordinal }) => group.devices[ordinal]!)
   const owned = new OwnedResources()
@@ -33,39 +38,34 @@ export async function measureMessageSort(
     // Memory that both programs use; a sort in one program allocates it as scratch.
     const allocated = (label: string, element: SortType) =>
       owned.keepAll(
-        devices.map((device, index) =>
-          device.allocate(element, parts[index]!.length, {
-            label: `${label}[${device.ordinal}]`,
-            zero: false,
-          }),
+        parts.map(({ ordinal, length: own }) =>
+          group.devices[ordinal]!.allocate(element, own, { label: `${label}[${ordinal}]`, zero: false }),
         ),
       )
-    const stagedKeys = await allocated('staged', type)
-    const stagedValues = values === 'none' ? [] : await allocated('staged values', valueType)
-    const staged = stagedKeys.map((keys, index): KeyViews => ({ keys, values: stagedValues[index] }))
+    const keys = await allocated('staged', type)
+    const moved = values === 'none' ? [] : await allocated('staged values', valueType)
+    const staged = keys.map((own, index): KeyViews => ({ keys: own, values: moved[index] }))
 
-    const recordFirst = (recorder: Recorder) => {
-      const splitters = recordSplitters(recorder, group, { kernels, parts, descending })
-      const totals = recordPartition(recorder, { kernels, parts, descending, splitters, staged })
-      for (const [index, { ordinal }] of parts.entries())
-        if (recorder.touches(ordinal))
-          recorder.download(totals[index]!.slice(0, buckets), tree.place(index), {
-            label: 'counts of buckets',
-          })
-      tree.record(recorder, counts)
-    }
-    const recordSecond = (recorder: Recorder) => {
-      recordKnownExchange(recorder, counts.array, parts, staged)
-      recordSlices(recorder, { kernels, parts, descending, staged })
-    }
     return await measurePrograms(
       group,
       async (schedule, keep) => {
         const record = (step: string, work: (recorder: Recorder) => void) =>
           keep(group.record(work, { schedule, label: `${options.label ?? 'sort'}: ${step}` }))
-        const first = record('partition', recordFirst)
+        const first = record('partition', (recorder) => {
+          const splitters = recordSplitters(recorder, group, sort)
+          const totals = recordPartition(recorder, sort, splitters, staged)
+          const label = 'counts of buckets'
+          for (const [index, { ordinal }] of parts.entries())
+            if (recorder.touches(ordinal))
+              recorder.download(totals[index]!.slice(0, buckets), tree.place(index), { label })
+          tree.record(recorder, counts)
+        })
         await group.queue.run(first, 1, options.signal ? { signal: options.signal } : {})
-        return [first, record('exchange', recordSecond)]
+        const second = record('exchange', (recorder) => {
+          recordKnownExchange(recorder, parts, counts.array, staged)
+          recordSlices(recorder, sort, staged)
+        })
+        return [first, second]
       },
       options,
     )

@@ -1,8 +1,7 @@
 import type { BufferView, Recorder } from '@tandem-gpu/core'
 import { inRounds } from '../rounds.ts'
 import type { KeyViews } from './record-local-sort.ts'
-import { bucketCount, type SortPart } from './record-partition.ts'
-import type { SeveralKernels } from './sort-kernels.ts'
+import { bucketCount, type PartedSort, type SortPart } from './record-partition.ts'
 
 /** The maximum number of workgroups that move one device's keys to another device. */
 const mostWorkgroups = 1024
@@ -14,11 +13,11 @@ const mostWorkgroups = 1024
  */
 export function recordExchange(
   recorder: Recorder,
-  { bucketStarts, segments }: SeveralKernels,
+  { kernels, parts }: PartedSort,
   totals: readonly BufferView<'u32'>[],
-  parts: readonly SortPart[],
   staged: readonly KeyViews[],
 ): void {
+  const { bucketStarts, segments } = kernels.several!
   const buckets = bucketCount(parts)
   const home = parts[0]!.ordinal
   const all = recorder.scratch(home, 'u32', [parts.length, buckets], { label: 'counts of buckets' })
@@ -33,14 +32,14 @@ export function recordExchange(
   })
   for (const [index, other] of inRounds(parts.length)) {
     const { keys, values } = staged[index]!
-    const { ordinal, output, sortedValues, first, length } = parts[other]!
+    const { ordinal, target, first, length } = parts[other]!
     const workgroups = Math.min(mostWorkgroups, Math.ceil(length / 64))
     recorder.dispatch(segments, {
       ...{ device: parts[index]!.ordinal, workgroups, label: `move keys to ${ordinal}` },
       args: {
-        ...{ keys, received: output, totals: totals[index]! },
+        ...{ keys, received: target.keys, totals: totals[index]! },
         starts: starts.slice(index * buckets, buckets),
-        ...(values && { values, sorted_values: sortedValues! }),
+        ...(values && { values, sorted_values: target.values! }),
         ...{ buckets, first, step: workgroups * 64 },
       },
     })
@@ -60,25 +59,23 @@ export interface Segment {
  */
 export function recordKnownExchange(
   recorder: Recorder,
-  counts: ArrayLike<number>,
   parts: readonly SortPart[],
+  counts: ArrayLike<number>,
   staged: readonly KeyViews[],
 ): void {
   const segments = segmentsOf(parts, counts)
   for (const [index, other] of inRounds(parts.length)) {
     const { ordinal: sender } = parts[index]!
-    const { ordinal: receiver, output, sortedValues } = parts[other]!
+    const { ordinal: receiver, target: to } = parts[other]!
     if (!recorder.touches(sender, receiver)) continue
-    const { keys, values } = staged[index]!
-    for (const { source, target, length } of segments(index, other)) {
-      recorder.copy(keys.slice(source, length), output.slice(target, length), {
-        label: `keys of ${sender} for ${receiver}`,
-      })
-      if (values)
-        recorder.copy(values.slice(source, length), sortedValues!.slice(target, length), {
-          label: `values of ${sender} for ${receiver}`,
-        })
-    }
+    for (const { source, target, length } of segments(index, other))
+      for (const what of ['keys', 'values'] as const) {
+        const from = staged[index]![what]
+        if (from)
+          recorder.copy(from.slice(source, length), to[what]!.slice(target, length), {
+            label: `${what} of ${sender} for ${receiver}`,
+          })
+      }
   }
 }
 

@@ -16,12 +16,11 @@ export interface KeyViews {
 
 /** How one pass reads and writes keys. */
 export interface PassOptions {
-  readonly kernels: PassKernels
-  readonly form: SortForm
   readonly from: KeyViews
   readonly to: KeyViews
   /** The digit: either its lowest bit, or the splitters between buckets. */
-  readonly digit: { readonly shift: number } | { readonly splitters: BufferView<'u32'> }
+  readonly shift?: number | undefined
+  readonly splitters?: BufferView<'u32'> | undefined
   /** How elements become keys, and keys elements. */
   readonly coding: KeyCoding
   /** The index of the first element, if the pass generates the values. */
@@ -67,13 +66,15 @@ export function recordLocalSort(recorder: Recorder, options: LocalSortOptions): 
     // The number of passes is even, so the last one writes the target.
     const to = pass % 2 === 0 ? between : target
     const makesIndices = pass === 0 && firstIndex !== undefined
-    recordPass(recorder, {
-      kernels: makesIndices ? { ...kernels, scatter: kernels.firstScatter } : kernels,
-      form: kernels.form,
-      ...{ from, to, digit: { shift: pass * bits } },
-      coding: codingOf(kernels.type, descending, pass === 0 && !encoded, pass === passes - 1),
-      firstIndex: makesIndices ? firstIndex : undefined,
-    })
+    recordPass(
+      recorder,
+      kernels.form,
+      makesIndices ? { ...kernels, scatter: kernels.firstScatter } : kernels,
+      {
+        ...{ from, to, shift: pass * bits, firstIndex: makesIndices ? firstIndex : undefined },
+        coding: codingOf(kernels.type, descending, pass === 0 && !encoded, pass === passes - 1),
+      },
+    )
     from = to
   }
 }
@@ -84,7 +85,9 @@ export function recordLocalSort(recorder: Recorder, options: LocalSortOptions): 
  */
 export function recordPass(
   recorder: Recorder,
-  { kernels, form, from, to, digit, coding, firstIndex }: PassOptions,
+  form: SortForm,
+  { count, starts, scatter }: PassKernels,
+  { from, to, shift = 0, splitters, coding, firstIndex }: PassOptions,
 ): BufferView<'u32'> {
   const { length, buffer } = from.keys
   const device = buffer.device.ordinal
@@ -92,17 +95,13 @@ export function recordPass(
   const digits = 2 ** form.bits
   const counts = recorder.scratch(device, 'u32', digits * ranges, { label: 'counts of ranges' })
   const totals = recorder.scratch(device, 'u32', digits, { label: 'counts of digits' })
-  const members = {
-    ...{ ranges, range, ...coding },
-    shift: 'shift' in digit ? digit.shift : 0,
-    first_index: firstIndex ?? 0,
-  }
-  const splitters = 'splitters' in digit ? { splitters: digit.splitters } : {}
-  recorder.dispatch(kernels.count, {
+  const members = { ranges, range, ...coding, shift, first_index: firstIndex ?? 0 }
+  const keys = { keys: from.keys, ...(splitters && { splitters }) }
+  recorder.dispatch(count, {
     ...{ device, workgroups: ranges, label: 'count digits' },
-    args: { keys: from.keys, counts, ...splitters, ...members },
+    args: { ...keys, counts, ...members },
   })
-  recorder.dispatch(kernels.starts, {
+  recorder.dispatch(starts, {
     ...{ device, workgroups: digits, label: 'add up counts' },
     args: { counts, totals, ...members },
   })
@@ -110,9 +109,9 @@ export function recordPass(
     ...(firstIndex === undefined && { values: from.values! }),
     sorted_values: to.values,
   }
-  recorder.dispatch(kernels.scatter, {
+  recorder.dispatch(scatter, {
     ...{ device, workgroups: ranges, label: 'move keys' },
-    args: { keys: from.keys, sorted: to.keys, counts, totals, ...splitters, ...values, ...members },
+    args: { ...keys, sorted: to.keys, counts, totals, ...values, ...members },
   })
   return totals
 }
@@ -126,13 +125,9 @@ export function rangesOf({ threads, each }: SortForm, length: number): { ranges:
 }
 
 /** The uniform members that select how a pass encodes or decodes its keys. */
-export interface KeyCoding {
-  readonly encode_mask: number
-  readonly decode_mask: number
-  readonly floats: number
-}
+export type KeyCoding = ReturnType<typeof codingOf>
 
-export function codingOf(type: SortType, descending: boolean, encode: boolean, decode: boolean): KeyCoding {
+export function codingOf(type: SortType, descending: boolean, encode: boolean, decode: boolean) {
   const mask = ((type === 'i32' ? 0x80000000 : 0) ^ (descending ? 0xffffffff : 0)) >>> 0
   const float = type === 'f32' ? 1 : 0
   return {

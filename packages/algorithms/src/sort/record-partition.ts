@@ -2,31 +2,21 @@ import type { BufferView, DeviceGroup, Recorder } from '@tandem-gpu/core'
 import { codingOf, type KeyViews, rangesOf, recordLocalSort, recordPass } from './record-local-sort.ts'
 import type { SortKernels } from './sort-kernels.ts'
 
-/** One device's part of the keys, the values and the result. */
+/** One device's part of the keys and the values, and of the result. */
 export interface SortPart {
   readonly ordinal: number
   /** The index of the part's first element. */
   readonly first: number
   readonly length: number
-  readonly input: BufferView
-  readonly output: BufferView
-  readonly values?: BufferView | undefined
-  readonly sortedValues?: BufferView | undefined
+  readonly source: KeyViews
+  readonly target: KeyViews
 }
 
-/** Options of `recordSplitters`. */
-export interface SplitterOptions {
+/** A sort over several devices. */
+export interface PartedSort {
   readonly kernels: SortKernels
   readonly parts: readonly SortPart[]
   readonly descending: boolean
-}
-
-/** Options of `recordPartition`. */
-export interface PartitionOptions extends SplitterOptions {
-  /** In memory of each part's device. */
-  readonly splitters: readonly BufferView<'u32'>[]
-  /** The memory that receives each part's keys and values, bucket by bucket. */
-  readonly staged: readonly KeyViews[]
 }
 
 /**
@@ -45,7 +35,7 @@ export function bucketCount(parts: readonly SortPart[]): number {
 export function recordSplitters(
   recorder: Recorder,
   group: DeviceGroup,
-  { kernels, parts, descending }: SplitterOptions,
+  { kernels, parts, descending }: PartedSort,
 ): BufferView<'u32'>[] {
   const { form, type } = kernels
   const { selectCount, selectPick } = kernels.several!
@@ -66,7 +56,7 @@ export function recordSplitters(
     const all = recorder.scratch(home, 'u32', [parts.length, rows * 256], {
       label: 'counts of digits of all',
     })
-    for (const [index, { ordinal, input }] of parts.entries()) {
+    for (const [index, { ordinal, source }] of parts.entries()) {
       if (!recorder.touches(ordinal, home)) continue
       const place = all.block(index, 0, 1, rows * 256)
       const own =
@@ -74,11 +64,11 @@ export function recordSplitters(
           ? place
           : recorder.scratch(ordinal, 'u32', rows * 256, { label: `counts of digits ${ordinal}` })
       recorder.fill(own, 0, { label: 'clear counts' })
-      const { ranges, range } = rangesOf(form, input.length)
+      const { ranges, range } = rangesOf(form, source.keys.length)
       recorder.dispatch(selectCount, {
         ...{ device: ordinal, workgroups: ranges, label: 'count digits of splitters' },
         args: {
-          ...{ keys: input, splitters: near[index]!, counts: own },
+          ...{ keys: source.keys, splitters: near[index]!, counts: own },
           ...{ shift, range, ranges, ...coding, first_index: 0 },
         },
       })
@@ -103,19 +93,21 @@ export function recordSplitters(
 }
 
 /**
- * Records that each device orders its keys by bucket. Returns how many keys of each part are in each bucket.
+ * Records that each device orders its keys by bucket. `splitters` are in memory of each part's device;
+ * `staged` receives each part's keys and values. Returns how many keys of each part are in each bucket.
  */
 export function recordPartition(
   recorder: Recorder,
-  { kernels, parts, descending, splitters, staged }: PartitionOptions,
+  { kernels, parts, descending }: PartedSort,
+  splitters: readonly BufferView<'u32'>[],
+  staged: readonly KeyViews[],
 ): BufferView<'u32'>[] {
   const { several, starts, type, form } = kernels
-  const { countBuckets: count, scatterBuckets: scatter } = several!
-  return parts.map(({ ordinal, first, input, values }, index) => {
+  const passKernels = { count: several!.countBuckets, starts, scatter: several!.scatterBuckets }
+  return parts.map(({ ordinal, first, source }, index) => {
     if (!recorder.touches(ordinal)) return recorder.scratch(ordinal, 'u32', 2 ** form.bits)
-    return recordPass(recorder, {
-      ...{ kernels: { count, starts, scatter }, form, from: { keys: input, values }, to: staged[index]! },
-      digit: { splitters: splitters[index]! },
+    return recordPass(recorder, form, passKernels, {
+      ...{ from: source, to: staged[index]!, splitters: splitters[index]! },
       coding: codingOf(type, descending, true, false),
       firstIndex: kernels.values === 'indices' ? first : undefined,
     })
@@ -128,14 +120,12 @@ export function recordPartition(
  */
 export function recordSlices(
   recorder: Recorder,
-  { kernels, parts, descending, staged }: Omit<PartitionOptions, 'splitters'>,
+  { kernels, parts, descending }: PartedSort,
+  staged: readonly KeyViews[],
 ): void {
-  for (const [index, { ordinal, output, sortedValues }] of parts.entries()) {
-    if (!recorder.touches(ordinal)) continue
-    const slice = { keys: output, values: sortedValues }
-    recordLocalSort(recorder, {
-      ...{ kernels, descending, encoded: true },
-      ...{ source: slice, target: slice, between: staged[index]! },
-    })
-  }
+  for (const [index, { ordinal, target }] of parts.entries())
+    if (recorder.touches(ordinal))
+      recordLocalSort(recorder, {
+        ...{ kernels, descending, encoded: true, source: target, target, between: staged[index]! },
+      })
 }

@@ -3,7 +3,13 @@ import { requireParts } from '../require-parts.ts'
 import { invalid, requireResult } from '../require-result.ts'
 import { recordExchange } from './record-exchange.ts'
 import { type KeyViews, recordLocalSort } from './record-local-sort.ts'
-import { recordPartition, recordSlices, recordSplitters, type SortPart } from './record-partition.ts'
+import {
+  type PartedSort,
+  recordPartition,
+  recordSlices,
+  recordSplitters,
+  type SortPart,
+} from './record-partition.ts'
 import type { SortKernels } from './sort-kernels.ts'
 
 /** Options of `recordSort`. */
@@ -28,46 +34,43 @@ export interface RecordSortOptions {
  * parts' devices cannot access each other's memory; `sort` runs two programs in that case.
  */
 export function recordSort(recorder: Recorder, group: DeviceGroup, options: RecordSortOptions): void {
-  const { kernels, descending = false } = options
+  const { kernels } = options
   requireResult(kernels, 'firstScatter', 'The option kernels', 'a value that compileSort returned')
-  const parts = partsOf(options)
+  const sort = partedSort(options)
+  const { parts, descending } = sort
   if (parts.length <= 1) {
-    for (const { input, output, values, sortedValues, first } of parts)
+    for (const { source, target, first } of parts)
       recordLocalSort(recorder, {
-        ...{ kernels, descending },
-        source: { keys: input, values },
-        target: { keys: output, values: sortedValues },
+        ...{ kernels, descending, source, target },
         ...(kernels.values === 'indices' && { firstIndex: first }),
       })
     return
   }
-  requireSeveral(kernels, parts)
+  requireSeveral(sort)
   if (!reachAll(group, parts))
     throw new GpuError(
       'unsupported',
       "Some of these devices cannot access each other's memory, so the amount of data that they exchange depends on the keys and is not known when the program is recorded. Call sort, which runs two programs.",
     )
   const staged = parts.map(
-    ({ ordinal, length }): KeyViews => ({
+    ({ ordinal, length, target }): KeyViews => ({
       keys: recorder.scratch(ordinal, kernels.type, length, { label: 'staged keys' }),
       values:
-        kernels.values === 'none'
-          ? undefined
-          : recorder.scratch(ordinal, kernels.valueType, length, { label: 'staged values' }),
+        target.values && recorder.scratch(ordinal, kernels.valueType, length, { label: 'staged values' }),
     }),
   )
   // 1. The keys at which the devices' slices of the result begin.
-  const splitters = recordSplitters(recorder, group, { kernels, parts, descending })
+  const splitters = recordSplitters(recorder, group, sort)
   // 2. Each device orders its keys by the slices that they belong to.
-  const totals = recordPartition(recorder, { kernels, parts, descending, splitters, staged })
+  const totals = recordPartition(recorder, sort, splitters, staged)
   // 3. Each device writes its keys to the outputs of the devices of their slices.
-  recordExchange(recorder, kernels.several!, totals, parts, staged)
+  recordExchange(recorder, sort, totals, staged)
   // 4. Each device sorts its slice.
-  recordSlices(recorder, { kernels, parts, descending, staged })
+  recordSlices(recorder, sort, staged)
 }
 
 /** Throws `unsupported` if there are more parts than a pass has digits, or than a dispatch has ranks. */
-export function requireSeveral({ form, several }: SortKernels, parts: readonly SortPart[]): void {
+export function requireSeveral({ kernels: { form, several }, parts }: PartedSort): void {
   if (several === undefined) throw invalid('The kernels of the sort were compiled for a group of one device.')
   const most = Math.min(16, 2 ** (form.bits - 1))
   if (parts.length > most)
@@ -80,32 +83,32 @@ export function reachAll(group: DeviceGroup, parts: readonly SortPart[]): boolea
 }
 
 /**
- * The parts that are not empty. Throws `validation` if the parts do not match, `too-large` if 32-bit indices
- * are too short for all elements.
+ * The sort of the parts that are not empty. Throws `validation` if the parts do not match, `too-large` if
+ * 32-bit indices are too short for all elements.
  */
-export function partsOf({ kernels, input, output, values, sortedValues }: RecordSortOptions): SortPart[] {
+export function partedSort(options: RecordSortOptions): PartedSort {
+  const { kernels, input, output, values, sortedValues, descending = false } = options
   const { type, valueType } = kernels
+  const [given, moved] = [kernels.values === 'given', kernels.values !== 'none']
   requireParts(input, {
-    input: { views: input, type },
-    output: { views: output, type },
-    ...(kernels.values === 'given' && { values: { views: values, type: valueType } }),
-    ...(kernels.values !== 'none' && { sortedValues: { views: sortedValues, type: valueType } }),
+    ...{ input: { views: input, type }, output: { views: output, type } },
+    ...(given && { values: { views: values, type: valueType } }),
+    ...(moved && { sortedValues: { views: sortedValues, type: valueType } }),
   })
   const parts: SortPart[] = []
   let first = 0
-  for (const [index, view] of input.entries()) {
-    if (view.length === 0) continue
-    const { ordinal } = view.buffer.device
+  for (const [index, keys] of input.entries()) {
+    const { length } = keys
+    if (length === 0) continue
+    const { ordinal } = keys.buffer.device
     if (parts.some((part) => part.ordinal === ordinal))
       throw invalid(`A sort needs at most one part on each device; device ${ordinal} has two.`)
-    parts.push({
-      ...{ ordinal, first, length: view.length, input: view, output: output[index]! },
-      values: kernels.values === 'given' ? values![index] : undefined,
-      sortedValues: kernels.values === 'none' ? undefined : sortedValues![index],
-    })
-    first += view.length
+    const source = { keys, values: given ? values![index] : undefined }
+    const target = { keys: output[index]!, values: moved ? sortedValues![index] : undefined }
+    parts.push({ ordinal, first, length, source, target })
+    first += length
   }
   if (first > 4294967295)
     throw new GpuError('too-large', `A sort can have at most 4294967295 elements, not ${first}.`)
-  return parts
+  return { kernels, parts, descending }
 }

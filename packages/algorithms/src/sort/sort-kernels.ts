@@ -6,28 +6,27 @@ import {
   requireOptions,
 } from '@tandem-gpu/core'
 import { compileTerminating } from '../compile-terminating.ts'
-import { requireGroup } from '../option-types.ts'
+import { requireGroup, requireNumbers } from '../option-types.ts'
 import { invalid } from '../require-result.ts'
+import { sectionsOf } from '../sections.ts'
 import { fastestVariant, requireSubgroupsOf32 } from '../subgroup-size.ts'
 import bucketStartsWgsl from './bucket-starts.part.wgsl.ts'
-import countSerialWgsl from './count-serial.part.wgsl.ts'
-import countWorkgroupWgsl from './count-workgroup.part.wgsl.ts'
-import digitBitsWgsl from './digit-bits.part.wgsl.ts'
-import digitBucketsWgsl from './digit-buckets.part.wgsl.ts'
+import digitsWgsl from './digits.part.wgsl.ts'
 import scatterBindingsWgsl from './scatter-bindings.part.wgsl.ts'
-import scatterSerialWgsl from './scatter-serial.part.wgsl.ts'
 import scatterSubgroupsWgsl from './scatter-subgroups.part.wgsl.ts'
-import scatterWorkgroupWgsl from './scatter-workgroup.part.wgsl.ts'
 import segmentsWgsl from './segments.part.wgsl.ts'
-import selectCountSerialWgsl from './select-count-serial.part.wgsl.ts'
-import selectCountWorkgroupWgsl from './select-count-workgroup.part.wgsl.ts'
 import selectPickWgsl from './select-pick.part.wgsl.ts'
+import serialWgsl from './serial.part.wgsl.ts'
 import keysWgsl from './sort-keys.part.wgsl.ts'
-import startsSerialWgsl from './starts-serial.part.wgsl.ts'
-import startsWorkgroupWgsl from './starts-workgroup.part.wgsl.ts'
-import valuesGivenWgsl from './values-given.part.wgsl.ts'
-import valuesMadeWgsl from './values-made.part.wgsl.ts'
-import valuesNoneWgsl from './values-none.part.wgsl.ts'
+import valuesWgsl from './values.part.wgsl.ts'
+import workgroupWgsl from './workgroup.part.wgsl.ts'
+
+type Step = 'count' | 'starts' | 'select' | 'scatter'
+const [serial, workgroup] = [sectionsOf<Step>(serialWgsl), sectionsOf<Step>(workgroupWgsl)]
+const scatters = { serial: serial.scatter, workgroup: workgroup.scatter, subgroups: scatterSubgroupsWgsl }
+/** How keys give digits, and where the values come from. */
+const digitParts = sectionsOf<'bits' | 'buckets'>(digitsWgsl)
+const valuesParts = sectionsOf<SortedValues>(valuesWgsl)
 
 /** Types of elements that can be sorted, and of the values that move with them. */
 export type SortType = 'f32' | 'i32' | 'u32'
@@ -130,9 +129,7 @@ export async function compileSort(group: DeviceGroup, options: CompileSortOption
     variant: ['subgroups', 'workgroup', 'serial'],
   })
   const { type, values = 'none', valueType = 'u32', variant } = options
-  for (const wanted of [type, valueType])
-    if (!['f32', 'i32', 'u32'].includes(wanted))
-      throw new GpuError('unsupported', `A sort needs keys of f32, i32 or u32, not ${wanted}.`)
+  for (const wanted of [type, valueType]) requireNumbers('A sort needs keys', wanted)
   if (values === 'indices' && valueType !== 'u32') throw invalid(`Indices have type u32, not ${valueType}.`)
   const choice = { type, values, valueType, form: sortForm(group, variant) }
   const several = group.devices.length > 1 ? severalSources(choice) : undefined
@@ -183,16 +180,8 @@ function passText(choice: SortChoice): string {
 }
 
 /** The kernels that count, which subgroups would not make faster. */
-function countersOf({ form }: SortChoice) {
-  return form.variant === 'serial'
-    ? { name: 'serial', count: countSerialWgsl, starts: startsSerialWgsl, select: selectCountSerialWgsl }
-    : {
-        ...{ name: 'workgroup', count: countWorkgroupWgsl },
-        ...{ starts: startsWorkgroupWgsl, select: selectCountWorkgroupWgsl },
-      }
-}
-
-const digitParts = { bits: digitBitsWgsl, buckets: digitBucketsWgsl }
+const countersOf = ({ form }: SortChoice) =>
+  form.variant === 'serial' ? { name: 'serial', ...serial } : { name: 'workgroup', ...workgroup }
 
 function countSource(choice: SortChoice, digits: keyof typeof digitParts): CompileOptions {
   const { name, count } = countersOf(choice)
@@ -201,13 +190,6 @@ function countSource(choice: SortChoice, digits: keyof typeof digitParts): Compi
     ...[passText(choice), digitParts[digits], count],
   )
 }
-
-const scatterParts = {
-  serial: scatterSerialWgsl,
-  workgroup: scatterWorkgroupWgsl,
-  subgroups: scatterSubgroupsWgsl,
-}
-const valuesParts = { none: valuesNoneWgsl, given: valuesGivenWgsl, indices: valuesMadeWgsl }
 
 function scatterSource(choice: SortChoice, digits: keyof typeof digitParts): CompileOptions {
   const { variant, threads, each, together } = choice.form
@@ -219,7 +201,7 @@ function scatterSource(choice: SortChoice, digits: keyof typeof digitParts): Com
     ...source(
       `scatter-${shape}${digits === 'buckets' ? '-buckets' : ''} ${choice.type} ${name}`,
       `${enable}${passText(choice)}`,
-      ...[digitParts[digits], valuesParts[choice.values], scatterBindingsWgsl, scatterParts[variant]],
+      ...[digitParts[digits], valuesParts[choice.values], scatterBindingsWgsl, scatters[variant]],
     ),
     // All indices are derived from the counts of keys, so they are in bounds.
     ...(subgroups && { bounds: 'unchecked' }),
@@ -244,15 +226,15 @@ function localSources(choice: SortChoice) {
 function severalSources(choice: SortChoice) {
   const { type, valueType, values } = choice
   const { name, select } = countersOf(choice)
-  const [moved, valuesWgsl] =
-    values === 'none' ? ['keys', valuesNoneWgsl] : [`with ${valueType}`, valuesGivenWgsl]
+  const moved = values === 'none' ? 'keys' : `with ${valueType}`
+  const movedWgsl = valuesParts[values === 'none' ? 'none' : 'given']
   return {
     selectCount: source(`select-count-${name} ${type}`, aliases(choice), keysText(type), select),
     selectPick: source('select-pick', selectPickWgsl),
     countBuckets: countSource(choice, 'buckets'),
     scatterBuckets: scatterSource(choice, 'buckets'),
     bucketStarts: source('bucket-starts', bucketStartsWgsl),
-    segments: source(`segments ${type} ${moved}`, aliases(choice), segmentsWgsl, valuesWgsl),
+    segments: source(`segments ${type} ${moved}`, aliases(choice), segmentsWgsl, movedWgsl),
   }
 }
 
@@ -265,11 +247,8 @@ export function sortSources(
   workgroupMemoryByteLength = Number.POSITIVE_INFINITY,
 ): CompileOptions[] {
   const sources = new Map<string | undefined, CompileOptions>()
-  const fits = (form: SortForm) =>
-    form.variant !== 'subgroups' || workgroupBytes(form) <= workgroupMemoryByteLength
-  const forms = [...subgroupForms, workgroupForm, serialForm].filter(
-    (form) => variants.includes(form.variant) && fits(form),
-  )
+  const fitting = subgroupForms.filter((form) => workgroupBytes(form) <= workgroupMemoryByteLength)
+  const forms = [...fitting, workgroupForm, serialForm].filter(({ variant }) => variants.includes(variant))
   for (const values of ['none', 'given', 'indices'] as const)
     for (const form of forms)
       for (const type of ['f32', 'i32', 'u32'] as const) {

@@ -1,13 +1,13 @@
 import { type DeviceGroup, type ElementType, GpuError, OwnedResources } from '@tandem-gpu/core'
-import type { AlgorithmOptions, GeneratedInputOptions } from '../algorithm-options.ts'
+import type { VectorOptions } from '../algorithm-options.ts'
 import {
   type ElementSink,
   type ElementSource,
   generatedElements,
   requireElements,
 } from '../element-source.ts'
-import { elementsOption, requireArguments } from '../option-types.ts'
-import { notVerified, type Report } from '../report.ts'
+import { elementsOption, requireArguments, vectorOptions } from '../option-types.ts'
+import { notVerified, type VectorReport } from '../report.ts'
 import { invalid } from '../require-result.ts'
 import { describeRun, runMeasured } from '../run-measured.ts'
 import {
@@ -18,20 +18,15 @@ import {
   writeSharded,
 } from '../sharded-matrix.ts'
 import { measureMessageSort } from './measure-message-sort.ts'
-import { partsOf, type RecordSortOptions, reachAll, recordSort } from './record-sort.ts'
+import { partedSort, type RecordSortOptions, reachAll, recordSort } from './record-sort.ts'
 import { compileSort, type SortedValues, type SortType, type SortVariant } from './sort-kernels.ts'
 import { verifySort } from './verify-sort.ts'
 
 /** Options of `sort`. */
 export interface SortOptions<T extends SortType = SortType, V extends SortType = SortType>
-  extends AlgorithmOptions,
-    GeneratedInputOptions {
-  readonly elements: number
-  readonly type: T
+  extends VectorOptions<T> {
   /** Default false. */
   readonly descending?: boolean | undefined
-  /** Default: reproducible pseudo-random elements. */
-  readonly input?: ElementSource<T> | undefined
   /** Receives the sorted elements. */
   readonly output?: ElementSink<T> | undefined
   /** Values that move with the elements, one for each element. */
@@ -45,25 +40,19 @@ export interface SortOptions<T extends SortType = SortType, V extends SortType =
 }
 
 /** The report of `sort`. */
-export interface SortReport extends Report {
+export interface SortReport extends VectorReport {
   readonly algorithm: 'sort'
-  readonly type: SortType
   readonly descending: boolean
   /**
    * The type of the values that move with the elements; `indices` if the elements' indices move with them.
    */
   readonly values?: SortType | 'indices'
   readonly variant: SortVariant
-  readonly shape: { readonly elements: number }
-  /** The number of elements on each device. */
-  readonly slices: readonly number[]
 }
 
 const optionTypes = {
-  elements: 'number',
-  type: 'string',
+  ...vectorOptions,
   descending: 'boolean',
-  input: elementsOption,
   output: elementsOption,
   values: elementsOption,
   valueType: 'string',
@@ -79,9 +68,9 @@ const optionTypes = {
  */
 export async function sort<T extends SortType, V extends SortType = 'u32'>(
   group: DeviceGroup,
-  given: SortOptions<T, V>,
+  call: SortOptions<T, V>,
 ): Promise<SortReport> {
-  const options = requireArguments(group, 'sort', given, optionTypes, ['elements', 'type'])
+  const options = requireArguments(group, 'sort', call, optionTypes, ['elements', 'type'])
   const values = requireMoved(options as unknown as SortOptions)
   const { elements, type, descending = false, valueType = 'u32' as V } = options
   const owned = new OwnedResources()
@@ -94,38 +83,33 @@ export async function sort<T extends SortType, V extends SortType = 'u32'>(
     const output = await allocated(type, 'output')
     if (options.output) requireElements('The output', options.output, type, elements)
     await writeSharded(group, input, source)
-    const moved =
-      values === 'none'
-        ? undefined
-        : {
-            ...(values === 'given' && { given: await allocated(valueType, 'values') }),
-            sorted: await allocated(valueType, 'sorted values'),
-          }
+    const given = values === 'given' ? await allocated(valueType, 'values') : undefined
+    const sortedValues = values === 'none' ? undefined : await allocated(valueType, 'sorted values')
     const sink = (values === 'indices' ? options.indices : options.valuesOutput) as ElementSink | undefined
     if (sink) requireElements(values === 'indices' ? 'The indices' : 'The values', sink, valueType, elements)
-    if (moved?.given) await writeSharded(group, moved.given, options.values!)
+    if (given) await writeSharded(group, given, options.values!)
     const sorted: RecordSortOptions = {
       ...{ kernels, descending },
       input: vectorsOf(input),
       output: vectorsOf(output),
-      values: moved?.given && vectorsOf(moved.given),
-      sortedValues: moved && vectorsOf(moved.sorted),
+      values: given && vectorsOf(given),
+      sortedValues: sortedValues && vectorsOf(sortedValues),
     }
     const measured = { ...options, label: `sort ${elements} ${type}` }
-    const direct = reachAll(group, partsOf(sorted))
+    const parted = partedSort(sorted)
+    const direct = reachAll(group, parted.parts)
     const run = await (direct
       ? runMeasured(group, (recorder) => recordSort(recorder, group, sorted), measured)
-      : measureMessageSort(group, sorted, measured))
+      : measureMessageSort(group, parted, measured))
     const check =
       options.verify === false
         ? notVerified
         : await verifySort(group, {
-            ...{ type, descending, elements, input: source as ElementSource, output },
-            ...(moved && { sortedValues: moved.sorted }),
-            ...(moved?.given && { values: options.values as ElementSource }),
+            ...{ type, descending, elements, input: source as ElementSource, output, sortedValues },
+            values: options.values as ElementSource | undefined,
           })
     if (options.output) await readSharded(group, output, options.output)
-    if (sink) await readSharded(group, moved!.sorted as ShardedMatrix, sink)
+    if (sink) await readSharded(group, sortedValues as ShardedMatrix, sink)
     return {
       algorithm: 'sort',
       ...describeRun(group, run, { elements }),

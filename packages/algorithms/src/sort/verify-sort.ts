@@ -1,6 +1,6 @@
-import { type DeviceGroup, type ElementArray, ranges } from '@tandem-gpu/core'
-import { type ElementSource, readElements, streamChunkLength } from '../element-source.ts'
-import { gatherFromSlices } from '../gather-numbers.ts'
+import type { DeviceGroup, ElementArray } from '@tandem-gpu/core'
+import { type ElementSource, readElements } from '../element-source.ts'
+import { gatherFromPieces, type SlicePiece } from '../gather-numbers.ts'
 import { type Verification, verdict } from '../report.ts'
 import type { ShardedMatrix } from '../sharded-matrix.ts'
 import type { SortType } from './sort-kernels.ts'
@@ -36,9 +36,10 @@ async function compareAll(group: DeviceGroup, check: SortCheck): Promise<Verific
   const given = keysOf(await readElements(check.input, type, 0, elements), type, descending)
   const order = stableOrder(given)
   const values = await givenValues(check, 0, elements)
-  const found = await lookAtSlices(group, check, 1, ({ row, keys, own }, result) => {
+  const found = await gatherFromPieces(group, check.output, 1, async (piece, result) => {
+    const [keys, own] = await sortedOf(check, piece)
     for (let i = 0; i < keys.length; i++) {
-      const index = order[row + i]!
+      const index = order[piece.at + i]!
       const right = keys[i] === given[index] && (own === undefined || own[i] === (values?.[index] ?? index))
       if (!right) result[0]!++
     }
@@ -55,68 +56,45 @@ async function givenValues({ values, sortedValues }: SortCheck, first: number, c
 
 async function compareHashes(group: DeviceGroup, check: SortCheck): Promise<Verification> {
   const { type, descending, output } = check
-  // For each device: how many elements are out of order, the first and the last key and value, three sums of
-  // hashes of the input, and three of the output.
-  const width = 11
+  // For each device: how many elements are out of order, the first and the last key and value, and by how much
+  // three sums of hashes of the output exceed those of the input.
+  const width = 8
   const indices = check.sortedValues !== undefined && check.values === undefined
   const descends = (key: number, value: number, nextKey: number, nextValue: number) =>
     key > nextKey || (indices && key === nextKey && value >= nextValue)
-  const found = await lookAtSlices(group, check, width, async ({ start, row, keys, own }, result) => {
+  const found = await gatherFromPieces(group, output, width, async (piece, result) => {
+    const { first, at, count } = piece
+    const [keys, own] = await sortedOf(check, piece)
     for (let i = 0; i < keys.length; i++) {
       const [key, value] = [keys[i]!, own?.[i] ?? 0]
-      if (start + i === 0) [result[1], result[2]] = [key, value]
+      if (first + i === 0) [result[1], result[2]] = [key, value]
       else if (descends(result[3]!, result[4]!, key, value)) result[0]!++
       ;[result[3], result[4]] = [key, value]
-      addHash(result, 8, key, value)
+      addHash(result, 1, key, value)
     }
-    const source = keysOf(await readElements(check.input, type, row, keys.length), type, descending)
-    const values = await givenValues(check, row, keys.length)
+    const source = keysOf(await readElements(check.input, type, at, count), type, descending)
+    const values = await givenValues(check, at, count)
     for (let i = 0; i < source.length; i++)
-      addHash(result, 5, source[i]!, values?.[i] ?? (indices ? row + i : 0))
+      addHash(result, -1, source[i]!, values?.[i] ?? (indices ? at + i : 0))
   })
   let wrong = 0
-  const sums = new Float64Array(6)
   let before: Float64Array | undefined
   for (const [index, own] of found.entries()) {
     wrong += own[0]!
-    for (let k = 0; k < 6; k++) sums[k] = (sums[k]! + own[5 + k]!) % 4294967296
     if (output.slices[index]!.rows === 0) continue
     if (before && descends(before[3]!, before[4]!, own[1]!, own[2]!)) wrong++
     before = own
   }
-  const same = [0, 1, 2].every((k) => sums[k] === sums[k + 3])
+  const same = [5, 6, 7].every((k) => found.reduce((sum, own) => sum + own[k]!, 0) % 4294967296 === 0)
   if (wrong > 0) return failed(`${wrong} elements are out of order`)
   if (!same) return failed('the elements are in order, but they are not those of the input')
   return verdict(true, 'all elements are in order, and by their hashes they are those of the input', 0)
 }
 
-interface Piece {
-  /** The index of the piece's first element in its slice, and among all elements. */
-  readonly start: number
-  readonly row: number
-  readonly keys: Uint32Array
-  /** The values that were read. */
-  readonly own?: Uint32Array | undefined
-}
-
-/** Calls `look` for each piece of each slice. Every process gets the results of all slices. */
-async function lookAtSlices(
-  group: DeviceGroup,
-  { output, sortedValues, type, descending }: SortCheck,
-  width: number,
-  look: (piece: Piece, result: Float64Array) => Promise<void> | void,
-): Promise<Float64Array[]> {
-  return gatherFromSlices(group, output.slices, width, async ({ row, rows, view }, index) => {
-    const result = new Float64Array(width)
-    for (const { first, count } of ranges(rows, streamChunkLength)) {
-      const read = async (of: typeof view) =>
-        (await group.queue.read(of.reshape(1, rows).slice(first, count), { to: 'owner' }))!
-      const keys = keysOf(await read(view), type, descending)
-      const own = sortedValues && wordsOf(await read(sortedValues.slices[index]!.view))
-      await look({ start: first, row: row + first, keys, own }, result)
-    }
-    return result
-  })
+/** The keys of a piece of the result, and the values that moved with them. */
+async function sortedOf({ type, descending, sortedValues }: SortCheck, { read }: SlicePiece) {
+  const keys = keysOf(await read(), type, descending)
+  return [keys, sortedValues && wordsOf(await read(sortedValues))] as const
 }
 
 /** Maps elements to u32 keys that sort in the same order. */
@@ -148,13 +126,13 @@ function wordsOf(elements: ElementArray): Uint32Array {
   return new Uint32Array(elements.buffer, elements.byteOffset, elements.length)
 }
 
-/** Adds three hashes of a pair to sums modulo 2^32, starting at index `at`. */
-function addHash(sums: Float64Array, at: number, key: number, value: number): void {
+/** Adds three hashes of a pair, times `sign`, to the sums modulo 2^32 of a device. */
+function addHash(sums: Float64Array, sign: 1 | -1, key: number, value: number): void {
   for (let k = 0; k < 3; k++) {
     let hash = Math.imul(key ^ (0x9e3779b9 * (k + 1)), 0x85ebca6b)
     hash = Math.imul(hash ^ (hash >>> 15) ^ value, 0xc2b2ae35)
     hash = Math.imul(hash ^ (hash >>> 13), 0x27d4eb2f)
-    sums[at + k] = (sums[at + k]! + ((hash ^ (hash >>> 16)) >>> 0)) % 4294967296
+    sums[5 + k] = (sums[5 + k]! + sign * ((hash ^ (hash >>> 16)) >>> 0)) % 4294967296
   }
 }
 

@@ -1,3 +1,8 @@
+//// bits
+fn digit_of(key: u32) -> u32 {
+  return (key >> params.shift) & (DIGITS - 1u);
+}
+//// buckets
 // Between the splitters lies a bucket, and at each of them one of the keys that equal it.
 
 @group(0) @binding(6) var<storage, read> splitters: array<u32>;
