@@ -392,7 +392,8 @@ function lowerLoop(f: FunctionScope, node: LoopNode): void {
     if (node.continuing === undefined) return lowered
     const part = node.continuing
     const severity = part.body.subgroupUniformity ?? node.body.subgroupUniformity
-    f.within({ loops: 0, breakable: false, continuing: true, bypassed: f.bypassedBy(loopScope) }, () =>
+    f.hideBypassed(loopScope)
+    f.within({ loops: 0, breakable: false, continuing: true }, () =>
       f.scoped(() => {
         const statements = f.collect(() => {
           f.filtered(severity, () => {
