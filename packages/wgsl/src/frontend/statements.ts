@@ -312,11 +312,11 @@ function lowerCallStatement(f: FunctionScope, call: Extract<ExpressionNode, { ki
   const operand = f.expression(call)
   const { name } = call.callee
   const declared = f.module.declaration(name)
-  if (declared?.kind === 'function') {
-    if (declared.attributes.some((a) => a.name === 'must_use'))
-      throw f.error(call.at, `the result of '${name}' must be used`)
-  } else if (!statementBuiltins.test(name)) throw f.error(call.at, `the result of '${name}' must be used`)
-  if (operand.kind !== 'runtime' && operand.kind !== 'nothing')
+  const mayBeUnused =
+    declared === undefined
+      ? statementBuiltins.test(name)
+      : declared.kind === 'function' && declared.attributes.every((a) => a.name !== 'must_use')
+  if (!mayBeUnused || (operand.kind !== 'runtime' && operand.kind !== 'nothing'))
     throw f.error(call.at, `the result of '${name}' must be used`)
   f.emit({ kind: 'evaluate', value: operand.expression, loc: f.loc(call.at) })
 }
