@@ -47,7 +47,7 @@ const attributeArguments: Record<string, readonly [number, number]> = {
 }
 
 /** The attributes whose arguments are names from fixed lists. */
-const namingAttributes = new Set(['builtin', 'interpolate'])
+export const namingAttributes = new Set(['builtin', 'interpolate'])
 
 /** The token stream and the grammar of expressions, types and attributes. */
 export class ExpressionParser {

@@ -21,7 +21,7 @@ export function checkModule(source: SourceText, node: ModuleNode): WgslWarning[]
   const scope = new ModuleScope(source, node, undefined)
   const standIns = new StandIns(scope)
   const entryPoints: FunctionRecord[] = []
-  for (const declaration of inDependencyOrder(node.declarations)) {
+  for (const declaration of inDependencyOrder(source, node.declarations)) {
     attempt(() => {
       if (declaration.kind !== 'function') resolve(scope, declaration)
       else if (stageOf(declaration) === undefined) checkFunction(scope, declaration, standIns)

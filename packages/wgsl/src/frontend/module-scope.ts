@@ -57,7 +57,6 @@ export class ModuleScope implements Declarations {
   readonly #structNodes = new Map<StructType, StructNode>()
   readonly #signatures = new Map<FunctionNode, Signature>()
   readonly #constants = new Map<string, Constant>()
-  readonly #resolving = new Set<string>()
   /**
    * Above zero while the default of an override is evaluated. An override that is not used need not have a
    * value.
@@ -135,17 +134,6 @@ export class ModuleScope implements Declarations {
     )
   }
 
-  #guard<T>(name: string, at: number, resolve: () => T): T {
-    if (this.#resolving.has(name))
-      throw this.source.error(at, `the declaration of '${name}' depends on itself`)
-    this.#resolving.add(name)
-    try {
-      return resolve()
-    } finally {
-      this.#resolving.delete(name)
-    }
-  }
-
   // ------------------------------------------------------------------------------------------------- values
 
   /** The value that a name refers to. */
@@ -155,7 +143,7 @@ export class ModuleScope implements Declarations {
     const node = this.#declarations.get(name)
     if (node === undefined || node.kind === 'function' || node.kind === 'struct' || node.kind === 'alias')
       return undefined
-    const binding = this.#guard(name, node.at, () => this.#bind(node))
+    const binding = this.#bind(node)
     this.#bindings.set(name, binding)
     return binding
   }
@@ -376,12 +364,11 @@ export class ModuleScope implements Declarations {
     if (node === undefined) return undefined
     if (node.kind !== 'alias' && node.kind !== 'struct')
       throw this.source.error(at, `'${name}' is not a type`)
-    const type = this.#guard(name, node.at, () => {
-      if (node.kind === 'alias') return resolveAnyType(this.expressions, node.type)
-      const struct = resolveStruct(this.expressions, node)
-      this.#structNodes.set(struct, node)
-      return struct
-    })
+    const type =
+      node.kind === 'alias'
+        ? resolveAnyType(this.expressions, node.type)
+        : resolveStruct(this.expressions, node)
+    if (node.kind === 'struct') this.#structNodes.set(type as StructType, node)
     this.#types.set(name, type)
     return type
   }

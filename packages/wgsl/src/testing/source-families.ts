@@ -71,6 +71,8 @@ export const sourceFamilies: Readonly<Record<string, (n: number) => string>> = {
   },
   'constants that use the one before twice': (n) =>
     `const c0 = 1u; ${repeat(n, (i) => `const c${i + 1} = c${i} ^ (c${i} >> 1u);`)} ${main(`out[0] = c${n};`)}`,
+  'constants and types in a circle': (n) =>
+    `${repeat(8 * n, (i) => `const c${i} = T${i}()[0]; alias T${i} = array<i32, c${(i + 1) % (8 * n)}>;`)} ${main('out[0] = id.x;')}`,
   'overrides that use the one before': (n) =>
     `override o0 = 1u; ${repeat(n, (i) => `override o${i + 1} = o${i} ^ 5u;`)} ${main(`out[0] = o${n};`)}`,
   'overrides without a value': (n) =>
