@@ -52,7 +52,11 @@ function namesIn(declaration: ModuleDeclarationNode): Set<string> {
       break
     case 'function':
       names.attributes(declaration.attributes)
-      for (const parameter of declaration.parameters) names.expression(parameter.type)
+      for (const parameter of declaration.parameters) {
+        names.attributes(parameter.attributes)
+        names.expression(parameter.type)
+      }
+      names.attributes(declaration.returnAttributes)
       names.expression(declaration.returnType)
       break
     default:
