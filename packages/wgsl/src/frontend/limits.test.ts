@@ -6,7 +6,9 @@ import {
   maximumExpressionDepth,
   maximumMembers,
   maximumNesting,
+  maximumOverrides,
   maximumParameters,
+  maximumPrivateByteLength,
   maximumStatementNesting,
   maximumSwitchClauses,
   maximumTypeNesting,
@@ -89,6 +91,7 @@ const limits: readonly (readonly [what: string, largest: number, source: (n: num
     maximumSwitchClauses,
     (n) => main(`switch 1i { ${repeat(n - 1, (i) => `case ${i} { }`)} default { } }`),
   ],
+  ['overrides', maximumOverrides, (n) => module(repeat(n, (i) => `override o${i} = 1;`))],
   [
     'elements of a local array',
     maximumArrayLength,
@@ -142,6 +145,14 @@ const values: typeof limits = [
   ['words of a variable', words, (n) => main(`var a: array<u32, ${n}>;`)],
   ['words of a private variable', words, (n) => `var<private> a: array<u32, ${n}>; ${main('a[0] = 1;')}`],
   [
+    'words of all private variables',
+    maximumPrivateByteLength / 4,
+    (n) =>
+      `alias A = array<array<u32, ${words / 2}>, 2>; ${repeat(127, (i) => `var<private> a${i}: A;`)}
+      var<private> b: array<u32, ${words - 99}>; var<private> c: array<u32, ${n - 128 * words + 99}>;
+      ${main(`b[0] = 1; c[0] = 1; ${repeat(127, (i) => `a${i}[0][0] = 1;`)}`)}`,
+  ],
+  [
     'words of a result',
     words,
     (n) => `fn f() -> array<u32, ${n}> { return array<u32, ${n}>(); } ${main('_ = f();')}`,
@@ -182,8 +193,10 @@ describe('limits', () => {
       if ((await dawn!(source(largest + 1))).length === 0)
         different.push(`${what}: Dawn accepts ${largest + 1}`)
     }
-    for (const [what, , source] of values)
-      expect(await dawn!(source(words + 1), 'main'), what).toEqual([expect.stringMatching(/exceeds maximum/)])
+    for (const [what, largest, source] of values)
+      expect(await dawn!(source(largest + 1), 'main'), what).toEqual([
+        expect.stringMatching(/exceeds (maximum|8388608)/),
+      ])
     expect(different).toEqual([])
   })
 })

@@ -25,6 +25,7 @@ import { isBuiltinFunction } from './calls.ts'
 import { ConstantError, checkInteger, roundFloat, type Value } from './constant-value.ts'
 import { lowerExpression } from './expression-lowering.ts'
 import { FunctionInstances } from './function-instances.ts'
+import { maximumOverrides } from './limits.ts'
 import { concreteOf, isOverrideSized } from './numeric-types.ts'
 import type { Binding, ConstantOperand, Operand } from './operand.ts'
 import { type Declarations, ExpressionScope, type Signature } from './scopes.ts'
@@ -332,6 +333,9 @@ export class ModuleScope implements Declarations {
   /** All overrides of the module. */
   overrides(): Override[] {
     const nodes = this.#node.declarations.filter((d): d is GlobalNode => d.kind === 'override')
+    const tooMany = nodes[maximumOverrides]
+    if (tooMany !== undefined)
+      throw this.source.error(tooMany.at, `the module has more than ${maximumOverrides} overrides`)
     const keys = new Set<string>()
     const overrides = nodes.map((node) => {
       const loc: Location = this.source.locate(node.at)
