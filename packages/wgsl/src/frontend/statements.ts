@@ -29,6 +29,7 @@ import type {
 import type { FunctionScope } from './function-scope.ts'
 import { concreteOf, converts, isOverrideSized, scalarOf } from './numeric-types.ts'
 import type { Operand, PointerOperand } from './operand.ts'
+import { noteMatrices } from './subgroup-matrix.ts'
 import { checkArrayLengths, enumerant, resolveAnyType, resolveType } from './type-resolution.ts'
 import { isConstructible } from './type-structure.ts'
 
@@ -197,6 +198,7 @@ function lowerVar(
   const type = declared ?? concreteOf(f.value(initial!).type)
   if (!isConstructible(type))
     throw f.error(nameAt, `the variable '${name}' cannot be of type ${typeName(type)}`)
+  noteMatrices(f, type, nameAt)
   checkArrayLengths(f, type, nameAt)
   f.checkValueSize(type, nameAt)
   const value = initial && f.expressionAs(initial, type, `the initial value of '${name}'`)
