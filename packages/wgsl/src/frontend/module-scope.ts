@@ -114,7 +114,8 @@ export class ModuleScope implements Declarations {
   }
 
   /**
-   * Whether the built-in values of subgroups are available; the subgroup matrix extension also enables them.
+   * Whether subgroup operations and the built-in values of subgroups are available; the subgroup matrix
+   * extension also enables them.
    */
   get hasSubgroups(): boolean {
     return this.isEnabled('subgroups') || this.isEnabled('chromium_experimental_subgroup_matrix')
