@@ -136,6 +136,11 @@ const limits: readonly (readonly [what: string, largest: number, source: (n: num
     2 ** 31 - 8,
     (n) => module(`struct S { @size(2147483640) a: u32, @size(${n}) b: u32, c: vec2u }`),
   ],
+  [
+    'bytes of a structure with a runtime-sized array',
+    2 ** 31 - 16,
+    (n) => module(`struct S { @size(2147483632) a: vec4u, @size(${n}) b: vec4u, c: array<vec3u> }`),
+  ],
 ]
 
 const words = maximumValueByteLength / 4
