@@ -1,11 +1,12 @@
 import type { StructType, Type } from '../ir.ts'
 import { typeName } from '../types.ts'
-import type { AttributeNode, FunctionNode } from './ast.ts'
+import type { AttributeNode, FunctionNode, NameNode } from './ast.ts'
 import { builtinValues, type Direction } from './builtin-values.ts'
 import type { ModuleScope } from './module-scope.ts'
 import { scalarOf } from './numeric-types.ts'
 import { type Stage, stageOf } from './stages.ts'
 
+const depthModes = ['less', 'greater']
 const interpolations = ['perspective', 'linear', 'flat']
 const samplings = ['center', 'centroid', 'sample', 'first', 'either']
 
@@ -37,8 +38,10 @@ export function checkIo(scope: ModuleScope, { attributes }: IoNode, type: Type):
   const { source } = scope
   const find = (name: string) => attributes.find((a) => a.name === name)
   const [builtin, location, invariant, blend] = ['builtin', 'location', 'invariant', 'blend_src'].map(find)
-  const builtinName = builtin === undefined ? '' : nameIn(builtin)
+  const [builtinName = '', depthMode] = namesIn(builtin)
   if (builtin !== undefined) checkBuiltin(scope, builtinName, type, builtin.at)
+  if (depthMode !== undefined && !(builtinName === 'frag_depth' && depthModes.includes(depthMode)))
+    throw source.error(builtin!.at, `the built-in value ${builtinName} has no mode '${depthMode}'`)
   if (invariant !== undefined && builtinName !== 'position')
     throw source.error(invariant.at, '@invariant applies to @builtin(position) only')
   const place =
@@ -99,8 +102,9 @@ export function checkMembers(scope: ModuleScope, type: StructType): void {
     )
 }
 
-function nameIn({ args: [node] }: AttributeNode): string {
-  return node?.kind === 'name' && node.templates === undefined ? node.name : ''
+/** The arguments of an attribute that takes names. */
+function namesIn(attribute: AttributeNode | undefined): string[] {
+  return (attribute?.args ?? []).map((arg) => (arg as NameNode).name)
 }
 
 /** Checks @interpolate and returns whether it is flat. */
@@ -110,10 +114,9 @@ function checkInterpolation(
   location: AttributeNode | undefined,
 ): boolean {
   if (attribute === undefined) return false
-  const { at, args } = attribute
+  const { at } = attribute
   if (location === undefined) throw source.error(at, '@interpolate needs @location on the same declaration')
-  const names = args.map((arg) => (arg.kind === 'name' ? arg.name : ''))
-  const [type = '', sampling] = names
+  const [type = '', sampling] = namesIn(attribute)
   if (!interpolations.includes(type)) throw source.error(at, `'${type}' is not an interpolation type`)
   if (sampling === undefined) return type === 'flat'
   if (!samplings.includes(sampling)) throw source.error(at, `'${sampling}' is not an interpolation sampling`)
