@@ -118,7 +118,7 @@ function checkEntryPoint(scope: ModuleScope, entryPoint: FunctionRecord): void {
   const variables = new Set<ModuleVariable>()
   for (const record of functions.reachableFrom(entryPoint)) {
     for (const variable of record.variables) variables.add(variable)
-    for (const { stages, what, at } of record.stageUses) {
+    for (const { stages, what, at } of record.stageUses.values()) {
       if (!stages.includes(stage))
         throw source.error(at, `${what} cannot be used in the ${stage} shader '${node.name}'`)
     }
