@@ -1,5 +1,5 @@
 import type { Type } from '../ir.ts'
-import { boolType, f32Type, u32Type, vectorType } from '../types.ts'
+import { arrayType, boolType, f32Type, u32Type, vectorType } from '../types.ts'
 import type { Stage } from './stages.ts'
 
 /** Whether a value enters or leaves a stage. */
@@ -7,10 +7,12 @@ export type Direction = 'input' | 'output'
 
 const vec3u = vectorType(3, 'u32')
 const vec4f = vectorType(4, 'f32')
+const distances = [1, 2, 3, 4, 5, 6, 7, 8].map((length) => arrayType(f32Type, length))
 
 /** The properties of a built-in value. */
 interface BuiltinValueRule {
-  readonly type: Type
+  /** The types that it may have. */
+  readonly types: readonly Type[]
   /** The stages and directions in which it is allowed, such as `vertex output`. */
   readonly places: readonly `${Stage} ${Direction}`[]
 }
@@ -23,6 +25,7 @@ export const builtinValues: ReadonlyMap<string, BuiltinValueRule> = new Map([
   ...rules(u32Type, ['compute input', 'fragment input'], 'subgroup_invocation_id subgroup_size'),
   ...rules(u32Type, ['vertex input'], 'vertex_index instance_index'),
   ...rules(vec4f, ['vertex output', 'fragment input'], 'position'),
+  ...rules(distances, ['vertex output'], 'clip_distances'),
   ...rules(boolType, ['fragment input'], 'front_facing'),
   ...rules(u32Type, ['fragment input'], 'sample_index primitive_index'),
   ...rules(u32Type, ['fragment input', 'fragment output'], 'sample_mask'),
@@ -30,9 +33,9 @@ export const builtinValues: ReadonlyMap<string, BuiltinValueRule> = new Map([
 ])
 
 function rules(
-  type: Type,
+  type: Type | readonly Type[],
   places: BuiltinValueRule['places'],
   names: string,
 ): (readonly [string, BuiltinValueRule])[] {
-  return names.split(' ').map((name) => [name, { type, places }] as const)
+  return names.split(' ').map((name) => [name, { types: [type].flat(), places }] as const)
 }

@@ -81,7 +81,7 @@ export function lowerCall(scope: ExpressionScope, node: CallNode): Operand {
 function lowerBuiltin(scope: ExpressionScope, name: BuiltinFunction, node: CallNode): Operand {
   const { at } = node
   const facts = builtinFacts[name]
-  if (isSubgroupOperation(name) && !scope.module.isEnabled('subgroups')) {
+  if (isSubgroupOperation(name) && !scope.module.hasSubgroups) {
     throw scope.error(at, `the function '${name}' needs 'enable subgroups;'`)
   }
   if (facts.barrier === 'alone') scope.module.functions.noteStages(['compute'], `'${name}'`, at)

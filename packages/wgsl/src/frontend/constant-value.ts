@@ -68,8 +68,8 @@ export function convertScalar(value: Value, from: AnyScalar, to: AnyScalar): Val
   return convertConcrete(number, from, to)
 }
 
-/** The last conversion of each list. A value may hold the same list many times, in a source that is short. */
-const conversions = new WeakMap<readonly Value[], { readonly to: Type; readonly value: Value }>()
+/** The conversions of each list. A value may hold the same list many times, in a source that is short. */
+const conversions = new WeakMap<readonly Value[], Map<Type, Value>>()
 
 /** Converts a constant between types of equal shape. */
 export function convertValue(value: Value, from: Type, to: Type): Value {
@@ -85,11 +85,11 @@ export function convertValue(value: Value, from: Type, to: Type): Value {
       )
     case 'array': {
       const elements = value as Value[]
-      const known = conversions.get(elements)
-      if (known?.to === to) return known.value
+      const known = conversions.get(elements) ?? new Map<Type, Value>()
+      conversions.set(elements, known)
       const { element } = to as typeof from
-      const converted = elements.map((v) => convertValue(v, from.element, element))
-      conversions.set(elements, { to, value: converted })
+      const converted = known.get(to) ?? elements.map((v) => convertValue(v, from.element, element))
+      known.set(to, converted)
       return converted
     }
     case 'struct':

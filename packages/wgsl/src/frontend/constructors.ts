@@ -6,7 +6,7 @@ import { convertScalar, type Value, zeroValue } from './constant-value.ts'
 import { abstractInt, anyScalar, commonType, concreteOf, scalarOf, withScalar } from './numeric-types.ts'
 import type { ConstantOperand, Operand, ValueOperand } from './operand.ts'
 import type { ExpressionScope } from './scopes.ts'
-import { constructSubgroupMatrix } from './subgroup-matrix.ts'
+import { constructSubgroupMatrix, noteMatrices } from './subgroup-matrix.ts'
 import type { TypeGenerator } from './type-names.ts'
 import { checkElement, checkExtent } from './type-resolution.ts'
 import { isConstructible } from './type-structure.ts'
@@ -16,6 +16,7 @@ export function construct(scope: ExpressionScope, type: Type, node: CallNode): O
   const { at } = node
   if (!isConstructible(type)) throw scope.error(at, `values of type ${typeName(type)} cannot be constructed`)
   const args = node.args.map((arg) => scope.value(scope.expression(arg)))
+  noteMatrices(scope, type, at)
   if (type.kind === 'subgroup-matrix') return constructSubgroupMatrix(scope, type, args, at)
   if (args.length === 0 && containsSubgroupMatrix(type))
     return scope.runtime({ kind: 'zero', type, loc: scope.loc(at) }, at)

@@ -1,14 +1,17 @@
+import type { SourceText } from '../source-text.ts'
 import type { AttributeNode, ExpressionNode, ModuleDeclarationNode } from './ast.ts'
+import { namingAttributes } from './expression-parser.ts'
 
 /**
- * The declarations of a module in dependency order, except within cycles. Resolving them in this order avoids
- * deep recursion for a long chain of declarations.
+ * The declarations of a module, each after those that it mentions. Resolving them in this order avoids deep
+ * recursion for a long chain of declarations. Throws if a declaration depends on itself.
  */
 export function inDependencyOrder(
+  source: SourceText,
   declarations: readonly ModuleDeclarationNode[],
-): readonly ModuleDeclarationNode[] {
+): ReadonlySet<ModuleDeclarationNode> {
   const byName = new Map(declarations.map((declaration) => [declaration.name, declaration]))
-  const order: ModuleDeclarationNode[] = []
+  const order = new Set<ModuleDeclarationNode>()
   const begun = new Set<ModuleDeclarationNode>()
   const stack: { declaration: ModuleDeclarationNode; names: Iterator<string> }[] = []
   const begin = (declaration: ModuleDeclarationNode) => {
@@ -20,18 +23,21 @@ export function inDependencyOrder(
     for (let top = stack.at(-1); top !== undefined; top = stack.at(-1)) {
       const next = top.names.next()
       if (next.done) {
-        order.push(top.declaration)
+        order.add(top.declaration)
         stack.pop()
         continue
       }
       const named = byName.get(next.value)
-      if (named !== undefined && !begun.has(named)) begin(named)
+      if (named === undefined || order.has(named)) continue
+      if (begun.has(named))
+        throw source.error(named.at, `the declaration of '${named.name}' depends on itself`)
+      begin(named)
     }
   }
   return order
 }
 
-/** The names that a declaration mentions, including those of its own variables. */
+/** The names that a declaration mentions outside of a function's body. */
 function namesIn(declaration: ModuleDeclarationNode): Set<string> {
   const names = new Names()
   switch (declaration.kind) {
@@ -46,7 +52,11 @@ function namesIn(declaration: ModuleDeclarationNode): Set<string> {
       break
     case 'function':
       names.attributes(declaration.attributes)
-      for (const parameter of declaration.parameters) names.expression(parameter.type)
+      for (const parameter of declaration.parameters) {
+        names.attributes(parameter.attributes)
+        names.expression(parameter.type)
+      }
+      names.attributes(declaration.returnAttributes)
       names.expression(declaration.returnType)
       break
     default:
@@ -62,7 +72,7 @@ class Names {
   readonly found = new Set<string>()
 
   attributes(attributes: readonly AttributeNode[]): void {
-    for (const { args } of attributes) this.expressions(args)
+    for (const { name, args } of attributes) if (!namingAttributes.has(name)) this.expressions(args)
   }
 
   expressions(nodes: readonly ExpressionNode[] | undefined): void {

@@ -4,7 +4,7 @@ import { sizeOf } from '../layout.ts'
 import type { SourceText } from '../source-text.ts'
 import { typeName, u32Type } from '../types.ts'
 import type { FunctionNode } from './ast.ts'
-import { maximumValueByteLength } from './limits.ts'
+import { maximumPrivateByteLength, maximumValueByteLength } from './limits.ts'
 import { commonType } from './numeric-types.ts'
 import type { Declarations } from './scopes.ts'
 
@@ -82,14 +82,22 @@ export function checkBindings(source: SourceText, variables: readonly ModuleVari
   }
 }
 
-/** Checks that no private variable that an entry point uses exceeds the size limit of values. */
+/** Checks the sizes of the private variables that an entry point uses: of each as a value, and of all. */
 export function checkPrivateVariables(source: SourceText, variables: readonly ModuleVariable[]): void {
+  let total = 0
   for (const { name, space, type, loc } of variables) {
-    const byteLength = space === 'private' ? sizeOf(type) : 0
+    if (space !== 'private') continue
+    const byteLength = sizeOf(type)
+    total += byteLength
     if (byteLength > maximumValueByteLength)
       throw source.errorAt(
         loc,
         `the private variable '${name}' has ${byteLength} bytes, above the limit of ${maximumValueByteLength}`,
+      )
+    if (total > maximumPrivateByteLength)
+      throw source.errorAt(
+        loc,
+        `the private variables up to '${name}' have ${total} bytes, above the limit of ${maximumPrivateByteLength}`,
       )
   }
 }

@@ -34,7 +34,7 @@ const attributeArguments: Record<string, readonly [number, number]> = {
   size: [1, 1],
   workgroup_size: [1, 3],
   subgroup_size: [1, 1],
-  builtin: [1, 1],
+  builtin: [1, 2],
   compute: [0, 0],
   vertex: [0, 0],
   fragment: [0, 0],
@@ -47,7 +47,7 @@ const attributeArguments: Record<string, readonly [number, number]> = {
 }
 
 /** The attributes whose arguments are names from fixed lists. */
-const namingAttributes = new Set(['builtin', 'interpolate'])
+export const namingAttributes = new Set(['builtin', 'interpolate'])
 
 /** The token stream and the grammar of expressions, types and attributes. */
 export class ExpressionParser {

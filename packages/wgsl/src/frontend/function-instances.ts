@@ -22,7 +22,8 @@ export interface FunctionRecord {
   readonly variables: Set<ModuleVariable>
   /** The functions that the function calls, with the offset of the first call. */
   readonly callees: Map<FunctionRecord, number>
-  readonly stageUses: StageUse[]
+  /** The first use of a feature that only some stages support, for each such list of stages. */
+  readonly stageUses: Map<string, StageUse>
 }
 
 /** The functions of a module, each lowered once for every binding of its pointer parameters. */
@@ -69,7 +70,13 @@ export class FunctionInstances {
   #declare(node: FunctionNode, bindings: readonly (PointerBinding | undefined)[]): FunctionRecord {
     const lowering = new FunctionLowering(this.#module, node, bindings)
     const lowered = lowering.declareFunction()
-    const record = { lowered, node, variables: new Set<ModuleVariable>(), callees: new Map(), stageUses: [] }
+    const record = {
+      lowered,
+      node,
+      variables: new Set<ModuleVariable>(),
+      callees: new Map(),
+      stageUses: new Map(),
+    }
     this.#records.push(record)
     this.#pending.push({ record, lowering })
     return record
@@ -100,8 +107,10 @@ export class FunctionInstances {
   }
 
   /** Records that the current function uses a feature that only the `allowed` stages support. */
-  noteStages(allowed: readonly Stage[], what: string, at: number): void {
-    this.#current?.stageUses.push({ stages: allowed, what, at })
+  noteStages(stages: readonly Stage[], what: string, at: number): void {
+    const key = stages.join()
+    const uses = this.#current?.stageUses
+    if (uses?.has(key) === false) uses.set(key, { stages, what, at })
   }
 
   /** All functions lowered so far, callees first. */

@@ -1,8 +1,6 @@
 import type { Block, BuiltinValue, Expression, IrFunction, Location, Parameter, Place, Type } from '../ir.ts'
-import { typeName } from '../types.ts'
 import { checkBehaviours } from '../validity/behaviour.ts'
-import type { AttributeNode, FunctionNode } from './ast.ts'
-import { builtinValues } from './builtin-values.ts'
+import type { AttributeNode, FunctionNode, NameNode } from './ast.ts'
 import { FunctionScope } from './function-scope.ts'
 import { type PointerBinding, throughParameter } from './pointer-binding.ts'
 import type { Declarations } from './scopes.ts'
@@ -12,7 +10,6 @@ import { lowerBlockInScope } from './statements.ts'
 /** Lowers one function. */
 export class FunctionLowering extends FunctionScope {
   readonly #bindings: readonly (PointerBinding | undefined)[]
-  readonly #builtins = new Set<string>()
   readonly #parameters: Parameter[] = []
   #function: { -readonly [K in keyof IrFunction]: IrFunction[K] } | undefined
 
@@ -47,7 +44,8 @@ export class FunctionLowering extends FunctionScope {
     const made = this.#function!
     const stage = stageOf(this.declaration)
     const prologue = this.collect(() => {
-      if (stage === 'compute') this.#entryPoint()
+      if (stage === 'compute')
+        for (const [i, node] of this.declaration.parameters.entries()) this.#entryParameter(i, node)
       else if (stage !== undefined) this.#renderStage()
     })
     // The body shares its scope with the parameters.
@@ -112,31 +110,24 @@ export class FunctionLowering extends FunctionScope {
     }
   }
 
-  /** Turns each built-in value into a parameter and builds structures from these. */
-  #entryPoint(): void {
-    const { returnType } = this.declaration
-    if (returnType !== undefined) throw this.error(returnType.at, 'a compute entry point returns nothing')
-    for (const node of this.declaration.parameters) this.#entryParameter(node)
-  }
-
   /** Lowers an entry point of a vertex or fragment shader, only to check it. */
   #renderStage(): void {
     const signature = this.module.signature(this.declaration)
     for (const [i, type] of signature.parameters.entries()) this.#declareParameter(i, type)
   }
 
-  #entryParameter(node: FunctionNode['parameters'][number]): void {
+  /** Turns each built-in value into a parameter and builds structures from these. */
+  #entryParameter(position: number, node: FunctionNode['parameters'][number]): void {
     const { name, at, attributes } = node
-    const type = this.module.signature(this.declaration).parameters[
-      this.declaration.parameters.indexOf(node)
-    ]!
+    const type = this.module.signature(this.declaration).parameters[position]!
     const loc = this.loc(at)
-    const make = (made: string, type: Type, list: readonly AttributeNode[], where: number): Expression => {
-      const builtin = this.#builtin(made, type, list, where)
-      return { kind: 'value', value: this.#newParameter(made, type, builtin, loc), type, loc }
+    const make = (made: string, type: Type, list: readonly AttributeNode[]): Expression => {
+      const [builtin] = list.find((a) => a.name === 'builtin')!.args as [NameNode]
+      const value = this.#newParameter(made, type, builtin.name as BuiltinValue, loc)
+      return { kind: 'value', value, type, loc }
     }
     if (type.kind !== 'struct') {
-      const value = make(name, type, attributes, at)
+      const value = make(name, type, attributes)
       this.declare(name, at, (use) => ({
         kind: 'runtime',
         type,
@@ -146,32 +137,7 @@ export class FunctionLowering extends FunctionScope {
       return
     }
     const structNode = this.module.structNode(type)
-    const args = type.members.map((m) =>
-      make(m.name, m.type, structNode.members[m.index]!.attributes, structNode.members[m.index]!.at),
-    )
+    const args = type.members.map((m) => make(m.name, m.type, structNode.members[m.index]!.attributes))
     this.declareLet(name, at, { kind: 'construct', args, type, loc })
-  }
-
-  #builtin(name: string, type: Type, attributes: readonly AttributeNode[], at: number): BuiltinValue {
-    const attribute = attributes.find((a) => a.name === 'builtin')
-    const other = attributes.find((a) => !['builtin', 'align', 'size'].includes(a.name))
-    if (other !== undefined) throw this.error(other.at, `@${other.name} does not apply to compute shaders`)
-    const value = attribute?.args[0]
-    if (value?.kind !== 'name') throw this.error(at, `the entry point's parameter '${name}' needs @builtin`)
-    const wanted = builtinValues.get(value.name)
-    if (!wanted?.places.includes('compute input'))
-      throw this.error(value.at, `'${value.name}' is not a built-in value of compute shaders`)
-    if (this.#builtins.has(value.name))
-      throw this.error(at, `the built-in value ${value.name} is taken twice`)
-    this.#builtins.add(value.name)
-    if (wanted.type !== type)
-      throw this.error(
-        at,
-        `the built-in value ${value.name} is of type ${typeName(wanted.type)}, not ${typeName(type)}`,
-      )
-    if (/subgroup/.test(value.name) && !this.module.hasSubgroups) {
-      throw this.error(value.at, `the built-in value ${value.name} needs 'enable subgroups;'`)
-    }
-    return value.name as BuiltinValue
   }
 }

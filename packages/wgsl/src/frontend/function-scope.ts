@@ -17,9 +17,7 @@ export interface Surroundings {
    * The names of the innermost loop's body, if it is a `loop`; `visible` is the number of names in scope at
    * the first `continue`.
    */
-  loopScope: { readonly names: ReadonlyMap<string, Binding>; visible: number | undefined } | undefined
-  /** Names that a continuing block must not use, since a `continue` may have bypassed their declarations. */
-  bypassed: { readonly names: ReadonlyMap<string, Binding>; readonly hidden: ReadonlySet<string> } | undefined
+  loopScope: { readonly names: Map<string, Binding>; visible: number | undefined } | undefined
 }
 
 /** The scope of a function body: its names, and the statements that are emitted. */
@@ -38,23 +36,13 @@ export class FunctionScope extends ExpressionScope {
       continuing: false,
       subgroupUniformity: declaration.subgroupUniformity ?? module.subgroupUniformity,
       loopScope: undefined,
-      bypassed: undefined,
     }
   }
 
   override lookup(name: string): Binding | undefined {
     for (let i = this.#scopes.length - 1; i >= 0; i--) {
-      const scope = this.#scopes[i]!
-      const binding = scope.get(name)
-      if (binding === undefined) continue
-      const { bypassed } = this.surroundings
-      if (bypassed?.names !== scope || !bypassed.hidden.has(name)) return binding
-      return (at) => {
-        throw this.error(
-          at,
-          `'${name}' is used in a continuing block, but a continue bypasses its declaration`,
-        )
-      }
+      const binding = this.#scopes[i]!.get(name)
+      if (binding !== undefined) return binding
     }
     return super.lookup(name)
   }
@@ -76,7 +64,7 @@ export class FunctionScope extends ExpressionScope {
   }
 
   /** Runs with a new scope of names. */
-  scoped<T>(run: (names: ReadonlyMap<string, Binding>) => T): T {
+  scoped<T>(run: (names: Map<string, Binding>) => T): T {
     const names = new Map<string, Binding>()
     this.#scopes.push(names)
     const result = run(names)
@@ -118,9 +106,19 @@ export class FunctionScope extends ExpressionScope {
     if (loopScope !== undefined) loopScope.visible ??= loopScope.names.size
   }
 
-  /** The names that some `continue` of a loop bypassed. */
-  bypassedBy({ names, visible }: NonNullable<Surroundings['loopScope']>): Surroundings['bypassed'] {
-    return visible === undefined ? undefined : { names, hidden: new Set([...names.keys()].slice(visible)) }
+  /**
+   * Makes the names of a loop's body that some `continue` bypasses unusable. Only the continuing block of the
+   * loop comes after this.
+   */
+  hideBypassed({ names, visible }: NonNullable<Surroundings['loopScope']>): void {
+    if (visible === undefined) return
+    for (const name of [...names.keys()].slice(visible))
+      names.set(name, (at) => {
+        throw this.error(
+          at,
+          `'${name}' is used in a continuing block, but a continue bypasses its declaration`,
+        )
+      })
   }
 
   /** The declared return type. */

@@ -6,7 +6,9 @@ import {
   maximumExpressionDepth,
   maximumMembers,
   maximumNesting,
+  maximumOverrides,
   maximumParameters,
+  maximumPrivateByteLength,
   maximumStatementNesting,
   maximumSwitchClauses,
   maximumTypeNesting,
@@ -89,6 +91,7 @@ const limits: readonly (readonly [what: string, largest: number, source: (n: num
     maximumSwitchClauses,
     (n) => main(`switch 1i { ${repeat(n - 1, (i) => `case ${i} { }`)} default { } }`),
   ],
+  ['overrides', maximumOverrides, (n) => module(repeat(n, (i) => `override o${i} = 1;`))],
   [
     'elements of a local array',
     maximumArrayLength,
@@ -133,6 +136,11 @@ const limits: readonly (readonly [what: string, largest: number, source: (n: num
     2 ** 31 - 8,
     (n) => module(`struct S { @size(2147483640) a: u32, @size(${n}) b: u32, c: vec2u }`),
   ],
+  [
+    'bytes of a structure with a runtime-sized array',
+    2 ** 31 - 16,
+    (n) => module(`struct S { @size(2147483632) a: vec4u, @size(${n}) b: vec4u, c: array<vec3u> }`),
+  ],
 ]
 
 const words = maximumValueByteLength / 4
@@ -141,6 +149,14 @@ const words = maximumValueByteLength / 4
 const values: typeof limits = [
   ['words of a variable', words, (n) => main(`var a: array<u32, ${n}>;`)],
   ['words of a private variable', words, (n) => `var<private> a: array<u32, ${n}>; ${main('a[0] = 1;')}`],
+  [
+    'words of all private variables',
+    maximumPrivateByteLength / 4,
+    (n) =>
+      `alias A = array<array<u32, ${words / 2}>, 2>; ${repeat(127, (i) => `var<private> a${i}: A;`)}
+      var<private> b: array<u32, ${words - 99}>; var<private> c: array<u32, ${n - 128 * words + 99}>;
+      ${main(`b[0] = 1; c[0] = 1; ${repeat(127, (i) => `a${i}[0][0] = 1;`)}`)}`,
+  ],
   [
     'words of a result',
     words,
@@ -182,8 +198,10 @@ describe('limits', () => {
       if ((await dawn!(source(largest + 1))).length === 0)
         different.push(`${what}: Dawn accepts ${largest + 1}`)
     }
-    for (const [what, , source] of values)
-      expect(await dawn!(source(words + 1), 'main'), what).toEqual([expect.stringMatching(/exceeds maximum/)])
+    for (const [what, largest, source] of values)
+      expect(await dawn!(source(largest + 1), 'main'), what).toEqual([
+        expect.stringMatching(/exceeds (maximum|8388608)/),
+      ])
     expect(different).toEqual([])
   })
 })

@@ -28,5 +28,10 @@ export const maximumByteLength = 2 ** 32 - 1
 /** The maximum size in bytes of a value that is computed at runtime. Only reachable code is checked. */
 export const maximumValueByteLength = 65536
 
+/** The maximum size in bytes of all private variables that an entry point uses. */
+export const maximumPrivateByteLength = 2 ** 23
+
+export const maximumOverrides = 65536
+
 /** The maximum number of function specializations for different pointers into module memory. */
 export const maximumSpecialisations = 10_000

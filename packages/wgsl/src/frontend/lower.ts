@@ -124,7 +124,7 @@ function lowerEntryPoint(
  * declaration is used, except for a value that an override cannot have.
  */
 function resolveChains(scope: ModuleScope, node: ModuleNode): void {
-  for (const { kind, name, at } of inDependencyOrder(node.declarations)) {
+  for (const { kind, name, at } of inDependencyOrder(scope.source, node.declarations)) {
     if (kind === 'override') scope.lookup(name)
     else
       try {

@@ -5,7 +5,7 @@ import { checkUniformity } from '../validity/uniformity.ts'
 import type { WgslWarning } from '../wgsl-error.ts'
 import type { FunctionNode, ModuleDeclarationNode, ModuleNode } from './ast.ts'
 import { inDependencyOrder } from './dependencies.ts'
-import { checkEntryPointIo, checkIo } from './entry-point-io.ts'
+import { checkEntryPointIo, checkMembers } from './entry-point-io.ts'
 import { checkBindings, workgroupSizeOf } from './entry-points.ts'
 import type { FunctionRecord } from './function-instances.ts'
 import { ModuleScope } from './module-scope.ts'
@@ -21,11 +21,14 @@ export function checkModule(source: SourceText, node: ModuleNode): WgslWarning[]
   const scope = new ModuleScope(source, node, undefined)
   const standIns = new StandIns(scope)
   const entryPoints: FunctionRecord[] = []
-  for (const declaration of inDependencyOrder(node.declarations)) {
+  for (const declaration of inDependencyOrder(source, node.declarations)) {
     attempt(() => {
       if (declaration.kind !== 'function') resolve(scope, declaration)
       else if (stageOf(declaration) === undefined) checkFunction(scope, declaration, standIns)
-      else entryPoints.push(scope.functions.entryPoint(declaration))
+      else {
+        checkEntryPointIo(scope, declaration)
+        entryPoints.push(scope.functions.entryPoint(declaration))
+      }
     })
   }
   scope.overrides()
@@ -57,26 +60,6 @@ function resolve(scope: ModuleScope, { kind, name, at }: ModuleDeclarationNode):
   else {
     const type = scope.declaredType(name, at)
     if (kind === 'struct') checkMembers(scope, type as StructType)
-  }
-}
-
-/**
- * Checks the input and output attributes of members, which are allowed even if no entry point uses the
- * structure.
- */
-function checkMembers(scope: ModuleScope, type: StructType): void {
-  const { members } = scope.structNode(type)
-  const locations = new Set<number>()
-  for (const member of type.members) {
-    const node = members[member.index]!
-    const { locationNumber } = checkIo(scope, node, member.type)
-    if (
-      locationNumber >= 0 &&
-      locations.has(locationNumber) &&
-      !node.attributes.some((a) => a.name === 'blend_src')
-    )
-      throw scope.source.error(node.at, `two members of ${type.name} have @location(${locationNumber})`)
-    locations.add(locationNumber)
   }
 }
 
@@ -131,12 +114,11 @@ function checkEntryPoint(scope: ModuleScope, entryPoint: FunctionRecord): void {
   const { source, functions } = scope
   const { node } = entryPoint
   const stage = stageOf(node)!
-  attempt(() => checkEntryPointIo(scope, node))
   if (stage === 'compute') workgroupSizeOf(scope, node)
   const variables = new Set<ModuleVariable>()
   for (const record of functions.reachableFrom(entryPoint)) {
     for (const variable of record.variables) variables.add(variable)
-    for (const { stages, what, at } of record.stageUses) {
+    for (const { stages, what, at } of record.stageUses.values()) {
       if (!stages.includes(stage))
         throw source.error(at, `${what} cannot be used in the ${stage} shader '${node.name}'`)
     }

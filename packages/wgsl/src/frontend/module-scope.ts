@@ -25,6 +25,7 @@ import { isBuiltinFunction } from './calls.ts'
 import { ConstantError, checkInteger, roundFloat, type Value } from './constant-value.ts'
 import { lowerExpression } from './expression-lowering.ts'
 import { FunctionInstances } from './function-instances.ts'
+import { maximumOverrides } from './limits.ts'
 import { concreteOf, isOverrideSized } from './numeric-types.ts'
 import type { Binding, ConstantOperand, Operand } from './operand.ts'
 import { type Declarations, ExpressionScope, type Signature } from './scopes.ts'
@@ -57,7 +58,6 @@ export class ModuleScope implements Declarations {
   readonly #structNodes = new Map<StructType, StructNode>()
   readonly #signatures = new Map<FunctionNode, Signature>()
   readonly #constants = new Map<string, Constant>()
-  readonly #resolving = new Set<string>()
   /**
    * Above zero while the default of an override is evaluated. An override that is not used need not have a
    * value.
@@ -114,7 +114,8 @@ export class ModuleScope implements Declarations {
   }
 
   /**
-   * Whether the built-in values of subgroups are available; the subgroup matrix extension also enables them.
+   * Whether subgroup operations and the built-in values of subgroups are available; the subgroup matrix
+   * extension also enables them.
    */
   get hasSubgroups(): boolean {
     return this.isEnabled('subgroups') || this.isEnabled('chromium_experimental_subgroup_matrix')
@@ -135,17 +136,6 @@ export class ModuleScope implements Declarations {
     )
   }
 
-  #guard<T>(name: string, at: number, resolve: () => T): T {
-    if (this.#resolving.has(name))
-      throw this.source.error(at, `the declaration of '${name}' depends on itself`)
-    this.#resolving.add(name)
-    try {
-      return resolve()
-    } finally {
-      this.#resolving.delete(name)
-    }
-  }
-
   // ------------------------------------------------------------------------------------------------- values
 
   /** The value that a name refers to. */
@@ -155,7 +145,7 @@ export class ModuleScope implements Declarations {
     const node = this.#declarations.get(name)
     if (node === undefined || node.kind === 'function' || node.kind === 'struct' || node.kind === 'alias')
       return undefined
-    const binding = this.#guard(name, node.at, () => this.#bind(node))
+    const binding = this.#bind(node)
     this.#bindings.set(name, binding)
     return binding
   }
@@ -344,6 +334,9 @@ export class ModuleScope implements Declarations {
   /** All overrides of the module. */
   overrides(): Override[] {
     const nodes = this.#node.declarations.filter((d): d is GlobalNode => d.kind === 'override')
+    const tooMany = nodes[maximumOverrides]
+    if (tooMany !== undefined)
+      throw this.source.error(tooMany.at, `the module has more than ${maximumOverrides} overrides`)
     const keys = new Set<string>()
     const overrides = nodes.map((node) => {
       const loc: Location = this.source.locate(node.at)
@@ -376,12 +369,11 @@ export class ModuleScope implements Declarations {
     if (node === undefined) return undefined
     if (node.kind !== 'alias' && node.kind !== 'struct')
       throw this.source.error(at, `'${name}' is not a type`)
-    const type = this.#guard(name, node.at, () => {
-      if (node.kind === 'alias') return resolveAnyType(this.expressions, node.type)
-      const struct = resolveStruct(this.expressions, node)
-      this.#structNodes.set(struct, node)
-      return struct
-    })
+    const type =
+      node.kind === 'alias'
+        ? resolveAnyType(this.expressions, node.type)
+        : resolveStruct(this.expressions, node)
+    if (node.kind === 'struct') this.#structNodes.set(type as StructType, node)
     this.#types.set(name, type)
     return type
   }

@@ -70,6 +70,19 @@ describe('eight times the source takes less than ten times the steps', () => {
     if (accepted !== undefined && accepted[1] < 512) compare(accepted)
   })
 
+  // Not a family, since to lower all entry points takes quadratic time.
+  it('to lower one of many entry points that call a long function', () => {
+    const runs = [64, 512].map((n) => {
+      const repeat = (part: (i: number) => string) => Array.from({ length: n }, (_, i) => part(i)).join('')
+      const module = parseWgsl(
+        `var<workgroup> w: u32; fn f() { ${repeat((i) => `w = ${i}u;`)} } ${repeat((i) => `@compute @workgroup_size(1) fn main${i}() { f(); }`)}`,
+      )
+      return () => void lowerFirst(module)
+    })
+    const [small, large] = counter.count(...runs)
+    expect(large! / small!).toBeLessThan(mostGrowth)
+  })
+
   const emitted = families.flatMap(({ name, source, accepted }) => {
     if (accepted === undefined) return []
     // The emitter takes longer per line.

@@ -29,6 +29,7 @@ import type {
 import type { FunctionScope } from './function-scope.ts'
 import { concreteOf, converts, isOverrideSized, scalarOf } from './numeric-types.ts'
 import type { Operand, PointerOperand } from './operand.ts'
+import { noteMatrices } from './subgroup-matrix.ts'
 import { checkArrayLengths, enumerant, resolveAnyType, resolveType } from './type-resolution.ts'
 import { isConstructible } from './type-structure.ts'
 
@@ -197,6 +198,7 @@ function lowerVar(
   const type = declared ?? concreteOf(f.value(initial!).type)
   if (!isConstructible(type))
     throw f.error(nameAt, `the variable '${name}' cannot be of type ${typeName(type)}`)
+  noteMatrices(f, type, nameAt)
   checkArrayLengths(f, type, nameAt)
   f.checkValueSize(type, nameAt)
   const value = initial && f.expressionAs(initial, type, `the initial value of '${name}'`)
@@ -312,11 +314,11 @@ function lowerCallStatement(f: FunctionScope, call: Extract<ExpressionNode, { ki
   const operand = f.expression(call)
   const { name } = call.callee
   const declared = f.module.declaration(name)
-  if (declared?.kind === 'function') {
-    if (declared.attributes.some((a) => a.name === 'must_use'))
-      throw f.error(call.at, `the result of '${name}' must be used`)
-  } else if (!statementBuiltins.test(name)) throw f.error(call.at, `the result of '${name}' must be used`)
-  if (operand.kind !== 'runtime' && operand.kind !== 'nothing')
+  const mayBeUnused =
+    declared === undefined
+      ? statementBuiltins.test(name)
+      : declared.kind === 'function' && declared.attributes.every((a) => a.name !== 'must_use')
+  if (!mayBeUnused || (operand.kind !== 'runtime' && operand.kind !== 'nothing'))
     throw f.error(call.at, `the result of '${name}' must be used`)
   f.emit({ kind: 'evaluate', value: operand.expression, loc: f.loc(call.at) })
 }
@@ -392,7 +394,8 @@ function lowerLoop(f: FunctionScope, node: LoopNode): void {
     if (node.continuing === undefined) return lowered
     const part = node.continuing
     const severity = part.body.subgroupUniformity ?? node.body.subgroupUniformity
-    f.within({ loops: 0, breakable: false, continuing: true, bypassed: f.bypassedBy(loopScope) }, () =>
+    f.hideBypassed(loopScope)
+    f.within({ loops: 0, breakable: false, continuing: true }, () =>
       f.scoped(() => {
         const statements = f.collect(() => {
           f.filtered(severity, () => {

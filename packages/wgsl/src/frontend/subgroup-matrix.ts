@@ -2,6 +2,7 @@ import type { BuiltinFunction } from '../builtin-functions.ts'
 import { builtinFacts } from '../builtin-functions.ts'
 import type { ArrayType, Expression, SubgroupMatrixComponent, SubgroupMatrixType, Type } from '../ir.ts'
 import { scalarByteLength } from '../layout.ts'
+import { containsSubgroupMatrix } from '../type-property.ts'
 import { boolType, subgroupMatrixType, typeName } from '../types.ts'
 import type { CallNode, ExpressionNode } from './ast.ts'
 import { anyScalar, isOverrideSized } from './numeric-types.ts'
@@ -37,7 +38,6 @@ export function constructSubgroupMatrix(
   args: readonly ValueOperand[],
   at: number,
 ): Operand {
-  scope.module.functions.noteStages(['compute'], `the constructor of ${typeName(type)}`, at)
   if (args.length > 1) throw scope.error(at, `${typeName(type)} takes 1 value, not ${args.length}`)
   const scalar = scalarOf(type)
   const [value] = args
@@ -46,6 +46,11 @@ export function constructSubgroupMatrix(
       ? { kind: 'zero', type: scalar, loc: scope.loc(at) }
       : scope.expressionAs(value, scalar, `the component of ${typeName(type)}`)
   return call(scope, 'subgroupMatrixFill', [fill], type, at)
+}
+
+/** Notes that a value is made, which only compute shaders may do if it has subgroup matrices. */
+export function noteMatrices(scope: ExpressionScope, type: Type, at: number): void {
+  if (containsSubgroupMatrix(type)) scope.module.functions.noteStages(['compute'], 'a subgroup matrix', at)
 }
 
 /** Lowers a call of one of the functions of subgroup matrices. */

@@ -8,7 +8,7 @@ import type {
   SubgroupMatrixType,
   Type,
 } from '../ir.ts'
-import { sizeOf } from '../layout.ts'
+import { alignOf, leastViewSize, roundUp } from '../layout.ts'
 import { UnsupportedError } from '../source-text.ts'
 import { containsAtomic, containsSubgroupMatrix, isHostShareable } from '../type-property.ts'
 import {
@@ -134,9 +134,12 @@ function generate(scope: ExpressionScope, generator: TypeGenerator, node: NameNo
   }
 }
 
-/** Checks that a type is not larger than 4 GiB and does not nest deeper than the limit. */
+/**
+ * Checks that a type is not larger than 4 GiB, with one element of a runtime-sized array, and does not nest
+ * deeper than the limit.
+ */
 export function checkExtent(scope: ExpressionScope, type: Type, at: number): void {
-  if (sizeOf(type) > maximumByteLength)
+  if (roundUp(leastViewSize(type), alignOf(type)) > maximumByteLength)
     throw scope.error(at, `the type ${typeName(type)} is larger than 4 GiB`)
   if (nestingDepth(type) > maximumTypeNesting)
     throw scope.error(at, `the type nests deeper than ${maximumTypeNesting} levels`)

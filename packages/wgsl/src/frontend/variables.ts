@@ -1,10 +1,10 @@
 import type { Access, Expression, ModuleVariable, Type } from '../ir.ts'
+import { UnsupportedError } from '../source-text.ts'
 import { containsAtomic, containsSubgroupMatrix, isHostShareable } from '../type-property.ts'
 import { typeName } from '../types.ts'
 import type { GlobalNode } from './ast.ts'
 import { concreteOf, isOverrideSized, withoutOverride } from './numeric-types.ts'
 import type { Declarations } from './scopes.ts'
-import { isTextureType } from './type-names.ts'
 import {
   accessMode,
   checkArrayLengths,
@@ -27,16 +27,14 @@ export function resolveVariable(
   const { source, expressions } = module
   const [spaceNode, accessNode] = templates ?? []
   if (spaceNode === undefined) {
-    if (node.type !== undefined && isTextureType(node.type.name)) {
+    try {
+      if (node.type !== undefined) resolveAnyType(expressions, node.type)
+    } catch (error) {
       const missing = ['group', 'binding'].find((a) => !node.attributes.some((given) => given.name === a))
-      if (missing !== undefined) throw source.error(at, `'${name}' needs @${missing}`)
-      throw source.unsupported(
-        at,
-        `'${name}' is a ${node.type.name}: textures and samplers are not supported`,
-      )
+      if (error instanceof UnsupportedError && missing !== undefined)
+        throw source.error(at, `'${name}' needs @${missing}`)
+      throw error
     }
-    // An alias may name a texture, for which this call throws a clearer error.
-    if (node.type !== undefined) resolveAnyType(expressions, node.type)
     throw source.error(at, `the variable '${name}' of module scope needs an address space`)
   }
   if (templates!.length > 2)

@@ -39,6 +39,7 @@ async function open(): Promise<DawnOracle | undefined> {
   if (adapter === null) throw new Error("Dawn's null backend has no adapter")
   const wanted = [
     ...(['shader-f16', 'subgroups', 'subgroup-size-control', 'atomic-vec2u-min-max'] as const),
+    ...(['clip-distances', 'dual-source-blending', 'primitive-index'] as const),
     'chromium-experimental-subgroup-matrix',
   ] as const
   // The types of WebGPU do not have all of them yet.

@@ -41,6 +41,8 @@ export const sourceFamilies: Readonly<Record<string, (n: number) => string>> = {
     `const a = array(${list(n, (i) => `${i}u`)}); ${main(`out[0] = a[id.x] + ${list(100, (i) => `a[${i % n}]`, ' + ')};`)}`,
   'uses of a constant array': (n) =>
     `const a = array<u32, 64>(${list(64, (i) => `${i}u`)}); ${main(repeat(n, (i) => `out[${i}] = a[id.x];`))}`,
+  'conversions of a constant array': (n) =>
+    `const a = array(${list(n, (i) => `${i}`)}); ${main(repeat(n, () => `{ const x: array<f32, ${n}> = a; const y: array<u32, ${n}> = a; }`))}`,
   'uses of parts of a constant': (n) =>
     `struct S { a: array<u32, ${n}> } const s = S(array(${list(n, (i) => `${i}u`)})); const t = array(s.a, s.a);
     ${main(repeat(n, (i) => `out[${i}] = s.a[id.x] + t[1][id.x];`))}`,
@@ -71,6 +73,8 @@ export const sourceFamilies: Readonly<Record<string, (n: number) => string>> = {
   },
   'constants that use the one before twice': (n) =>
     `const c0 = 1u; ${repeat(n, (i) => `const c${i + 1} = c${i} ^ (c${i} >> 1u);`)} ${main(`out[0] = c${n};`)}`,
+  'constants and types in a circle': (n) =>
+    `${repeat(8 * n, (i) => `const c${i} = T${i}()[0]; alias T${i} = array<i32, c${(i + 1) % (8 * n)}>;`)} ${main('out[0] = id.x;')}`,
   'overrides that use the one before': (n) =>
     `override o0 = 1u; ${repeat(n, (i) => `override o${i + 1} = o${i} ^ 5u;`)} ${main(`out[0] = o${n};`)}`,
   'overrides without a value': (n) =>

@@ -1,2 +1,2 @@
-// error: is not a built-in value of compute shaders
+// error: position is no compute input
 @compute @workgroup_size(1) fn main(@builtin(position) a: vec4f) { }
