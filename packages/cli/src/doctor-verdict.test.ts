@@ -43,6 +43,7 @@ it.each([
     ],
     'Not ready: no backend works. No CUDA: its package is not installed. No WebGPU: see above.',
   ],
+  [[noDriver], 'Not ready. No CUDA: no driver.'],
 ])('doctor ends with a verdict: %#', (diagnoses, verdict) => {
   expect(verdictOn(diagnoses)).toBe(verdict)
 })

@@ -118,9 +118,19 @@ describe('tandem run', () => {
       /--buffer z names no buffer of \S+scale\.wgsl; its buffers are x\./,
     ],
     [
+      'a conversion without an input file',
+      'run KERNEL --buffer x=f32:4 --cast',
+      /--cast converts input files, but there are none/,
+    ],
+    [
+      'a number beyond f32',
+      'run KERNEL --buffer x=f32:4 --set factor=1e39 --set shift=1',
+      /factor.* is 1e\+39; f32 holds finite numbers from -3\.4028234663852886e\+38 to 3\.4028234663852886e\+38\./,
+    ],
+    [
       'an output of no buffer',
       'run KERNEL --output y=y.npy',
-      /--output y names a buffer that has no --buffer/,
+      /--output y writes a buffer that is not given: add --buffer y=…\./,
     ],
     [
       'a value of no uniform member',

@@ -43,10 +43,10 @@ export function planPicture({ label, schedule, commands }: Plan): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">
 <title>${escapeMarkup(label)}, ${schedule}: ${commands.length} commands</title>
 <style>
-svg { color-scheme: light dark; color: CanvasText; background: Canvas; font: 12px system-ui, sans-serif; }
+svg { color-scheme: light dark; color: black; color: CanvasText; background: white; background: Canvas; font: 12px system-ui, sans-serif; }
 text { fill: currentColor; }
 rect { stroke: currentColor; stroke-opacity: 0.5; fill-opacity: 0.25; }
-.paper { fill: Canvas; fill-opacity: 1; stroke: none; }
+.paper { fill: white; fill: Canvas; fill-opacity: 1; stroke: none; }
 path { fill: none; stroke: currentColor; stroke-opacity: 0.6; }
 .previous { stroke-dasharray: 4 4; stroke-opacity: 0.3; }
 .dispatch { fill: #2ca02c; } .copy { fill: #1f77b4; } .upload { fill: #17becf; } .download { fill: #9467bd; }

@@ -23,6 +23,11 @@ describe('wrong usage', () => {
     ['a negative size', 'transpose --rows=-1', /whole number of at least 0/],
     ['more devices than a command opens', 'transpose --devices 1000000000', /It must be at most 1024/],
     ['no device', 'transpose --devices 0', /whole number from 1 to 1024/],
+    [
+      'device counts with a letter',
+      'bench --devices 1,x',
+      /one or more whole numbers from 1 to 1024, such as 1,2,4/,
+    ],
     ['a kernel that does not exist', 'reduce --kernel fastest', /Allowed choices are atomic/],
     ['a memory limit without digits', 'matmul --memory-limit lots', /150000, 64M or 1\.5GiB/],
     ['a type of result that f32 has not', 'matmul --result-type f32', /--result-type is for products of f16/],

@@ -64,7 +64,7 @@ describe('planFft', () => {
     ['The list of axes is empty; a transform needs at least one.', { shape: [3], axes: [] }],
     ['The axis 2 does not exist', { shape: [3, 4], axes: [2] }],
     ['The axis 0.5 does not exist', { shape: [3, 4], axes: [0.5] }],
-    ['The axes 1, 1 contain a duplicate.', { shape: [3, 4], axes: [1, -1] }],
+    ['The axes 1, -1 contain a duplicate.', { shape: [3, 4], axes: [1, -1] }],
     [
       "The order 'transposed' needs an array of two or three axes; the shape has 1.",
       { shape: [4], order: 'transposed' },

@@ -355,6 +355,6 @@ function requireAxes(axes: unknown, rank: number): readonly number[] {
       )
     return ((axis as number) + rank) % rank
   })
-  if (new Set(found).size < found.length) throw invalid(`The axes ${found.join(', ')} contain a duplicate.`)
+  if (new Set(found).size < found.length) throw invalid(`The axes ${axes.join(', ')} contain a duplicate.`)
   return found
 }

@@ -203,7 +203,12 @@ function asText(results: readonly BenchResult[], checked: boolean): string {
 }
 
 function wholeNumbers(text: string): number[] {
-  return text.split(',').map(wholeNumber(1, mostDevices))
+  const counts = text.split(',').map((one) => (/^\d+$/.test(one) ? Number(one) : 0))
+  if (counts.some((count) => count < 1 || count > mostDevices))
+    throw new InvalidArgumentError(
+      `It must be one or more whole numbers from 1 to ${mostDevices}, such as 1,2,4.`,
+    )
+  return counts
 }
 
 function someOf<T extends string>(names: readonly T[]) {

@@ -118,7 +118,9 @@ export function verdictOn(
       ? `Ready: ${hardware.join(', ')}.`
       : working.length > 0
         ? 'Ready: a software GPU, which opens as any number of virtual devices.'
-        : 'Not ready: no backend works.'
+        : diagnoses.length > 1
+          ? 'Not ready: no backend works.'
+          : 'Not ready.'
   const missing = diagnoses
     .filter(({ works }) => !works)
     .map(({ name, ...why }) => `No ${displayNames[name] ?? name}: ${shortReason(why)}.`)

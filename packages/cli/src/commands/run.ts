@@ -20,6 +20,7 @@ import {
   wholeNumber,
   withGroup,
 } from '../group-options.ts'
+import { refuseIdleOptions } from '../idle-options.ts'
 import { formatJson } from '../json.ts'
 import {
   addKernelOptions,
@@ -98,12 +99,22 @@ export const command: CommandModule = {
       )
       .option('--times <n>', 'number of times that the kernel runs', wholeNumber(1), 1)
       .option('--cast', 'convert 64-bit numbers of input files to 32 bits, with a range check')
+    refuseIdleOptions(command, [
+      {
+        option: 'cast',
+        when: ({ buffer }) =>
+          Object.values(buffer as RunCommandOptions['buffer']).every((source) => !('file' in source)),
+        because: '--cast converts input files, but there are none.',
+      },
+    ])
     addJsonOption(addGroupOptions(addKernelOptions(command), { count: false }))
     command.action(async (path: string, options: RunCommandOptions) => {
       const { terminal } = context
       for (const name of Object.keys(options.output))
         if (options.buffer[name] === undefined)
-          throw new UsageError(`--output ${name} names a buffer that has no --buffer.`)
+          throw new UsageError(
+            `--output ${printable(name)} writes a buffer that is not given: add --buffer ${printable(name)}=….`,
+          )
       const files = new RunFiles(options, context.terminal.progress)
       try {
         const { source: wgsl } = await kernelModule(path, options)

@@ -12,14 +12,25 @@ const ranges = {
   u8: [0, 255],
 } as const
 
+/** The greatest finite number, and the least number that is rounded to an infinity. */
+const floats = {
+  f32: { most: (2 - 2 ** -23) * 2 ** 127, firstInfinite: (2 - 2 ** -24) * 2 ** 127 },
+  f16: { most: 65_504, firstInfinite: 65_520 },
+} as const
+
 /**
- * Throws `validation` unless `value` is a number that the type can hold. Float types accept any number and
- * round it.
+ * Throws `validation` unless `value` is a number that the type can hold. Float types round numbers, but not to
+ * an infinity.
  */
 export function requireScalar(value: number, type: ElementType, what: string): void {
   if (typeof value !== 'number')
     throw invalid(`${what} is ${describedValue(value)}; it must be a number of type ${type}.`)
-  if (type === 'f32' || type === 'f16') return
+  if (type === 'f32' || type === 'f16') {
+    const { most, firstInfinite } = floats[type]
+    if (Number.isFinite(value) && Math.abs(value) >= firstInfinite)
+      throw invalid(`${what} is ${value}; ${type} holds finite numbers from ${-most} to ${most}.`)
+    return
+  }
   const [low, high] = ranges[type]
   if (!Number.isInteger(value) || value < low || value > high)
     throw invalid(`${what} is ${value}; ${type} holds whole numbers from ${low} to ${high}.`)

@@ -79,6 +79,7 @@ describe('a uniform value', () => {
       [{ color: [1, 2] }, 'Parameter "color" of program'],
       [{ color: 3 }, '3; vec3f needs 3 numbers.'],
       [{ end: [1, 2, 0.5] }, 'is 0.5; i32 holds whole numbers'],
+      [{ color: [0, 3.4028235677973366e38, 0] }, 'is 3.4028235677973366e+38; f32 holds finite numbers'],
     ] as const)
       await expect(async () => group.queue.run(program, 1, { parameters })).rejects.toThrow(message)
     program.destroy()
