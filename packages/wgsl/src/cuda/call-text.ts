@@ -5,6 +5,7 @@ import { stopWordName } from './kernel.ts'
 import { passedVariables } from './module-memory.ts'
 import { placeText } from './place-text.ts'
 import { settledBefore } from './settled-place.ts'
+import { isByReference, typeText } from './type-text.ts'
 
 /** A call of a user function: its own arguments, then the module variables that it and its callees use. */
 export function callText(writer: FunctionWriter, e: Call): CxxExpression {
@@ -15,7 +16,9 @@ export function callText(writer: FunctionWriter, e: Call): CxxExpression {
       text: () =>
         a.kind === 'address-of'
           ? placeText(writer, settledBefore(writer, a.place, e.args.slice(i + 1))).value
-          : writer.value(a),
+          : a.kind === 'load' && isByReference(a.type)
+            ? call(typeText(a.type, context.names), [writer.value(a)])
+            : writer.value(a),
     })),
   )
   const needs = context.needs.get(e.function)!

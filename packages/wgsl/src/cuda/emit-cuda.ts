@@ -2,7 +2,7 @@ import { analyse } from '../analysis/analyses.ts'
 import { findZeroInit } from '../analysis/zero-init.ts'
 import { boundVariables } from '../bound-variables.ts'
 import { subgroupSize } from '../collectives.ts'
-import type { IrModule, ModuleVariable, Type } from '../ir.ts'
+import type { IrModule, ModuleVariable } from '../ir.ts'
 import { alignOf, roundUp, sizeOf } from '../layout.ts'
 import { SourceText } from '../source-text.ts'
 import {
@@ -129,8 +129,7 @@ export function emitCudaWithLooks(
   }
   const lines: Line[] = []
   const plain = (text: string) => lines.push({ text, line: undefined })
-  const inner = new Set(module.structs.flatMap(({ members }) => members.map((m) => innermost(m.type))))
-  for (const s of module.structs) for (const text of structText(s, names, inner.has(s))) plain(text)
+  for (const s of module.structs) for (const text of structText(s, names)) plain(text)
   for (const constant of module.constants) {
     const { text } = new FunctionWriter(context).value(constant.value)
     plain(`__device__ constexpr ${typeText(constant.type, names)} ${names.of(constant)} = ${text};`)
@@ -357,11 +356,6 @@ function workgroupLayout(variables: readonly ModuleVariable[], alignment: (v: Mo
     byteLength += sizeOf(v.type)
   }
   return { offsets, byteLength: roundUp(byteLength, 16) }
-}
-
-/** The type of the elements of a possibly nested array; the type itself if it is no array. */
-function innermost(type: Type): Type {
-  return type.kind === 'array' ? innermost(type.element) : type
 }
 
 /** The number of statements with every call expanded. */

@@ -86,22 +86,16 @@ function declarationText(writer: FunctionWriter, s: Extract<Statement, { kind: '
   return `${s.kind === 'let' ? 'const ' : ''}${writer.type(s.variable.type)} ${name} = ${text}`
 }
 
-/**
- * Stores a value in a place, under its guards. Values with padding are stored part by part: in buffers, because
- * the padding keeps its bytes; in a part of a local variable, because nvcc 13.0 treats `d` as undefined after
- * `x.s = y.s` on `struct { s: S, d: u32 }` if the C++ type of S has constructors and padding at its end.
- */
+/** Stores a value in a place, under its guards. Stores to buffers leave padding as it is. */
 function writeStore(writer: FunctionWriter, target: Place, place: PlaceText, value: CxxExpression): void {
   const { names } = writer.context
   if (place.component !== undefined) {
     writer.simple(call(names.prelude('set_component'), [place.value, place.component, value]).text)
     return
   }
-  const space = moduleVariableOf(target)?.space
-  const inBuffer = space === 'storage' || viewOf(target) !== undefined
-  const inLocalPart = space !== 'workgroup' && target.kind !== 'variable'
+  const inBuffer = moduleVariableOf(target)?.space === 'storage' || viewOf(target) !== undefined
   const store =
-    (inBuffer || inLocalPart) && hasPadding(target.type)
+    inBuffer && hasPadding(target.type)
       ? call(names.prelude('store_padded'), [place.value, value]).text
       : `${operand(place.value)} = ${value.text}`
   if (place.guards.length === 0) writer.simple(store)

@@ -14,6 +14,7 @@ import { parsePtx, runPtx } from './testing/ptx.ts'
 it.skipIf(!hasProgram('nvcc')).each([
   ['leave what lies behind them as it is', 'structure-part-copies'],
   ['have all components', 'structure-components'],
+  ['have all parts in functions that take them', 'composite-parameters'],
   ['keep their values when an overlapping view is written', 'buffer-view-copy'],
 ])("copies %s, in nvcc's PTX (needs nvcc)", { timeout: 600_000 }, (_, name) => {
   const file = new URL(`../../testdata/accepted/${name}.wgsl`, import.meta.url)

@@ -1,5 +1,5 @@
-import type { ArrayType, ScalarKind, StructType, SubgroupMatrixType, Type } from '../ir.ts'
-import { alignOf, roundUp, sizeOf } from '../layout.ts'
+import type { ArrayType, ScalarKind, StructType, SubgroupMatrixType, Type, VectorType } from '../ir.ts'
+import { alignOf, roundUp, scalarByteLength, sizeOf } from '../layout.ts'
 import { containsAtomic, isHostShareable, partProperty, typeProperty } from '../type-property.ts'
 import type { Names } from './names.ts'
 
@@ -38,6 +38,17 @@ export function typeText(type: Type, names: Names): string {
 }
 
 /**
+ * The C++ type of a parameter. Composites are passed by references, to copies if they are in memory: nvcc 13.0
+ * may take parts of a class that is passed by value for undefined.
+ */
+export function parameterText(type: Type, names: Names): string {
+  return isByReference(type) ? `const ${typeText(type, names)}&` : typeText(type, names)
+}
+
+/** Whether functions take values of the type by reference. */
+export const isByReference = ({ kind }: Type): boolean => kind !== 'scalar' && kind !== 'pointer'
+
+/**
  * Compilers limit template nesting to about 200 levels. In a deeper nest of arrays, the size of an inner
  * array is evaluated before that of the array around it.
  */
@@ -57,11 +68,11 @@ function subgroupMatrixText({ role, component }: SubgroupMatrixType, names: Name
   return `${names.prelude('matrix_f16')}<${['left', 'right', 'result'].indexOf(role)}>`
 }
 
+const isVec3 = (type: Type): type is VectorType => type.kind === 'vector' && type.size === 3
+
 /** The C++ type of an element in memory: a vec3 occupies a slot of four components. */
 export function elementText(type: Type, names: Names): string {
-  return type.kind === 'vector' && type.size === 3
-    ? `${names.prelude('slot')}<${scalarText(type.scalar, names)}>`
-    : typeText(type, names)
+  return isVec3(type) ? `${names.prelude('slot')}<${scalarText(type.scalar, names)}>` : typeText(type, names)
 }
 
 /** The zero value. */
@@ -77,27 +88,45 @@ export function runtimeTail(type: Type): StructType['members'][number] | undefin
   return last !== undefined && last.type.kind === 'array' && last.type.length === undefined ? last : undefined
 }
 
-/** Whether memory of the type contains padding, or may, since C++ lays out what WGSL does not. */
+/** Whether memory of the type contains padding, which a store must not change. */
 export const hasPadding = partProperty((type) => {
   if (type.kind === 'matrix') return type.rows === 3
   if (type.kind === 'array') return sizeOf(type.element) < type.stride
   if (type.kind !== 'struct') return false
-  if (!isHostShareable(type)) return true
   const ends = type.members.map((m) => m.offset + sizeOf(m.type))
   return type.members.some((m, i) => m.offset !== (ends[i - 1] ?? 0)) || ends.at(-1) !== type.size
 })
 
 /**
- * The alignment of the C++ type, which differs from WGSL's only for a vec3 outside arrays, since that needs
- * no 16-byte alignment.
+ * The alignment of the C++ type, which differs from WGSL's for a vec3 outside arrays, since that needs no
+ * 16-byte alignment, and for bools of one byte.
  */
-function cxxAlign(type: Type): number {
-  if (type.kind === 'vector' && type.size === 3) return alignOf({ ...type, size: 2 }) / 2
-  return alignOf(type)
-}
+const cxxAlign = typeProperty((type): number => {
+  if (isHostShareable(type))
+    return type.kind === 'vector' && type.size === 3 ? scalarByteLength[type.scalar] : alignOf(type)
+  if (type.kind === 'struct') return Math.max(...type.members.map((m) => cxxAlign(m.type)))
+  if (type.kind === 'array') return isVec3(type.element) ? 4 : cxxAlign(type.element)
+  if (type.kind === 'vector') return type.size === 3 ? 1 : type.size
+  return type.kind === 'scalar' ? 1 : alignOf(type)
+})
 
-/** The definition of a structure, with WGSL's offsets; `isInner` if another structure contains it. */
-export function structText(type: StructType, names: Names, isInner: boolean): string[] {
+/** The size of the C++ type; that of a subgroup matrix, of 16 or 32 bytes, up to multiples of 16. */
+const cxxSize = typeProperty((type): number => {
+  if (isHostShareable(type)) return sizeOf(type)
+  if (type.kind === 'struct') {
+    const end = type.members.reduce((at, m) => roundUp(at, cxxAlign(m.type)) + cxxSize(m.type), 0)
+    return roundUp(end, cxxAlign(type))
+  }
+  if (type.kind === 'array') return (isVec3(type.element) ? 4 : cxxSize(type.element)) * (type.length ?? 0)
+  if (type.kind === 'vector') return type.size
+  return type.kind === 'scalar' ? 1 : 16
+})
+
+/**
+ * The definition of a structure, with WGSL's offsets. Padding at the end is a member: nvcc 13.0 may take what
+ * lies behind a part of a variable for undefined once it copied the part, if the padding is the compiler's.
+ */
+export function structText(type: StructType, names: Names): string[] {
   const name = names.struct(type)
   const shareable = isHostShareable(type)
   const members = type.members.filter((m) => m !== runtimeTail(type))
@@ -114,8 +143,9 @@ export function structText(type: StructType, names: Names, isInner: boolean): st
     if (shareable) {
       const natural = roundUp(end, cxxAlign(m.type))
       if (m.offset > natural) pad(m.offset - end)
-      end = m.offset + sizeOf(m.type)
-    }
+      end = m.offset
+    } else end = roundUp(end, cxxAlign(m.type))
+    end += cxxSize(m.type)
     const align = shareable && cxxAlign(m.type) !== alignOf(m.type) && type.align % alignOf(m.type) === 0
     lines.push(
       `  ${align && m.offset % alignOf(m.type) === 0 ? `alignas(${alignOf(m.type)}) ` : ''}${typeText(m.type, names)} ${names.member(m.name)};`,
@@ -123,16 +153,16 @@ export function structText(type: StructType, names: Names, isInner: boolean): st
     initial.push(`${names.member(m.name)}(a${i})`)
   }
   const isValue = runtimeTail(type) === undefined && !containsAtomic(type)
-  if (shareable && type.size > roundUp(end, type.align) && runtimeTail(type) === undefined)
-    pad(type.size - end)
+  const size = shareable ? type.size : cxxSize(type)
+  if (size > end && runtimeTail(type) === undefined) pad(size - end)
   if (isValue && members.length > 0) {
-    const parameters = members.map((m, i) => `${typeText(m.type, names)} a${i}`).join(', ')
+    const parameters = members.map((m, i) => `${parameterText(m.type, names)} a${i}`).join(', ')
     lines.push(`  ${name}() = default;`)
     lines.push(
       `  ${members.length === 1 ? 'explicit ' : ''}${names.prelude('WGSL_CTOR')} ${name}(${parameters}) : ${initial.join(', ')} {}`,
     )
   }
-  if ((shareable || isInner) && hasPadding(type) && isValue) {
+  if (shareable && hasPadding(type) && isValue) {
     const stores = members.map(
       (m) => `${names.prelude('store_padded')}(to.${names.member(m.name)}, ${names.member(m.name)});`,
     )

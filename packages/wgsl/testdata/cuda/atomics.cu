@@ -61,8 +61,9 @@ template <class Result, class T> WGSL_FN Result atomicCompareExchangeWeak(T& pla
 struct atomic_compare_exchange_result_u32_t {
   unsigned old_value_;
   bool exchanged_;
+  unsigned char pad0[3];
   atomic_compare_exchange_result_u32_t() = default;
-  WGSL_CTOR atomic_compare_exchange_result_u32_t(unsigned a0, bool a1) : old_value_(a0), exchanged_(a1) {}
+  WGSL_CTOR atomic_compare_exchange_result_u32_t(unsigned a0, bool a1) : old_value_(a0), exchanged_(a1), pad0{} {}
 };
 alignas(16) __shared__ int most_;
 extern "C" __global__ void __launch_bounds__(64) main_(

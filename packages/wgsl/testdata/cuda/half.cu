@@ -159,7 +159,7 @@ struct alignas(8) Pair_t {
   alignas(8) vec3h v_;
   f16 s_;
   Pair_t() = default;
-  WGSL_CTOR Pair_t(vec3h a0, f16 a1) : v_(a0), s_(a1) {}
+  WGSL_CTOR Pair_t(const vec3h& a0, f16 a1) : v_(a0), s_(a1) {}
 };
 static_assert(sizeof(Pair_t) == 8, "layout");
 extern "C" __global__ void __launch_bounds__(4) main_(

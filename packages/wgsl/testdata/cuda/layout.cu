@@ -124,8 +124,9 @@ struct alignas(16) Inner_t {
   alignas(16) vec3f direction_;
   float weight_;
   alignas(16) vec3f axis_;
+  unsigned char pad0[4];
   Inner_t() = default;
-  WGSL_CTOR Inner_t(vec3f a0, float a1, vec3f a2) : direction_(a0), weight_(a1), axis_(a2) {}
+  WGSL_CTOR Inner_t(const vec3f& a0, float a1, const vec3f& a2) : direction_(a0), weight_(a1), axis_(a2), pad0{} {}
   __device__ __forceinline__ void store_to(Inner_t& to) const { store_padded(to.direction_, direction_); store_padded(to.weight_, weight_); store_padded(to.axis_, axis_); }
 };
 static_assert(sizeof(Inner_t) == 32, "layout");
@@ -136,8 +137,9 @@ struct alignas(16) Outer_t {
   vec2f tail_;
   unsigned char pad0[24];
   unsigned flags_;
+  unsigned char pad1[12];
   Outer_t() = default;
-  WGSL_CTOR Outer_t(Inner_t a0, mat<float, 3, 3> a1, array<vec3f, 2> a2, vec2f a3, unsigned a4) : inner_(a0), frame_(a1), points_(a2), tail_(a3), pad0{}, flags_(a4) {}
+  WGSL_CTOR Outer_t(const Inner_t& a0, const mat<float, 3, 3>& a1, const array<vec3f, 2>& a2, const vec2f& a3, unsigned a4) : inner_(a0), frame_(a1), points_(a2), tail_(a3), pad0{}, flags_(a4), pad1{} {}
   __device__ __forceinline__ void store_to(Outer_t& to) const { store_padded(to.inner_, inner_); store_padded(to.frame_, frame_); store_padded(to.points_, points_); store_padded(to.tail_, tail_); store_padded(to.flags_, flags_); }
 };
 static_assert(sizeof(Outer_t) == 160, "layout");

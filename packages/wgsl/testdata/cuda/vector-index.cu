@@ -87,7 +87,7 @@ template <class A, class B> WGSL_FN auto operator*(vec<A, 4> a, vec<B, 4> b) { r
 template <class T> WGSL_FN auto operator*(vec<T, 4> a, T b) { return make_vec(mul(a.x, b), mul(a.y, b), mul(a.z, b), mul(a.w, b)); }
 template <class T> WGSL_FN auto operator*(T a, vec<T, 4> b) { return make_vec(mul(a, b.x), mul(a, b.y), mul(a, b.z), mul(a, b.w)); }
 // A component of a vector value chosen at run time: selects, so that the vector stays in registers.
-// By reference: nvcc 13.0 may take the third component of a copy of a part of a structure for undefined.
+// By reference: nvcc 13.0 may take parts of a class that is passed by value for undefined.
 template <class T> WGSL_FN T component(const vec<T, 2>& v, unsigned i) { return i == 0u ? v.x : v.y; }
 template <class T> WGSL_FN T component(const vec<T, 3>& v, unsigned i) { return i == 0u ? v.x : i == 1u ? v.y : v.z; }
 template <class T> WGSL_FN T component(const vec<T, 4>& v, unsigned i) { return i < 2u ? (i == 0u ? v.x : v.y) : (i == 2u ? v.z : v.w); }
