@@ -12,7 +12,7 @@ fn main(@builtin(workgroup_id) workgroup: vec3<u32>, @builtin(local_invocation_i
   }
   var scales: array<f32, 8>;
   for (var i = 0u; i < 8u; i++) {
-    scales[i] = scale_of(extremes[column8 * 8u + i]);
+    scales[i] = scale_of(extremes[column8 * 8u + i].x);
   }
   let first_scale = vec4<f32>(scales[0], scales[1], scales[2], scales[3]);
   let second_scale = vec4<f32>(scales[4], scales[5], scales[6], scales[7]);

@@ -10,23 +10,23 @@ fn widened(range: vec2<u32>, x: vec4<f32>) -> vec2<u32> {
   return max(range, vec2<u32>(high, low));
 }
 
-fn exponent_of(range: vec2<u32>) -> i32 {
-  return i32(range.x >> 23u) - 127;
+fn exponent_of(largest: u32) -> i32 {
+  return i32(largest >> 23u) - 127;
 }
 
 // Infinite, NaN, or so small that scaling could lose bits: products with it are formed in f32.
-fn is_special(range: vec2<u32>) -> bool {
-  return range.x >= 0x7f800000u || (range.x != 0u && exponent_of(range) < -76);
+fn is_special(largest: u32) -> bool {
+  return largest >= 0x7f800000u || (largest != 0u && exponent_of(largest) < -76);
 }
 
 // Some element other than 0 is below 2^-27 of the largest.
-fn is_wide(range: vec2<u32>) -> bool {
-  return ~range.y < max(range.x, 27u << 23u) - (27u << 23u);
+fn is_wide(largest: u32, least: u32) -> bool {
+  return ~least < max(largest, 27u << 23u) - (27u << 23u);
 }
 
 // The factor of a row or column; 0 where the parts are not used.
-fn scale_of(range: vec2<u32>) -> f32 {
-  return select(bitcast<f32>(u32(141 - exponent_of(range)) << 23u), 0.0, range.x == 0u || is_special(range));
+fn scale_of(largest: u32) -> f32 {
+  return select(bitcast<f32>(u32(141 - exponent_of(largest)) << 23u), 0.0, largest == 0u || is_special(largest));
 }
 
 struct Split {

@@ -188,7 +188,7 @@ fn main(
   let c1 = column_extremes[column4 * 4u + 1u];
   let c2 = column_extremes[column4 * 4u + 2u];
   let c3 = column_extremes[column4 * 4u + 3u];
-  let column_exponents = vec4<i32>(exponent_of(c0), exponent_of(c1), exponent_of(c2), exponent_of(c3));
+  let column_exponents = vec4<i32>(exponent_of(c0.x), exponent_of(c1.x), exponent_of(c2.x), exponent_of(c3.x));
   let valid = min(params.n - column4 * 4u, 4u);
   var flagged = 0u;
   for (var e = 0u; e < 16u; e++) {
@@ -196,14 +196,14 @@ fn main(
     if (row < params.m) {
       let r = row_extremes[row];
       // Two factors, each of which is a normal number.
-      let exponents = column_exponents + vec4<i32>(exponent_of(r) - 28);
+      let exponents = column_exponents + vec4<i32>(exponent_of(r.x) - 28);
       let half = exponents >> vec4<u32>(1u);
       let sum = own[e] + window_sums[own_slot + e * 136u] * (1.0 / 2048.0);
       let value = sum * power(half) * power(exponents - half);
-      flagged += u32(needs_f32(value.x, r, c0, params.depth));
-      flagged += u32(valid > 1u && needs_f32(value.y, r, c1, params.depth));
-      flagged += u32(valid > 2u && needs_f32(value.z, r, c2, params.depth));
-      flagged += u32(valid > 3u && needs_f32(value.w, r, c3, params.depth));
+      flagged += u32(needs_f32(value.x, r.x, r.y, c0.x, c0.y, params.depth));
+      flagged += u32(valid > 1u && needs_f32(value.y, r.x, r.y, c1.x, c1.y, params.depth));
+      flagged += u32(valid > 2u && needs_f32(value.z, r.x, r.y, c2.x, c2.y, params.depth));
+      flagged += u32(valid > 3u && needs_f32(value.w, r.x, r.y, c3.x, c3.y, params.depth));
       store_4(row, column4, value);
     }
   }

@@ -76,7 +76,9 @@ fn main(
     let row = place.x * TILE_M + i;
     if (row < params.m) {
       let at = params.c_base + row * params.c_stride + column;
-      if (needs_f32(c[at], row_extremes[row], column_extremes[column], params.depth)) {
+      let r = row_extremes[row];
+      let extremes = column_extremes[column];
+      if (needs_f32(c[at], r.x, r.y, extremes.x, extremes.y, params.depth)) {
         c[at] = product(row, column);
       }
     }

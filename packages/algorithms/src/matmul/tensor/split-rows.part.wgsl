@@ -38,7 +38,7 @@ fn main(
   if (thread == 0u) {
     extremes[row] = range;
   }
-  let scale = scale_of(range);
+  let scale = scale_of(range.x);
   let to = params.parts_base + row * params.parts_stride;
   for (var column8 = thread; column8 * 8u < params.part_columns; column8 += THREADS) {
     var first = vec4<f32>();
