@@ -21,7 +21,7 @@ describe('the figures in the documents', () => {
     '2026-11-22-4xh200-tensor-table',
     '2026-11-22-2xh200-ranks',
     '2026-11-24-h200-primitives',
-    '2026-11-28-4xh100-primitives',
+    '2026-11-28-4xh200-primitives',
     '2026-11-28-4xh100-ranks',
     '2026-11-24-h200-webgpu-api',
   ])('are those of %s', (name) => {
