@@ -49,7 +49,8 @@ describe('an addon that does not load', () => {
     const moduleUrl = pathToFileURL(join(folder, 'dist/index.js')).href
     expect(addonFailure({ ...holder, moduleUrl }, notFound, 'linux-x64')).toEqual({
       reason: '@tandem-gpu/core was built without its addon: this machine does not have CMake.',
-      remedy: 'Install a C++ compiler, CMake and make, and run `npm run build` in the clone.',
+      remedy:
+        'Install a C++ compiler, CMake and make, and run `npm run build` in the clone. If you installed its tarballs, run `npm run pack` too, and install them again.',
       kind: 'skipped',
     })
   })

@@ -76,7 +76,8 @@ export function addonFailure(
   if (skipped !== undefined)
     return {
       reason: `${name} was built without its addon: ${skipped}.`,
-      remedy: 'Install a C++ compiler, CMake and make, and run `npm run build` in the clone.',
+      remedy:
+        'Install a C++ compiler, CMake and make, and run `npm run build` in the clone. If you installed its tarballs, run `npm run pack` too, and install them again.',
       kind: 'skipped',
     }
   return {

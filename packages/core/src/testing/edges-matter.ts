@@ -14,8 +14,8 @@ export interface EdgesMatterOptions {
 
 /**
  * Tests that a program has every edge that it needs and no other. `run` resets all data, runs the program
- * several times and says whether the result is right. With every edge it must be right in many random orders;
- * without any one edge it must be wrong in some order. Rejects with an Error that names the edges that do not
+ * several times and says whether the result is right. With all edges it must be right in many random orders; if
+ * any one edge is removed, it must be wrong in some order. Rejects with an Error that names the edges that do not
  * matter, or the seed of the order that gives a wrong result.
  *
  * Edges lead from one repetition to the next too, and a program that repeats the same work hides them: change

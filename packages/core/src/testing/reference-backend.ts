@@ -35,9 +35,10 @@ export interface ReferenceBackendOptions {
 }
 
 /**
- * A backend on the CPU that runs each plan command by command, in a seeded random order that its edges allow,
- * and checks every access of a kernel against the declared views (`validation` naming kernel, binding and
- * index). Memory that is not zeroed is poisoned. An edge that recording missed shows as a wrong result.
+ * A backend on the CPU that runs each plan command by command, in a seeded random order that its edges allow.
+ * In a group with `debug: true`, an access of a kernel outside the declared view rejects the run with
+ * `validation`, which names kernel, binding and index; without, an access beyond the end of a view is clamped
+ * to its binding. Memory that is not zeroed is poisoned. An edge that recording missed shows as a wrong result.
  */
 export interface ReferenceBackend extends Backend<Runtime> {
   /** Applied to each plan when it runs: `(plan) => withoutEdge(plan, from, to)`, say. */

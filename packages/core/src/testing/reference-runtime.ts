@@ -234,7 +234,7 @@ function outside({ label }: KernelSource) {
   return (variable: string, index: number, length: number): never => {
     throw new GpuError(
       'validation',
-      `Kernel "${label}" reaches ${variable}[${index}], which has ${length} elements.`,
+      `Kernel "${label}" reaches ${variable}[${index}], but ${variable} has ${length} elements.`,
     )
   }
 }
