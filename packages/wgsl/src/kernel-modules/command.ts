@@ -58,7 +58,7 @@ export async function main(
   const missing = roots.find((root) => !existsSync(root))
   const problem =
     missing !== undefined
-      ? `${missing} is not there.`
+      ? `${missing} cannot be read: no such file or folder.`
       : values.check && values.watch
         ? '--check and --watch cannot be combined.'
         : undefined

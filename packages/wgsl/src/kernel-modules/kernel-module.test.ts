@@ -129,7 +129,10 @@ it('reports sources that do not compile, and wrong arguments', async () => {
   expect(code).toBe(1)
   expect(error).toContain('bad.wgsl:1:')
   expect(error).toContain('no compute entry point')
-  expect(await run('nowhere')).toMatchObject({ code: 2, error: 'tandem-wgsl: nowhere is not there.\n' })
+  expect(await run('nowhere')).toMatchObject({
+    code: 2,
+    error: 'tandem-wgsl: nowhere cannot be read: no such file or folder.\n',
+  })
   expect(await run('--chekc')).toMatchObject({ code: 2, error: expect.stringContaining("'--chekc'") })
   expect((await run('--help')).out).toContain('examples:')
 })
