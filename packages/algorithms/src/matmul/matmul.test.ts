@@ -268,7 +268,7 @@ describeOnBackends('matmul', (backend) => {
     expect(all.prediction.seconds).toHaveLength(4)
     expect(all.notes.join()).toMatch(/1 device should be faster than 4/)
     expect(all.reasons.join(' ')).toMatch(
-      /^4 of 4 devices compute, all of the group\..* The matrices stay on the devices, which have enough memory\. Products are formed in f32, the default precision\. The kernel of .* The sum over k is not divided into parts\. .* gathers B in one panel, since B has at most 16777216 elements\.$/,
+      /^4 of 4 devices compute, all of the group\..* The matrices stay on the devices, which have enough memory\. Products are formed in f32, the default precision\. The kernel of .* The sum over k is not divided into parts\. .* gathers all of B in one panel, because B has no more than 16,777,216 elements\.$/,
     )
     const auto = await matmul(group, { m: 16, n: 16, k: 16, devices: 'auto', warmup: 0 })
     expect(auto).toMatchObject({ devices: 1, verified: true, slices: [16] })

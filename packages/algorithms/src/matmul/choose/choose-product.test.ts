@@ -31,10 +31,10 @@ it('gives a reason for each decision, and says whether it was requested', async 
     'Products are formed in f32, the default precision.',
     'The kernel of 128 × 128 (transposed) is expected to be the fastest of 4 for 750 × 3000 of C; that of 64 × 64 (tiled) should take 10 % longer.',
     'The sum over k is divided into 2 parts on every GPU, so that the bits are the same; on 132 multiprocessors, that should take 4.7 % less time than whole sums.',
-    'Each device gathers B in one panel, since B has at most 16777216 elements.',
+    'Each device gathers all of B in one panel, because B has no more than 16,777,216 elements.',
   ])
   expect((await chooseProduct(gpus(4), cube(8192), 'f32')).reasons).toContain(
-    'Each device gathers B in 4 panels of at most 2048 columns, since B has more than 16777216 elements.',
+    'Each device gathers B in 4 panels of at most 2048 columns, because B has more than 16,777,216 elements.',
   )
   const requested = { precision: 'ieee', devices: 1, mode: 'resident' } as const
   expect((await chooseProduct(gpus(1), cube(64), 'f32', requested)).reasons).toEqual([

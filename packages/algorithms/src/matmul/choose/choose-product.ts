@@ -179,11 +179,13 @@ function partsReason({ parts }: MatmulBlocking, shape: MatmulShape): string {
 
 function panelReason(k: number, columns: number): string {
   if (k * columns <= smallPanelLength)
-    return `Each device gathers B in one panel, since B has at most ${smallPanelLength} elements.`
+    return `Each device gathers all of B in one panel, because B has no more than ${grouped(smallPanelLength)} elements.`
   const width = panelColumns(k, columns)
   const panels = counted(Math.ceil(columns / width), 'panel')
-  return `Each device gathers B in ${panels} of at most ${width} columns, since B has more than ${smallPanelLength} elements.`
+  return `Each device gathers B in ${panels} of at most ${width} columns, because B has more than ${grouped(smallPanelLength)} elements.`
 }
+
+const grouped = (count: number) => count.toLocaleString('en')
 
 const percent = (share: number) => `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`
 
