@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Report } from '@tandem-gpu/algorithms'
 import { expect, it } from 'vitest'
-import { type AlgorithmRun, runAlgorithm } from './algorithm-run.ts'
+import { type AlgorithmRun, comparisonLine, runAlgorithm } from './algorithm-run.ts'
 import type { CommandContext } from './command.ts'
 import { recordedTerminal } from './terminal.ts'
 import { testBackend } from './testing/tandem.ts'
@@ -78,4 +78,12 @@ it('a failure writes nothing', async () => {
   const folder = await temporaryFolder()
   await runWriting(join(folder, 'out'), new Error('The device melts.'))
   expect(await readdir(folder)).toEqual([])
+})
+
+it.each([
+  ['cuda', 'serial 3 ms, overlapped 2 ms; serial / overlapped = 1.5'],
+  ['webgpu', 'serial 3 ms, overlapped 2 ms; serial / overlapped = 1.5 (WebGPU runs both in recorded order)'],
+])('says which schedule is divided by which, on %s', (backend, text) => {
+  const comparison = { serialSeconds: 0.003, overlappedSeconds: 0.002, speedUp: 1.5 }
+  expect(comparisonLine({ comparison, backend })).toEqual([['schedules', text]])
 })

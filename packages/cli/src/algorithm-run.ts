@@ -1,4 +1,4 @@
-import type { MeasureProgress, Report, ScheduleComparison } from '@tandem-gpu/algorithms'
+import type { MeasureProgress, Report } from '@tandem-gpu/algorithms'
 import { type DeviceGroup, type Program, type ProgramSpan, printPlan } from '@tandem-gpu/core'
 import type { AlgorithmCommandOptions } from './algorithm-options.ts'
 import type { CommandContext } from './command.ts'
@@ -73,7 +73,7 @@ export async function runAlgorithm<R extends Report, Files>(
     beginHandover(terminal)
     const wrong = report.checked && !report.verified
     if (!wrong) await files.commit()
-    const lines = [...run.describe(report), ...comparisonLine(report.comparison)]
+    const lines = [...run.describe(report), ...comparisonLine(report)]
     const text = options.json
       ? formatJson(report.algorithm, report)
       : formatReport(report, lines, terminal.colors)
@@ -138,9 +138,13 @@ function settingsOf(
 }
 
 /** A line that compares the two schedules, if both were timed. */
-function comparisonLine(comparison: ScheduleComparison | undefined): readonly ReportLine[] {
+export function comparisonLine({
+  comparison,
+  backend,
+}: Pick<Report, 'comparison' | 'backend'>): readonly ReportLine[] {
   if (comparison === undefined) return []
   const { serialSeconds, overlappedSeconds, speedUp } = comparison
-  const text = `serial ${formatSeconds(serialSeconds)}, overlapped ${formatSeconds(overlappedSeconds)}: ${formatNumber(speedUp)} ×`
-  return [['schedules', text]]
+  const times = `serial ${formatSeconds(serialSeconds)}, overlapped ${formatSeconds(overlappedSeconds)}`
+  const order = backend === 'webgpu' ? ' (WebGPU runs both in recorded order)' : ''
+  return [['schedules', `${times}; serial / overlapped = ${formatNumber(speedUp)}${order}`]]
 }

@@ -12,6 +12,8 @@ export interface FieldPixels {
   readonly high: number
   /** Whether a value's sign matters: zero is then in the middle of the colours. */
   readonly signed: boolean
+  /** Whether the values are base-10 logarithms: the numbers of the colour bar are powers of ten of them. */
+  readonly logarithms?: boolean
 }
 
 /** Lines between the devices' parts, in pixels of the field from its left and upper edges. */
@@ -59,7 +61,7 @@ export function encodeFigure(found: FieldPixels, { xs, ys }: Borders = { xs: [],
       canvas.text(
         left + bar.width + bar.labelGap,
         margin + Math.round(at * (tall - 7 * glyphScale)),
-        formatNumber(value),
+        formatNumber(field.logarithms ? 10 ** value : value),
       )
     }
   }

@@ -11,13 +11,16 @@ export class FieldPicture {
   readonly #step: number
   readonly #width: number
   readonly #height: number
-  readonly #signed: boolean
+  readonly #kind: Pick<FieldPixels, 'signed' | 'logarithms'>
   /** The sum of each pixel's cells. */
   readonly #sums: Float64Array
 
-  /** `signed`: whether zero is in the middle of the colours of values that have both signs. */
-  constructor(rows: number, columns: number, signed = true) {
-    this.#signed = signed
+  constructor(
+    rows: number,
+    columns: number,
+    kind: Pick<FieldPixels, 'signed' | 'logarithms'> = { signed: true },
+  ) {
+    this.#kind = kind
     this.#rows = rows
     this.#columns = columns
     this.#step = Math.max(1, Math.ceil(Math.max(rows, columns) / sideLimit))
@@ -58,7 +61,7 @@ export class FieldPicture {
       low = Math.min(low, value)
       high = Math.max(high, value)
     }
-    return { width: this.#width, height: this.#height, values, low, high, signed: this.#signed }
+    return { width: this.#width, height: this.#height, values, low, high, ...this.#kind }
   }
 
   /** Blocks at the right and lower edges may be smaller. */

@@ -26,7 +26,8 @@ export function progressText({ total, done, startedAt }: Work, now: number): str
   const percent = `${Math.floor(share * 100)} %`
   // An estimate within the first second would be meaningless.
   if (share === 0 || share === 1 || seconds < 1) return `${percent}  ${elapsed}`
-  return `${percent}  ${elapsed}, about ${formatDuration((seconds / share) * (1 - share))} left`
+  const rest = (seconds / share) * (1 - share)
+  return `${percent}  ${elapsed}, ${rest < 0.5 ? 'less than 1 s' : `about ${formatDuration(rest)}`} left`
 }
 
 function bars(stream: NodeJS.WriteStream): Display {

@@ -10,6 +10,7 @@ describe('the progress that is shown', () => {
     ['no estimate before anything is done', { ...work, done: 0 }, 12_400, '0 %  12 s'],
     ['no estimate in the first second', { ...work, done: 100 }, 900, '0 %  1 s'],
     ['the rest at the pace so far', { ...work, done: 1000 }, 12_400, '5 %  12 s, about 4 min left'],
+    ['no rest of 0 s', { ...work, done: 19_999 }, 9000, '99 %  9 s, less than 1 s left'],
     ['no rest at the end', { ...work, done: 20_000 }, 248_000, '100 %  4 min'],
     ['the time alone where the end is not known', { label: 'Checking', done: 0, startedAt: 0 }, 7000, '7 s'],
     ['no share of nothing', { ...work, total: 0, done: 0 }, 2000, '100 %  2 s'],

@@ -14,7 +14,7 @@ it('draws the magnitudes of one axis as bars, with pieces in any order', () => {
   expect(heights(Buffer.from(picture.encode()).toString())).toEqual([408, 0, 204, 0])
 })
 
-it('draws a long axis by the greatest of neighbours', () => {
+it('draws a long axis by the largest of neighbours', () => {
   const picture = new SpectrumPicture([10_000], false)
   const numbers = new Float32Array(10_000)
   numbers[9_999] = -3
@@ -39,4 +39,20 @@ it('draws two axes by the logarithm of the magnitudes, and zeros white', () => {
   const brightness = [0, 1, 2].map((k) => pixel(k).reduce((sum, part) => sum + part))
   expect(brightness).toEqual([...brightness].sort((a, b) => a - b))
   expect(new Set(brightness).size).toBe(3)
+})
+
+it('labels the colours of two axes with the magnitudes, not with their logarithms', () => {
+  const labels = (magnitudes: readonly number[]) => {
+    const picture = new SpectrumPicture([1, 2], false)
+    picture.add(0, magnitudes)
+    const { width, height, data } = decode(picture.encode())
+    const beside = (y: number) => data.subarray(3 * (width * y + width - 190), 3 * width * (y + 1))
+    const ink = (top: number) =>
+      Array.from({ length: 28 }, (_, row) => beside(top + row))
+        .map((line) => line.filter((part) => part === 40).length / 3)
+        .reduce((sum, dots) => sum + dots)
+    return [ink(24), ink(height - 24 - 28)]
+  }
+  // '100' has 10 + 19 + 19 pixels of 4 × 4, and '1' has 10.
+  expect(labels([1, 100])).toEqual([48 * 16, 10 * 16])
 })

@@ -2,7 +2,7 @@ import { histogramPicture } from './histogram-picture.ts'
 import { FieldPicture } from './picture.ts'
 
 /**
- * The largest number of bars in a picture of one axis. For longer axes, a bar shows the greatest magnitude
+ * The largest number of bars in a picture of one axis. For longer axes, a bar shows the largest magnitude
  * among neighbours.
  */
 const mostBars = 1024
@@ -10,7 +10,7 @@ const mostBars = 1024
 /**
  * Draws the magnitudes of an array of one or two axes that is added in pieces, in the order of the array:
  * those of one axis as bars (SVG), in which values that are not finite are missing; those of two axes by
- * their logarithm (PNG), in which zeros and such values are white. With `complex`, each value is two numbers.
+ * their logarithm (PNG), in which zeros and such values are white, and with their own numbers at the colour bar. With `complex`, each value is two numbers.
  */
 export class SpectrumPicture {
   readonly #complex: boolean
@@ -22,7 +22,10 @@ export class SpectrumPicture {
   constructor(shape: readonly number[], complex: boolean) {
     this.#complex = complex
     this.#length = shape.reduce((product, side) => product * side, 1)
-    this.#field = shape.length === 2 ? new FieldPicture(shape[0]!, shape[1]!, false) : undefined
+    this.#field =
+      shape.length === 2
+        ? new FieldPicture(shape[0]!, shape[1]!, { signed: false, logarithms: true })
+        : undefined
     this.#together = Math.max(1, Math.ceil(this.#length / mostBars))
     this.#bars = new Float64Array(this.#field === undefined ? Math.ceil(this.#length / this.#together) : 0)
   }

@@ -91,7 +91,7 @@ it('doctor says on which backends the WebGPU API works, and why it does not on o
   expect((await tandem(`doctor --backend ${testBackend}`)).stdout).toMatch(
     works
       ? /^ {2}The WebGPU API \(@tandem-gpu\/webgpu-api\) works on each of its devices\.$/m
-      : /^ {2}The WebGPU API \(.*\) does not run on it: it needs CUDA in one process\.$/m,
+      : /^ {2}The WebGPU API \(.*\) does not run on this backend: it needs the CUDA backend, in a single process\.$/m,
   )
 })
 

@@ -45,7 +45,7 @@ it('draws ours, the peers and the limit together, a plot for each number of devi
   expect(page).toContain('limit: copies within devices and between them')
   expect(page).toContain('A &#38; B')
   expect(page).toContain(
-    'Tandem reaches 8 GB/s for 2048² on 2 devices: 40 % of the limit that copies set, 2 times A &#38; B.',
+    'Tandem reaches 8 GB/s for 2048² on 2 devices: 40 % of the limit that copies set (20 GB/s), 2 times A &#38; B.',
   )
 })
 
@@ -53,13 +53,15 @@ it('uses copies between devices as the limit of a transpose if they are slower',
   const link: BenchResult = { ...copy, work: 'peer-copy', devices: 2, rate: 1e9 }
   const page = await benchPage({ ...document, limits: [copy, link] })
   // 2 · 2² / (2 − 1) times the rate of the link.
-  expect(page).toContain('Tandem reaches 8 GB/s for 2048² on 2 devices: 100 % of the limit that copies set')
+  expect(page).toContain(
+    'Tandem reaches 8 GB/s for 2048² on 2 devices: 100 % of the limit that copies set (8 GB/s), 2 times',
+  )
 })
 
 it('draws no limit that is far beyond all figures, and says which share of it is reached', async () => {
   const far = { ...document, limits: [{ ...copy, rate: 1e13 }], ours: [result(1, 1024, 7e10)], peers: [] }
   const page = await benchPage(far)
-  expect(page).toContain('0.7 % of the limit that copies set')
+  expect(page).toContain('0.7 % of the limit that copies set (10,000 GB/s)')
   expect(page).not.toContain('stroke-dasharray="1 3"')
   expect(page).toContain('<summary>The measurement</summary>')
 })

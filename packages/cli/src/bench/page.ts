@@ -149,7 +149,8 @@ function summary(
   )
   const limit = limitOf(best.work, document, devices)
   const facts = [
-    limit && `${percentOf(best.rate / limit)} of the limit that copies set`,
+    limit &&
+      `${percentOf(best.rate / limit)} of the limit that copies set (${plainNumber(limit / unit.factor)} ${unit.name})`,
     peer && `${plainNumber(best.rate / peer.rate)} times ${peer.variant}`,
   ].filter(Boolean)
   const where = `${shapeText(best)} on ${counted(devices, 'device')}`

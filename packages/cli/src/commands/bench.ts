@@ -50,7 +50,11 @@ export const command: CommandModule = {
     const workNames = [...works.keys()]
     addSelectionOptions(command)
       .option('--devices <counts>', 'device counts, such as 1,2,4 (default: 1 and all)', wholeNumbers)
-      .option('--works <names>', `some of ${workNames.join(',')} (default: all)`, someOf(workNames))
+      .option(
+        '--works <names>',
+        `some of ${workNames.join(',')} (default: all); ladder: every kernel of reduce; streamed: matmul from host memory`,
+        someOf(workNames),
+      )
       .addOption(
         new Option('--schedules <names>', 'one or both of serial,overlapped')
           .argParser(someOf(['serial', 'overlapped'] as const))

@@ -84,7 +84,9 @@ export const command: CommandModule = {
         if (transport !== undefined) out(`  Transport between the processes: ${transportText(transport)}\n`)
         if (webgpuApi?.works) out('  The WebGPU API (@tandem-gpu/webgpu-api) works on each of its devices.\n')
         else if (name !== 'cuda' && webgpuApi?.code === 'unsupported')
-          out('  The WebGPU API (@tandem-gpu/webgpu-api) does not run on it: it needs CUDA in one process.\n')
+          out(
+            '  The WebGPU API (@tandem-gpu/webgpu-api) does not run on this backend: it needs the CUDA backend, in a single process.\n',
+          )
         else if (webgpuApi !== undefined)
           out(`  The WebGPU API (@tandem-gpu/webgpu-api) does not work on it: ${webgpuApi.reason}\n`)
         for (const note of notes) out(`  ${note}\n`)

@@ -76,7 +76,7 @@ export const command: CommandModule = {
       .option('--output <file>', 'write the result as .npy: complex64, or float32 with --real --inverse')
       .option(
         '--image <file>',
-        'draw the magnitudes of the result: for one axis as .svg, for two axes their base-10 logarithm as .png',
+        'draw the magnitudes of the result: for one axis as .svg, for two axes as .png, with colours by their base-10 logarithm',
       )
     addAlgorithmOptions(command)
     refuseIdleOptions(command, [

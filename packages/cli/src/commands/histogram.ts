@@ -112,7 +112,7 @@ function describeHistogram(report: HistogramReport): readonly ReportLine[] {
       'fullest bin',
       `${counts[fullest]} elements from ${formatNumber(edges[fullest]!)} to ${formatNumber(edges[fullest + 1]!)}`,
     ],
-    ['not counted', `${outside} outside the bins, ${notANumber} not a number`],
+    ['not counted', `${outside} outside the bins, ${notANumber} NaN`],
     ['slices', `${report.slices.join(' + ')} elements`],
   ]
 }
