@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { loadCommands } from '../packages/cli/src/commands/index.ts'
+import { withoutNotice } from './release/remove-clone-notice.ts'
 import { type Block, blocksOf, documentPaths, expectedLines, fileName } from './testing/documents.ts'
 
 // Every TypeScript snippet of every guide and README is compiled with the published types and runs, in one
@@ -202,7 +203,7 @@ describe('a document', () => {
     '%s begins with what to install, and says what the package does not do',
     async (document) => {
       const text = await readFile(join(root, document), 'utf8')
-      expect(text).toMatch(/^# @tandem-gpu\/[\w-]+\n\n```sh\nnpm install .*@tandem-gpu\//)
+      expect(withoutNotice(text)).toMatch(/^# @tandem-gpu\/[\w-]+\n\n```sh\nnpm install .*@tandem-gpu\//)
       expect(text).toMatch(/^## What it does not do$/m)
     },
   )

@@ -52,3 +52,10 @@ it('every example is a page with its code', () => {
   )
   for (const [name] of examples()) expect(existsSync(join(root, 'examples', name)), name).toBe(true)
 })
+
+it('of all headings, only one of the install guide has the word Windows, which a search ranks by headings', () => {
+  const found = [...pages.keys()].filter((source) =>
+    /^#+ .*\bwindows\b/im.test(readFileSync(join(root, source), 'utf8').replaceAll(/^```.*?^```$/gms, '')),
+  )
+  expect(found).toEqual(['docs/guides/install.md'])
+})

@@ -118,6 +118,16 @@ describeInChromium(serve, (pages) => {
     await page.close()
   })
 
+  it('the first result of a search for windows is the install guide, and says so', async () => {
+    const { page } = await pages.open({ viewport: { width: 1280, height: 900 } })
+    await page.goto(`${pages.origin}/guides/`)
+    await page.click('.DocSearch-Button')
+    await page.fill('.search-input', 'windows')
+    await page.waitForSelector('.results .titles')
+    expect(await page.locator('.results .titles').first().textContent()).toMatch(/Install.*Platforms/s)
+    await page.close()
+  })
+
   it.each([1100, 390])(
     'every page opens %i pixels wide, asks nobody else for anything, and does not scroll sideways',
     async (width) => {

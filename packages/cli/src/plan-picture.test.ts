@@ -22,6 +22,10 @@ it('--plan draws the recorded program: a box for each command, a line for each w
   ])
   expect(svg).toContain('>device 1</text>')
   expect(svg).not.toMatch(/NaN|undefined|Infinity/)
+  // Programs that do not know the system colours of CSS, such as librsvg, take the colours before them.
+  for (const colours of [/ color: black; color: CanvasText;/, /background: white; background: Canvas;/])
+    expect(svg).toMatch(colours)
+  expect(svg).toContain('.paper { fill: white; fill: Canvas;')
   expect(text).toContain('copy tile')
   const waits = [...text.matchAll(/after ([\d, ]+)/g)].length
   expect(svg.match(/<path /g)!.length).toBeGreaterThanOrEqual(Math.max(2, waits))
