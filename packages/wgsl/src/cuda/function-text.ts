@@ -11,7 +11,7 @@ import {
 import { axes, laneBits, localIndexText } from './invocation-index.ts'
 import { stopWordName, stopWordType } from './kernel.ts'
 import { constness, passedVariables, pointeeText } from './module-memory.ts'
-import { parameterText, typeText } from './type-text.ts'
+import { isByReference, parameterText, typeText } from './type-text.ts'
 
 /** Lines that declare names for workgroup variables in dynamic memory. */
 export function dynamicNames(
@@ -34,7 +34,7 @@ export function functionLines(context: ModuleContext, fn: IrFunction): Line[] {
   context.needs.set(fn, writer.needs)
   const parameters = fn.parameters.map(
     (p) =>
-      `${p.type.kind === 'scalar' ? 'const ' : ''}${parameterText(p.type, context.names)} ${context.names.of(p)}`,
+      `${isByReference(p.type) || p.type.kind === 'pointer' ? '' : 'const '}${parameterText(p.type, context.names)} ${context.names.of(p)}`,
   )
   for (const v of passedVariables(writer.needs)) {
     const name = context.names.of(v)

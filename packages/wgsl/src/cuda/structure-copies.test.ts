@@ -8,6 +8,7 @@ import { compileReference } from '../reference/index.ts'
 import { fillBuffer } from '../testing/kernel-buffers.ts'
 import { parseKernelTest } from '../testing/kernel-test.ts'
 import { emitCuda } from './emit-cuda.ts'
+import { preludeFragments } from './prelude/link.ts'
 import { hasProgram } from './testing/kernel-cases.ts'
 import { parsePtx, runPtx } from './testing/ptx.ts'
 
@@ -42,4 +43,28 @@ it.skipIf(!hasProgram('nvcc')).each([
   } finally {
     rmSync(folder, { recursive: true })
   }
+})
+
+it('no function of the prelude that returns a scalar takes a class as its first parameter by value', () => {
+  const functions = preludeFragments.flatMap(({ source }) =>
+    [...source.matchAll(/(?:WGSL_FN|__forceinline__) ([^(){};]+)\(([^(){}]*)\)[^(){};]*\{/g)].map(
+      ([text, head = '', parameters = '']) => {
+        const [, result = '', name = ''] = /^(.*?) ?(\S+)$/.exec(head.replace(/<[^<>]*>/g, ''))!
+        return { text, result, name, parameters }
+      },
+    ),
+  )
+  const isClass = /^(vec<\w+, \w+>|vec\d[fiuhb]|mat<\w+, \w+, \w+>|array<\w+, \w+>|f16|T|From) \w+/
+  const taking = functions.filter(({ parameters }) => isClass.test(parameters))
+  expect(taking.length).toBeGreaterThan(100)
+  const ofHalf = functions.filter(({ parameters }) => /^const (f16|vec<f16, 2>)& /.test(parameters))
+  const byReference = new Set(ofHalf.map(({ name }) => name))
+  const wrong = taking.filter(({ result, name, parameters }) => {
+    if (/^(vec|mat|array|f16|M|Result|auto)/.test(result)) return false
+    // What returns the type of its first parameter returns a scalar only if it takes one. The other templates
+    // for scalars have another form for those classes that they may take; `of` is called by `convert`.
+    if (/^T /.test(parameters)) return result !== 'T' && !byReference.has(name)
+    return !/^From /.test(parameters) || !(byReference.has(name) || name === 'of')
+  })
+  expect(wrong.map(({ text }) => text)).toEqual([])
 })

@@ -38,15 +38,16 @@ export function typeText(type: Type, names: Names): string {
 }
 
 /**
- * The C++ type of a parameter. Composites are passed by references, to copies if they are in memory: nvcc 13.0
- * may take parts of a class that is passed by value for undefined.
+ * The C++ type of a parameter. Classes are passed by references, to copies if they are in memory: see
+ * `Fragment`.
  */
 export function parameterText(type: Type, names: Names): string {
   return isByReference(type) ? `const ${typeText(type, names)}&` : typeText(type, names)
 }
 
-/** Whether functions take values of the type by reference. */
-export const isByReference = ({ kind }: Type): boolean => kind !== 'scalar' && kind !== 'pointer'
+/** Whether functions take values of the type, a class in C++, by reference. */
+export const isByReference = (type: Type): boolean =>
+  type.kind === 'scalar' ? type.scalar === 'f16' : type.kind !== 'pointer'
 
 /**
  * Compilers limit template nesting to about 200 levels. In a deeper nest of arrays, the size of an inner

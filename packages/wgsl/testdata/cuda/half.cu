@@ -57,21 +57,21 @@ WGSL_FN f16 operator+(f16 a, f16 b) { return f16_bits(ptx_f16_add(a.bits, b.bits
 WGSL_FN f16 operator-(f16 a, f16 b) { return f16_bits(ptx_f16_sub(a.bits, b.bits)); }
 WGSL_FN f16 operator*(f16 a, f16 b) { return f16_bits(ptx_f16_mul(a.bits, b.bits)); }
 WGSL_FN f16 operator-(f16 a) { return f16_bits((unsigned short)(a.bits ^ 0x8000)); }
-WGSL_FN bool operator==(f16 a, f16 b) { return (float)a == (float)b; }
-WGSL_FN bool operator!=(f16 a, f16 b) { return (float)a != (float)b; }
-WGSL_FN bool operator<(f16 a, f16 b) { return (float)a < (float)b; }
-WGSL_FN bool operator<=(f16 a, f16 b) { return (float)a <= (float)b; }
-WGSL_FN bool operator>(f16 a, f16 b) { return (float)a > (float)b; }
-WGSL_FN bool operator>=(f16 a, f16 b) { return (float)a >= (float)b; }
+WGSL_FN bool operator==(const f16& a, f16 b) { return (float)a == (float)b; }
+WGSL_FN bool operator!=(const f16& a, f16 b) { return (float)a != (float)b; }
+WGSL_FN bool operator<(const f16& a, f16 b) { return (float)a < (float)b; }
+WGSL_FN bool operator<=(const f16& a, f16 b) { return (float)a <= (float)b; }
+WGSL_FN bool operator>(const f16& a, f16 b) { return (float)a > (float)b; }
+WGSL_FN bool operator>=(const f16& a, f16 b) { return (float)a >= (float)b; }
 WGSL_FN f16 add(f16 a, f16 b) { return a + b; }
 WGSL_FN f16 sub(f16 a, f16 b) { return a - b; }
 WGSL_FN f16 mul(f16 a, f16 b) { return a * b; }
 WGSL_FN f16 neg(f16 a) { return -a; }
 WGSL_FN f16 div(f16 a, f16 b) { return f16((float)a / (float)b); }
 WGSL_FN f16 rem(f16 a, f16 b) { return f16(fmodf((float)a, (float)b)); }
-template <> __device__ __forceinline__ int convert<int, f16>(f16 a) { return convert<int>((float)a); }
-template <> __device__ __forceinline__ unsigned convert<unsigned, f16>(f16 a) { return convert<unsigned>((float)a); }
-template <> __device__ __forceinline__ bool convert<bool, f16>(f16 a) { return (a.bits & 0x7fff) != 0; }
+template <class To> WGSL_FN To convert(const f16& a) { return convert<To>((float)a); }
+template <> __device__ __forceinline__ bool convert<bool>(const f16& a) { return (a.bits & 0x7fff) != 0; }
+template <> __device__ __forceinline__ f16 convert<f16>(const f16& a) { return a; }
 WGSL_FN float sqrt(float a) { return ptx_sqrt(a); }
 WGSL_FN f16 sqrt(f16 a) { return f16(sqrt((float)a)); }
 WGSL_FN float fma(float a, float b, float c) { return fmaf(a, b, c); }
@@ -159,7 +159,7 @@ struct alignas(8) Pair_t {
   alignas(8) vec3h v_;
   f16 s_;
   Pair_t() = default;
-  WGSL_CTOR Pair_t(const vec3h& a0, f16 a1) : v_(a0), s_(a1) {}
+  WGSL_CTOR Pair_t(const vec3h& a0, const f16& a1) : v_(a0), s_(a1) {}
 };
 static_assert(sizeof(Pair_t) == 8, "layout");
 extern "C" __global__ void __launch_bounds__(4) main_(

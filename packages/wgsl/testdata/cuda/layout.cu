@@ -85,9 +85,9 @@ template <class T, unsigned N> struct array {
   WGSL_CTOR T& operator[](unsigned i) { return element<T>::of(data[i]); }
   WGSL_CTOR const T& operator[](unsigned i) const { return element<T>::of(data[i]); }
 };
-template <class T> WGSL_FN T dot(vec<T, 2> a, vec<T, 2> b) { return add(mul(a.x, b.x), mul(a.y, b.y)); }
-template <class T> WGSL_FN T dot(vec<T, 3> a, vec<T, 3> b) { return add(add(mul(a.x, b.x), mul(a.y, b.y)), mul(a.z, b.z)); }
-template <class T> WGSL_FN T dot(vec<T, 4> a, vec<T, 4> b) { return add(add(add(mul(a.x, b.x), mul(a.y, b.y)), mul(a.z, b.z)), mul(a.w, b.w)); }
+template <class T> WGSL_FN T dot(const vec<T, 2>& a, vec<T, 2> b) { return add(mul(a.x, b.x), mul(a.y, b.y)); }
+template <class T> WGSL_FN T dot(const vec<T, 3>& a, vec<T, 3> b) { return add(add(mul(a.x, b.x), mul(a.y, b.y)), mul(a.z, b.z)); }
+template <class T> WGSL_FN T dot(const vec<T, 4>& a, vec<T, 4> b) { return add(add(add(mul(a.x, b.x), mul(a.y, b.y)), mul(a.z, b.z)), mul(a.w, b.w)); }
 // C columns of R rows; columns of three rows have a stride of four.
 template <class T, int C, int R> struct mat {
   typename element<vec<T, R>>::type column[C];

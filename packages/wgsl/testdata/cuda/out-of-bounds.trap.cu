@@ -92,13 +92,13 @@ template <class T, unsigned N> struct array {
   WGSL_CTOR T& operator[](unsigned i) { return element<T>::of(data[i]); }
   WGSL_CTOR const T& operator[](unsigned i) const { return element<T>::of(data[i]); }
 };
-template <class T> WGSL_FN T dot(vec<T, 2> a, vec<T, 2> b) { return add(mul(a.x, b.x), mul(a.y, b.y)); }
-template <class T> WGSL_FN T dot(vec<T, 3> a, vec<T, 3> b) { return add(add(mul(a.x, b.x), mul(a.y, b.y)), mul(a.z, b.z)); }
-template <class T> WGSL_FN T dot(vec<T, 4> a, vec<T, 4> b) { return add(add(add(mul(a.x, b.x), mul(a.y, b.y)), mul(a.z, b.z)), mul(a.w, b.w)); }
+template <class T> WGSL_FN T dot(const vec<T, 2>& a, vec<T, 2> b) { return add(mul(a.x, b.x), mul(a.y, b.y)); }
+template <class T> WGSL_FN T dot(const vec<T, 3>& a, vec<T, 3> b) { return add(add(mul(a.x, b.x), mul(a.y, b.y)), mul(a.z, b.z)); }
+template <class T> WGSL_FN T dot(const vec<T, 4>& a, vec<T, 4> b) { return add(add(add(mul(a.x, b.x), mul(a.y, b.y)), mul(a.z, b.z)), mul(a.w, b.w)); }
 WGSL_FN float length(float a) { return fabsf(a); }
-template <int N> WGSL_FN float length(vec<float, N> a) { return ptx_sqrt(dot(a, a)); }
+template <int N> WGSL_FN float length(const vec<float, N>& a) { return ptx_sqrt(dot(a, a)); }
 WGSL_FN float distance(float a, float b) { return fabsf(a - b); }
-template <int N> WGSL_FN float distance(vec<float, N> a, vec<float, N> b) { return length(a - b); }
+template <int N> WGSL_FN float distance(const vec<float, N>& a, vec<float, N> b) { return length(a - b); }
 template <int N> WGSL_FN vec<float, N> normalize(vec<float, N> a) { return a * ptx_rsqrt(dot(a, a)); }
 // Elements of a runtime-sized array that starts at 'offset' in a binding.
 WGSL_FN unsigned array_length(unsigned long long bytes, unsigned offset, unsigned stride) {

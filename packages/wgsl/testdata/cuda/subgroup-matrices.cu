@@ -44,12 +44,12 @@ WGSL_FN f16 operator+(f16 a, f16 b) { return f16_bits(ptx_f16_add(a.bits, b.bits
 WGSL_FN f16 operator-(f16 a, f16 b) { return f16_bits(ptx_f16_sub(a.bits, b.bits)); }
 WGSL_FN f16 operator*(f16 a, f16 b) { return f16_bits(ptx_f16_mul(a.bits, b.bits)); }
 WGSL_FN f16 operator-(f16 a) { return f16_bits((unsigned short)(a.bits ^ 0x8000)); }
-WGSL_FN bool operator==(f16 a, f16 b) { return (float)a == (float)b; }
-WGSL_FN bool operator!=(f16 a, f16 b) { return (float)a != (float)b; }
-WGSL_FN bool operator<(f16 a, f16 b) { return (float)a < (float)b; }
-WGSL_FN bool operator<=(f16 a, f16 b) { return (float)a <= (float)b; }
-WGSL_FN bool operator>(f16 a, f16 b) { return (float)a > (float)b; }
-WGSL_FN bool operator>=(f16 a, f16 b) { return (float)a >= (float)b; }
+WGSL_FN bool operator==(const f16& a, f16 b) { return (float)a == (float)b; }
+WGSL_FN bool operator!=(const f16& a, f16 b) { return (float)a != (float)b; }
+WGSL_FN bool operator<(const f16& a, f16 b) { return (float)a < (float)b; }
+WGSL_FN bool operator<=(const f16& a, f16 b) { return (float)a <= (float)b; }
+WGSL_FN bool operator>(const f16& a, f16 b) { return (float)a > (float)b; }
+WGSL_FN bool operator>=(const f16& a, f16 b) { return (float)a >= (float)b; }
 WGSL_FN f16 add(f16 a, f16 b) { return a + b; }
 WGSL_FN f16 sub(f16 a, f16 b) { return a - b; }
 WGSL_FN f16 mul(f16 a, f16 b) { return a * b; }

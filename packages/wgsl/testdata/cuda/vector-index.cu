@@ -87,7 +87,6 @@ template <class A, class B> WGSL_FN auto operator*(vec<A, 4> a, vec<B, 4> b) { r
 template <class T> WGSL_FN auto operator*(vec<T, 4> a, T b) { return make_vec(mul(a.x, b), mul(a.y, b), mul(a.z, b), mul(a.w, b)); }
 template <class T> WGSL_FN auto operator*(T a, vec<T, 4> b) { return make_vec(mul(a, b.x), mul(a, b.y), mul(a, b.z), mul(a, b.w)); }
 // A component of a vector value chosen at run time: selects, so that the vector stays in registers.
-// By reference: nvcc 13.0 may take parts of a class that is passed by value for undefined.
 template <class T> WGSL_FN T component(const vec<T, 2>& v, unsigned i) { return i == 0u ? v.x : v.y; }
 template <class T> WGSL_FN T component(const vec<T, 3>& v, unsigned i) { return i == 0u ? v.x : i == 1u ? v.y : v.z; }
 template <class T> WGSL_FN T component(const vec<T, 4>& v, unsigned i) { return i < 2u ? (i == 0u ? v.x : v.y) : (i == 2u ? v.z : v.w); }
@@ -101,9 +100,9 @@ template <class T, unsigned N> struct array {
   WGSL_CTOR T& operator[](unsigned i) { return element<T>::of(data[i]); }
   WGSL_CTOR const T& operator[](unsigned i) const { return element<T>::of(data[i]); }
 };
-template <class T> WGSL_FN T dot(vec<T, 2> a, vec<T, 2> b) { return add(mul(a.x, b.x), mul(a.y, b.y)); }
-template <class T> WGSL_FN T dot(vec<T, 3> a, vec<T, 3> b) { return add(add(mul(a.x, b.x), mul(a.y, b.y)), mul(a.z, b.z)); }
-template <class T> WGSL_FN T dot(vec<T, 4> a, vec<T, 4> b) { return add(add(add(mul(a.x, b.x), mul(a.y, b.y)), mul(a.z, b.z)), mul(a.w, b.w)); }
+template <class T> WGSL_FN T dot(const vec<T, 2>& a, vec<T, 2> b) { return add(mul(a.x, b.x), mul(a.y, b.y)); }
+template <class T> WGSL_FN T dot(const vec<T, 3>& a, vec<T, 3> b) { return add(add(mul(a.x, b.x), mul(a.y, b.y)), mul(a.z, b.z)); }
+template <class T> WGSL_FN T dot(const vec<T, 4>& a, vec<T, 4> b) { return add(add(add(mul(a.x, b.x), mul(a.y, b.y)), mul(a.z, b.z)), mul(a.w, b.w)); }
 // C columns of R rows; columns of three rows have a stride of four.
 template <class T, int C, int R> struct mat {
   typename element<vec<T, R>>::type column[C];

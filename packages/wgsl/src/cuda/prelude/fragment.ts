@@ -1,6 +1,11 @@
 /**
  * A piece of the prelude: CUDA C++ that generated code may call. A kernel's source contains a fragment if the
  * kernel, or another of its fragments, uses one of the names in `provides`.
+ *
+ * A function that returns a scalar takes a class as its first parameter only by reference. nvcc 13.0 loses the
+ * result of such a call otherwise: where LLVM 7 propagates constants between functions, `ResolvedUndefsIn` may
+ * give up on a call whose first operand is a structure, while it still replaces the return value of a function
+ * with one known result by undef.
  */
 export interface Fragment {
   /**

@@ -3,7 +3,7 @@ import { type Fragment, forEachSize } from './fragment.ts'
 const dot = (n: number): string => {
   const parts = ['x', 'y', 'z', 'w'].slice(0, n)
   const sum = parts.map((c) => `mul(a.${c}, b.${c})`).reduce((s, p) => `add(${s}, ${p})`)
-  return `template <class T> WGSL_FN T dot(vec<T, ${n}> a, vec<T, ${n}> b) { return ${sum}; }`
+  return `template <class T> WGSL_FN T dot(const vec<T, ${n}>& a, vec<T, ${n}> b) { return ${sum}; }`
 }
 
 /** Functions of vectors as geometric objects. */
@@ -17,9 +17,9 @@ export const geometryFragments: readonly Fragment[] = [
     provides: ['length', 'distance', 'normalize'],
     needs: ['vector_operator_sub', 'vector_operator_mul'],
     source: `WGSL_FN float length(float a) { return fabsf(a); }
-template <int N> WGSL_FN float length(vec<float, N> a) { return ptx_sqrt(dot(a, a)); }
+template <int N> WGSL_FN float length(const vec<float, N>& a) { return ptx_sqrt(dot(a, a)); }
 WGSL_FN float distance(float a, float b) { return fabsf(a - b); }
-template <int N> WGSL_FN float distance(vec<float, N> a, vec<float, N> b) { return length(a - b); }
+template <int N> WGSL_FN float distance(const vec<float, N>& a, vec<float, N> b) { return length(a - b); }
 template <int N> WGSL_FN vec<float, N> normalize(vec<float, N> a) { return a * ptx_rsqrt(dot(a, a)); }`,
   },
   {
@@ -80,10 +80,10 @@ template <class T, int K, int C, int R> WGSL_FN mat<T, C, R> operator*(mat<T, K,
   },
   {
     provides: ['determinant'],
-    source: `template <class T> WGSL_FN T determinant3(vec<T, 3> a, vec<T, 3> b, vec<T, 3> c) { return a.x * (b.y * c.z - c.y * b.z) - b.x * (a.y * c.z - c.y * a.z) + c.x * (a.y * b.z - b.y * a.z); }
-template <class T> WGSL_FN T determinant(mat<T, 2, 2> a) { return a[0].x * a[1].y - a[1].x * a[0].y; }
-template <class T> WGSL_FN T determinant(mat<T, 3, 3> a) { return determinant3(a[0], a[1], a[2]); }
-template <class T> WGSL_FN T determinant(mat<T, 4, 4> a) {
+    source: `template <class T> WGSL_FN T determinant3(const vec<T, 3>& a, vec<T, 3> b, vec<T, 3> c) { return a.x * (b.y * c.z - c.y * b.z) - b.x * (a.y * c.z - c.y * a.z) + c.x * (a.y * b.z - b.y * a.z); }
+template <class T> WGSL_FN T determinant(const mat<T, 2, 2>& a) { return a[0].x * a[1].y - a[1].x * a[0].y; }
+template <class T> WGSL_FN T determinant(const mat<T, 3, 3>& a) { return determinant3(a[0], a[1], a[2]); }
+template <class T> WGSL_FN T determinant(const mat<T, 4, 4>& a) {
   const vec<T, 3> p(a[0].y, a[0].z, a[0].w), q(a[1].y, a[1].z, a[1].w), r(a[2].y, a[2].z, a[2].w), s(a[3].y, a[3].z, a[3].w);
   return a[0].x * determinant3(q, r, s) - a[1].x * determinant3(p, r, s) + a[2].x * determinant3(p, q, s) - a[3].x * determinant3(p, q, r);
 }`,

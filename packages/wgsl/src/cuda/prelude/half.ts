@@ -34,12 +34,12 @@ WGSL_FN f16 operator+(f16 a, f16 b) { return f16_bits(ptx_f16_add(a.bits, b.bits
 WGSL_FN f16 operator-(f16 a, f16 b) { return f16_bits(ptx_f16_sub(a.bits, b.bits)); }
 WGSL_FN f16 operator*(f16 a, f16 b) { return f16_bits(ptx_f16_mul(a.bits, b.bits)); }
 WGSL_FN f16 operator-(f16 a) { return f16_bits((unsigned short)(a.bits ^ 0x8000)); }
-WGSL_FN bool operator==(f16 a, f16 b) { return (float)a == (float)b; }
-WGSL_FN bool operator!=(f16 a, f16 b) { return (float)a != (float)b; }
-WGSL_FN bool operator<(f16 a, f16 b) { return (float)a < (float)b; }
-WGSL_FN bool operator<=(f16 a, f16 b) { return (float)a <= (float)b; }
-WGSL_FN bool operator>(f16 a, f16 b) { return (float)a > (float)b; }
-WGSL_FN bool operator>=(f16 a, f16 b) { return (float)a >= (float)b; }`,
+WGSL_FN bool operator==(const f16& a, f16 b) { return (float)a == (float)b; }
+WGSL_FN bool operator!=(const f16& a, f16 b) { return (float)a != (float)b; }
+WGSL_FN bool operator<(const f16& a, f16 b) { return (float)a < (float)b; }
+WGSL_FN bool operator<=(const f16& a, f16 b) { return (float)a <= (float)b; }
+WGSL_FN bool operator>(const f16& a, f16 b) { return (float)a > (float)b; }
+WGSL_FN bool operator>=(const f16& a, f16 b) { return (float)a >= (float)b; }`,
   },
   {
     provides: ['add', 'sub', 'mul', 'neg'],
@@ -57,10 +57,29 @@ WGSL_FN f16 neg(f16 a) { return -a; }`,
 WGSL_FN f16 rem(f16 a, f16 b) { return f16(fmodf((float)a, (float)b)); }`,
   },
   {
+    provides: ['equal', 'not_equal', 'less', 'less_equal', 'greater', 'greater_equal'],
+    when: ['f16'],
+    source: `WGSL_FN bool equal(const f16& a, f16 b) { return a == b; }
+WGSL_FN bool not_equal(const f16& a, f16 b) { return a != b; }
+WGSL_FN bool less(const f16& a, f16 b) { return a < b; }
+WGSL_FN bool less_equal(const f16& a, f16 b) { return a <= b; }
+WGSL_FN bool greater(const f16& a, f16 b) { return a > b; }
+WGSL_FN bool greater_equal(const f16& a, f16 b) { return a >= b; }`,
+  },
+  {
+    provides: ['bitcast'],
+    when: ['vec2h'],
+    source: `template <class To> WGSL_FN To bitcast(const vec<f16, 2>& from) {
+  To to;
+  memcpy(&to, &from, sizeof(To));
+  return to;
+}`,
+  },
+  {
     provides: ['convert'],
     when: ['f16'],
-    source: `template <> __device__ __forceinline__ int convert<int, f16>(f16 a) { return convert<int>((float)a); }
-template <> __device__ __forceinline__ unsigned convert<unsigned, f16>(f16 a) { return convert<unsigned>((float)a); }
-template <> __device__ __forceinline__ bool convert<bool, f16>(f16 a) { return (a.bits & 0x7fff) != 0; }`,
+    source: `template <class To> WGSL_FN To convert(const f16& a) { return convert<To>((float)a); }
+template <> __device__ __forceinline__ bool convert<bool>(const f16& a) { return (a.bits & 0x7fff) != 0; }
+template <> __device__ __forceinline__ f16 convert<f16>(const f16& a) { return a; }`,
   },
 ]

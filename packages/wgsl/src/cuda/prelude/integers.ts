@@ -72,12 +72,12 @@ WGSL_FN bool any(bool a) { return a; }`,
   {
     provides: ['all', 'any'],
     when: ['vec'],
-    source: `WGSL_FN bool all(vec2b a) { return a.x && a.y; }
-WGSL_FN bool all(vec3b a) { return a.x && a.y && a.z; }
-WGSL_FN bool all(vec4b a) { return a.x && a.y && a.z && a.w; }
-WGSL_FN bool any(vec2b a) { return a.x || a.y; }
-WGSL_FN bool any(vec3b a) { return a.x || a.y || a.z; }
-WGSL_FN bool any(vec4b a) { return a.x || a.y || a.z || a.w; }`,
+    source: `WGSL_FN bool all(const vec2b& a) { return a.x && a.y; }
+WGSL_FN bool all(const vec3b& a) { return a.x && a.y && a.z; }
+WGSL_FN bool all(const vec4b& a) { return a.x && a.y && a.z && a.w; }
+WGSL_FN bool any(const vec2b& a) { return a.x || a.y; }
+WGSL_FN bool any(const vec3b& a) { return a.x || a.y || a.z; }
+WGSL_FN bool any(const vec4b& a) { return a.x || a.y || a.z || a.w; }`,
   },
   {
     provides: ['dot4U8Packed', 'dot4I8Packed'],
@@ -89,8 +89,8 @@ WGSL_FN int dot4I8Packed(unsigned a, unsigned b) { return __dp4a((int)a, (int)b,
     source: `// Rounded down twice, so that what lies just below a half is not rounded up to it.
 WGSL_FN unsigned snorm8(float a) { return (unsigned)(int)floorf(__fmaf_rd(127.0f, fminf(1.0f, fmaxf(-1.0f, a)), 0.5f)) & 0xffu; }
 WGSL_FN unsigned unorm8(float a) { return (unsigned)floorf(__fmaf_rd(255.0f, fminf(1.0f, fmaxf(0.0f, a)), 0.5f)); }
-WGSL_FN unsigned pack4x8snorm(vec4f a) { return snorm8(a.x) | snorm8(a.y) << 8 | snorm8(a.z) << 16 | snorm8(a.w) << 24; }
-WGSL_FN unsigned pack4x8unorm(vec4f a) { return unorm8(a.x) | unorm8(a.y) << 8 | unorm8(a.z) << 16 | unorm8(a.w) << 24; }
+WGSL_FN unsigned pack4x8snorm(const vec4f& a) { return snorm8(a.x) | snorm8(a.y) << 8 | snorm8(a.z) << 16 | snorm8(a.w) << 24; }
+WGSL_FN unsigned pack4x8unorm(const vec4f& a) { return unorm8(a.x) | unorm8(a.y) << 8 | unorm8(a.z) << 16 | unorm8(a.w) << 24; }
 WGSL_FN float unsnorm8(unsigned a, int shift) { return fmaxf((float)((int)(a << shift) >> 24) / 127.0f, -1.0f); }
 WGSL_FN vec4f unpack4x8snorm(unsigned a) { return vec4f(unsnorm8(a, 24), unsnorm8(a, 16), unsnorm8(a, 8), unsnorm8(a, 0)); }
 WGSL_FN vec4f unpack4x8unorm(unsigned a) { return vec4f((float)(a & 0xffu) / 255.0f, (float)(a >> 8 & 0xffu) / 255.0f, (float)(a >> 16 & 0xffu) / 255.0f, (float)(a >> 24) / 255.0f); }`,
@@ -100,24 +100,24 @@ WGSL_FN vec4f unpack4x8unorm(unsigned a) { return vec4f((float)(a & 0xffu) / 255
     source: `// Rounded down twice, so that what lies just below a half is not rounded up to it.
 WGSL_FN unsigned snorm16(float a) { return (unsigned)(int)floorf(__fmaf_rd(32767.0f, fminf(1.0f, fmaxf(-1.0f, a)), 0.5f)) & 0xffffu; }
 WGSL_FN unsigned unorm16(float a) { return (unsigned)floorf(__fmaf_rd(65535.0f, fminf(1.0f, fmaxf(0.0f, a)), 0.5f)); }
-WGSL_FN unsigned pack2x16snorm(vec2f a) { return snorm16(a.x) | snorm16(a.y) << 16; }
-WGSL_FN unsigned pack2x16unorm(vec2f a) { return unorm16(a.x) | unorm16(a.y) << 16; }
+WGSL_FN unsigned pack2x16snorm(const vec2f& a) { return snorm16(a.x) | snorm16(a.y) << 16; }
+WGSL_FN unsigned pack2x16unorm(const vec2f& a) { return unorm16(a.x) | unorm16(a.y) << 16; }
 WGSL_FN vec2f unpack2x16snorm(unsigned a) { return vec2f(fmaxf((float)((int)(a << 16) >> 16) / 32767.0f, -1.0f), fmaxf((float)((int)a >> 16) / 32767.0f, -1.0f)); }
 WGSL_FN vec2f unpack2x16unorm(unsigned a) { return vec2f((float)(a & 0xffffu) / 65535.0f, (float)(a >> 16) / 65535.0f); }`,
   },
   {
     provides: ['pack2x16float', 'unpack2x16float'],
-    source: `WGSL_FN unsigned pack2x16float(vec2f a) { return (unsigned)ptx_f32_to_f16(a.x) | (unsigned)ptx_f32_to_f16(a.y) << 16; }
+    source: `WGSL_FN unsigned pack2x16float(const vec2f& a) { return (unsigned)ptx_f32_to_f16(a.x) | (unsigned)ptx_f32_to_f16(a.y) << 16; }
 WGSL_FN vec2f unpack2x16float(unsigned a) { return vec2f(ptx_f16_to_f32((unsigned short)(a & 0xffffu)), ptx_f16_to_f32((unsigned short)(a >> 16))); }`,
   },
   {
     provides: ['pack4xI8', 'pack4xU8', 'pack4xI8Clamp', 'pack4xU8Clamp', 'unpack4xI8', 'unpack4xU8'],
-    source: `WGSL_FN unsigned pack4xU8(vec4u a) { return (a.x & 0xffu) | (a.y & 0xffu) << 8 | (a.z & 0xffu) << 16 | a.w << 24; }
-WGSL_FN unsigned pack4xI8(vec4i a) { return pack4xU8(vec4u((unsigned)a.x, (unsigned)a.y, (unsigned)a.z, (unsigned)a.w)); }
+    source: `WGSL_FN unsigned pack4xU8(const vec4u& a) { return (a.x & 0xffu) | (a.y & 0xffu) << 8 | (a.z & 0xffu) << 16 | a.w << 24; }
+WGSL_FN unsigned pack4xI8(const vec4i& a) { return pack4xU8(vec4u((unsigned)a.x, (unsigned)a.y, (unsigned)a.z, (unsigned)a.w)); }
 WGSL_FN unsigned clamp_u8(unsigned a) { return a > 255u ? 255u : a; }
 WGSL_FN int clamp_i8(int a) { return a > 127 ? 127 : a < -128 ? -128 : a; }
-WGSL_FN unsigned pack4xU8Clamp(vec4u a) { return pack4xU8(vec4u(clamp_u8(a.x), clamp_u8(a.y), clamp_u8(a.z), clamp_u8(a.w))); }
-WGSL_FN unsigned pack4xI8Clamp(vec4i a) { return pack4xI8(vec4i(clamp_i8(a.x), clamp_i8(a.y), clamp_i8(a.z), clamp_i8(a.w))); }
+WGSL_FN unsigned pack4xU8Clamp(const vec4u& a) { return pack4xU8(vec4u(clamp_u8(a.x), clamp_u8(a.y), clamp_u8(a.z), clamp_u8(a.w))); }
+WGSL_FN unsigned pack4xI8Clamp(const vec4i& a) { return pack4xI8(vec4i(clamp_i8(a.x), clamp_i8(a.y), clamp_i8(a.z), clamp_i8(a.w))); }
 WGSL_FN vec4i unpack4xI8(unsigned a) { return vec4i((int)(a << 24) >> 24, (int)(a << 16) >> 24, (int)(a << 8) >> 24, (int)a >> 24); }
 WGSL_FN vec4u unpack4xU8(unsigned a) { return vec4u(a & 0xffu, a >> 8 & 0xffu, a >> 16 & 0xffu, a >> 24); }`,
   },

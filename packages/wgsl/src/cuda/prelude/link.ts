@@ -14,7 +14,7 @@ import { vectorFragments } from './vectors.ts'
  * forms that call them, because templates find functions of built-in types only if they are declared before
  * the template.
  */
-const ordered: readonly Fragment[] = (() => {
+export const preludeFragments: readonly Fragment[] = (() => {
   const mixed = [...scalarFragments, ...halfFragments, ...mathFragments, ...integerFragments]
   const usesVectors = (f: Fragment) => /\bvec\b|\bvec[234][fiuhb]\b|WGSL_LIFT/.test(f.source)
   return [
@@ -29,11 +29,13 @@ const ordered: readonly Fragment[] = (() => {
 })()
 
 /** The names that fragments provide. */
-export const providedNames: ReadonlySet<string> = new Set(ordered.flatMap((f) => f.provides))
+export const providedNames: ReadonlySet<string> = new Set(preludeFragments.flatMap((f) => f.provides))
 
 const identifiers = (source: string): Set<string> => new Set(source.match(/[A-Za-z_][A-Za-z0-9_]*/g))
 
-const identifiersOf = new Map<Fragment, Set<string>>(ordered.map((f) => [f, identifiers(code(f.source))]))
+const identifiersOf = new Map<Fragment, Set<string>>(
+  preludeFragments.map((f) => [f, identifiers(code(f.source))]),
+)
 
 /** Source without comments and strings (PTX). */
 function code(source: string): string {
@@ -46,7 +48,7 @@ export function fragmentsFor(names: Iterable<string>): readonly Fragment[] {
   const chosen = new Set<Fragment>()
   for (let grew = true; grew; ) {
     grew = false
-    for (const fragment of ordered) {
+    for (const fragment of preludeFragments) {
       if (chosen.has(fragment)) continue
       if (!fragment.provides.some((name) => used.has(name))) continue
       if (fragment.when?.some((name) => !used.has(name))) continue
@@ -57,7 +59,7 @@ export function fragmentsFor(names: Iterable<string>): readonly Fragment[] {
       grew = true
     }
   }
-  return ordered.filter((f) => chosen.has(f))
+  return preludeFragments.filter((f) => chosen.has(f))
 }
 
 /**

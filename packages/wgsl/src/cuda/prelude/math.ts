@@ -200,7 +200,7 @@ WGSL_FN float frexp_fract(float a) {
   {
     provides: ['frexp'],
     when: ['f16'],
-    source: `WGSL_FN int frexp_exponent(f16 a) { return frexp_exponent((float)a); }
+    source: `WGSL_FN int frexp_exponent(const f16& a) { return frexp_exponent((float)a); }
 WGSL_FN f16 frexp_fract(f16 a) { return f16(frexp_fract((float)a)); }`,
   },
   ...lift(1, 'frexp_exponent', 'frexp_fract'),

@@ -124,7 +124,6 @@ typedef vec<bool, 2> vec2b; typedef vec<bool, 3> vec3b; typedef vec<bool, 4> vec
   {
     provides: ['component', 'set_component'],
     source: `// A component of a vector value chosen at run time: selects, so that the vector stays in registers.
-// By reference: nvcc 13.0 may take parts of a class that is passed by value for undefined.
 template <class T> WGSL_FN T component(const vec<T, 2>& v, unsigned i) { return i == 0u ? v.x : v.y; }
 template <class T> WGSL_FN T component(const vec<T, 3>& v, unsigned i) { return i == 0u ? v.x : i == 1u ? v.y : v.z; }
 template <class T> WGSL_FN T component(const vec<T, 4>& v, unsigned i) { return i < 2u ? (i == 0u ? v.x : v.y) : (i == 2u ? v.z : v.w); }
