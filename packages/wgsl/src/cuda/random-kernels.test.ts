@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { factChecker } from '../testing/fact-checker.ts'
 import { seedsOfAllForms } from '../testing/forms.ts'
 import { compareBuffers } from '../testing/index.ts'
+import { randomComposites } from '../testing/random-composites.ts'
 import { randomKernel } from '../testing/random-kernel.ts'
 import { hasLargeMemory, randomSubgroups } from '../testing/random-types.ts'
 import { isLong, testCases } from '../testing/test-cases.ts'
@@ -69,10 +70,24 @@ it.skipIf(!hasCompiler || typeof dawn === 'string')(
     if (typeof dawn === 'string') return
     const bad: string[] = []
     // The short test covers every form and pair of forms in few kernels, plus the first kernels.
-    const all = [...new Set([...(isLong ? [] : seedsOfAllForms), ...testCases(76, 20_000)])]
+    const seeds = [...new Set([...(isLong ? [] : seedsOfAllForms), ...testCases(76, 20_000)])]
+    const all = [
+      ...seeds.map((seed) => ({
+        name: `random ${seed}`,
+        source: randomKernel(seed),
+        // SwiftShader's subgroups have four invocations.
+        isForDawn:
+          !wrongOnSwiftShader.has(seed) && !hasLargeMemory(seed) && randomSubgroups(seed) !== 'of-32',
+      })),
+      ...testCases(60, 5000).map((seed) => ({
+        name: `composites ${seed}`,
+        source: randomComposites(seed),
+        isForDawn: true,
+      })),
+    ]
     for (let from = 0; from < all.length; from += batch) {
-      const seeds = all.slice(from, from + batch)
-      const cases = seeds.map((seed) => kernelCase(`random ${seed}`, randomKernel(seed)))
+      const kernels = all.slice(from, from + batch)
+      const cases = kernels.map(({ name, source }) => kernelCase(name, source))
       // Every second kernel is stoppable: it splits its loops into pieces and checks the stop word between
       // them.
       const translated = cases.map((c, i) => (i % 2 === 0 ? translate : translateStoppable)(c, 'clamp'))
@@ -88,11 +103,9 @@ it.skipIf(!hasCompiler || typeof dawn === 'string')(
         const expected = referenceRun(c, observer)
         bad.push(...[...failures].map((f) => `${c.name}: ${f}`))
         bad.push(...differences(c, 'the CPU build', result.buffers, expected))
-        // SwiftShader's subgroups have four invocations.
-        const isAsked =
-          i % dawnPeriod === 0 && !wrongOnSwiftShader.has(seeds[i]!) && !hasLargeMemory(seeds[i]!)
+        const isAsked = i % dawnPeriod === 0 && kernels[i]!.isForDawn
         const isPossible = c.module.features.every((f) => dawn.features.has(f))
-        if (isAsked && isPossible && randomSubgroups(seeds[i]!) !== 'of-32')
+        if (isAsked && isPossible)
           bad.push(...differences(c, 'Dawn', await dawn.run(dawnJob(c)), result.buffers))
       }
     }

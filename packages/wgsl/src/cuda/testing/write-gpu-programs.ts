@@ -1,13 +1,14 @@
 // Writes the programs that packages/wgsl/src/cuda/testing/run-gpu-programs.sh builds and runs on a GPU:
 //
-//   node packages/wgsl/src/cuda/testing/write-gpu-programs.ts FOLDER [--random 2000] [--first 0]
+//   node packages/wgsl/src/cuda/testing/write-gpu-programs.ts FOLDER [--random 2000] [--composites 2000] [--first 0]
 //
-// The files random-N.cu contain the given number of random kernels, starting at the seed `first`; corpus-N.cu
+// The files random-N.cu and composites-N.cu contain the given numbers of random kernels, starting at the seed `first`; corpus-N.cu
 // contain the kernels of packages/wgsl/testdata and the generated ones. Running them does not need Node: they
 // contain hashes of the reference executor's results.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { randomComposites } from '../../testing/random-composites.ts'
 import { randomKernel } from '../../testing/random-kernel.ts'
 import { type GpuCase, gpuProgram } from './gpu-program.ts'
 import { type KernelCase, kernelCase, loadKernelCases, referenceRun, translate } from './kernel-cases.ts'
@@ -16,10 +17,15 @@ const kernelsPerProgram = 40
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { random: { type: 'string', default: '2000' }, first: { type: 'string', default: '0' } },
+  options: {
+    random: { type: 'string', default: '2000' },
+    composites: { type: 'string', default: '2000' },
+    first: { type: 'string', default: '0' },
+  },
 })
 const folder = positionals[0]
-if (folder === undefined) throw new Error('usage: write-gpu-programs.ts FOLDER [--random N] [--first SEED]')
+if (folder === undefined)
+  throw new Error('usage: write-gpu-programs.ts FOLDER [--random N] [--composites N] [--first SEED]')
 mkdirSync(folder, { recursive: true })
 
 /** Kernels whose floats need not be exactly equal are run, but not compared. */
@@ -45,5 +51,8 @@ function write(name: string, count: number, at: (i: number) => KernelCase): void
 
 const first = Number(values.first)
 write('random', Number(values.random), (i) => kernelCase(`random ${first + i}`, randomKernel(first + i)))
+write('composites', Number(values.composites), (i) =>
+  kernelCase(`composites ${first + i}`, randomComposites(first + i)),
+)
 const corpus = loadKernelCases('cuda', 'accepted', 'generated')
 write('corpus', corpus.length, (i) => corpus[i]!)
