@@ -7,8 +7,8 @@ import { type Kind, type RandomType, vectorOf } from './random-types.ts'
  * and conditions have side effects. The same seed produces the same kernel; results are exact, because floats
  * are small whole numbers.
  *
- * Compilers of C++ have lost parts of such values: nvcc takes parts of a class that is passed by value, or
- * copied as part of another class, for undefined.
+ * nvcc 13.0 has lost parts of such values, in functions that take a class by value and where a class is copied
+ * as part of another one.
  */
 export function randomComposites(seed: number): string {
   return new CompositeWriter(seed).kernel()
