@@ -1,5 +1,5 @@
 import { Random } from './random.ts'
-import { type Kind, type RandomType, vectorOf } from './random-types.ts'
+import { type Float, type Kind, type RandomType, vectorOf } from './random-types.ts'
 
 /**
  * A random valid kernel of one invocation that copies structures, arrays, vectors and matrices, whole and in
@@ -11,7 +11,7 @@ import { type Kind, type RandomType, vectorOf } from './random-types.ts'
  * as part of another one.
  */
 export function randomComposites(seed: number): string {
-  return new CompositeWriter(seed).kernel()
+  return new CompositeWriter(seed, seed % 4 === 2 ? 'f16' : 'f32').kernel()
 }
 
 const words = 32
@@ -34,6 +34,7 @@ interface Callable {
   readonly changed: RandomType | undefined
 }
 
+const isFloat = ({ kind }: RandomType) => kind === 'f32' || kind === 'f16'
 const isVector = (type: RandomType) => type.size !== undefined && type.size > 1
 const scalarOf = (type: RandomType) => vectorOf(type.kind!, 1)
 const isMatrix = (type: RandomType) => type.name.startsWith('mat')
@@ -59,7 +60,7 @@ function hasBools(type: RandomType): boolean {
 
 /** An expression for every scalar in a value, as `u32`. */
 function scalarsOf(text: string, type: RandomType): string[] {
-  if (type.size === 1) return [type.kind === 'f32' ? `u32(i32(${text}))` : `u32(${text})`]
+  if (type.size === 1) return [isFloat(type) ? `u32(i32(${text}))` : `u32(${text})`]
   const parts =
     type.members?.map((m) => scalarsOf(`${text}.${m.name}`, m.type)) ??
     Array.from({ length: type.length ?? type.size! }, (_, i) =>
@@ -73,6 +74,12 @@ class CompositeWriter extends Random {
   readonly #functions: Callable[] = []
   #variables: Named[] = []
   #names = 0
+  readonly #float: Float
+
+  constructor(seed: number, float: Float) {
+    super(seed)
+    this.#float = float
+  }
 
   kernel(): string {
     const structures = Array.from({ length: 2 + this.below(3) }, () => this.#structure()).join('\n')
@@ -96,10 +103,10 @@ class CompositeWriter extends Random {
     return `// run: workgroups=1,1,1
 // buffer out: u32[${words}] random
 // buffer values: u32[${words}] random
-// The bits of 1, 2, 3, 4 and -2 as f32.
+// The bits of 1, 2, 3, 4 and -2 as f32, and of multiples of 1/8 as f16.
 // buffer stored: u32[1024] values(${bits})
 // buffer given: u32[2048] values(${bits})
-${structures}
+${this.#float === 'f16' ? 'enable f16;\n' : ''}${structures}
 @group(0) @binding(0) var<storage, read_write> out: array<u32, ${words}>;
 @group(0) @binding(1) var<storage, read_write> values: array<u32, ${words}>;
 @group(0) @binding(2) var<storage, read_write> stored: ${stored.name};
@@ -150,8 +157,8 @@ ${sums.join('\n')}
   }
 
   #leaf(): RandomType {
-    const kind = this.pick<Kind | 'f32'>(['u32', 'u32', 'u32', 'i32', 'f32', 'bool'])
-    if (kind === 'f32' && this.oneIn(2)) {
+    const kind = this.pick<Kind | Float>(['u32', 'u32', 'u32', 'i32', this.#float, 'bool'])
+    if (kind === this.#float && this.oneIn(2)) {
       const [columns, rows] = this.pick([
         [2, 2],
         [2, 3],
@@ -165,7 +172,11 @@ ${sums.join('\n')}
   }
 
   #matrix(columns: number, rows: 2 | 3 | 4): RandomType {
-    return { name: `mat${columns}x${rows}<f32>`, element: vectorOf('f32', rows), length: columns }
+    return {
+      name: `mat${columns}x${rows}<${this.#float}>`,
+      element: vectorOf(this.#float, rows),
+      length: columns,
+    }
   }
 
   #type(depth: number): RandomType {
@@ -238,12 +249,12 @@ ${sums.join('\n')}
       if (type.kind !== 'bool') forms.push(() => `(${parts(type)} + ${parts(type)})`)
       if (type.kind === 'bool' && isVector(type))
         forms.push(() => {
-          const compared = vectorOf(this.pick(['u32', 'f32'] as const), type.size!)
+          const compared = vectorOf(this.pick(['u32', this.#float] as const), type.size!)
           return `(${parts(compared)} ${this.pick(['<', '==', '>='])} ${parts(compared)})`
         })
     }
     // Exact: the products have a factor of 0, 1 or -1, and there is no root but that of 0.
-    if (isVector(type) && type.kind === 'f32')
+    if (isVector(type) && isFloat(type))
       forms.push(
         () => `faceForward(${parts(type)}, ${type.name}(1), ${this.#unit(type, depth)})`,
         () => `refract(${parts(type)}, ${type.name}(), ${this.pick(['1.0', '2.0'])})`,
@@ -266,26 +277,31 @@ ${sums.join('\n')}
         () => `(${parts(u32)} % 2u == 0u)`,
         () => `${this.pick(['all', 'any'])}(${parts(vectorOf('bool', this.pick([2, 3, 4])))})`,
         () => `(${parts(bool)} ${this.pick(['&&', '||', '&', '|'])} ${parts(bool)})`,
+        () => {
+          const compared = vectorOf(this.#float, 1)
+          return `(${parts(compared)} ${this.pick(['<', '==', '>='])} ${parts(compared)})`
+        },
       )
     return this.pick(forms)()
   }
 
   /** 1 or -1 in the first component. */
   #unit(type: RandomType, depth: number): string {
-    const first = `select(1.0, -1.0, ${this.#expression(bool, depth - 1)})`
+    const one = `${type.kind}(1)`
+    const first = `select(${one}, -${one}, ${this.#expression(bool, depth - 1)})`
     return `${type.name}(${[first, ...Array(type.size! - 1).fill('0.0')].join(', ')})`
   }
 
   #literal(type: RandomType): string {
     if (type.kind === 'bool') return this.pick(['true', 'false', '(k > 3u)'])
-    if (type.kind === 'f32') return `${this.below(5)}.0`
+    if (isFloat(type)) return `${this.below(5)}.0${type.kind === 'f16' ? 'h' : 'f'}`
     return type.kind === 'u32' ? `${this.below(9)}u` : `${this.below(9) - 4}i`
   }
 
   #constructed(type: RandomType, depth: number): string {
     const list = (types: readonly RandomType[]) => types.map((t) => this.#expression(t, depth - 1)).join(', ')
     if (type.size === 1) {
-      if (type.kind === 'f32') return `f32(${this.#expression(u32, depth - 1)} & 7u)`
+      if (isFloat(type)) return `${type.name}(${this.#expression(u32, depth - 1)} & 7u)`
       if (type.kind === 'i32') return `i32(${this.#expression(u32, depth - 1)})`
       return this.#literal(type)
     }

@@ -1,5 +1,6 @@
 /** The scalars of random kernels. */
 export type Kind = 'u32' | 'i32' | 'bool'
+export type Float = 'f32' | 'f16'
 
 /**
  * The subgroup operations that a random kernel has: none, those with the same results in subgroups of any
@@ -55,7 +56,7 @@ export function hasStraightFlow(seed: number): boolean {
 export interface RandomType {
   readonly name: string
   /** Set for scalars and vectors. */
-  readonly kind?: Kind | 'f32'
+  readonly kind?: Kind | Float
   readonly size?: 1 | 2 | 3 | 4
   /** Set for arrays and matrices: the element type and the number of elements. */
   readonly element?: RandomType
@@ -67,7 +68,7 @@ export interface RandomType {
 const made = new Map<string, RandomType>()
 
 /** A scalar, or a vector of `size`. */
-export function vectorOf(kind: Kind | 'f32', size: 1 | 2 | 3 | 4): RandomType {
+export function vectorOf(kind: Kind | Float, size: 1 | 2 | 3 | 4): RandomType {
   const name = size === 1 ? kind : `vec${size}<${kind}>`
   let type = made.get(name)
   if (type === undefined) {
