@@ -124,8 +124,10 @@ const cxxSize = typeProperty((type): number => {
 })
 
 /**
- * The definition of a structure, with WGSL's offsets. Padding at the end is a member: nvcc 13.0 may take what
- * lies behind a part of a variable for undefined once it copied the part, if the padding is the compiler's.
+ * The definition of a structure, with WGSL's offsets. Padding at the end is a member, because C++'s `=` copies a
+ * class with constructors without padding of the compiler's, and nvcc 13.0 loses what lies behind such a copy:
+ * its SROA pass replaces a `memcpy` of the beginning of a variable by a copy of the whole variable, the rest of
+ * which is undefined.
  */
 export function structText(type: StructType, names: Names): string[] {
   const name = names.struct(type)
