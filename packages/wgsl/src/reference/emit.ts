@@ -49,7 +49,7 @@ export interface EmittedModule {
 export function emitModule(module: IrModule, instrumentation: Instrumentation = plain): EmittedModule {
   const types: Type[] = []
   const generators = meetingFunctions(module)
-  const shared: Shared = { types, generators, sites: new Map(), named: new Map() }
+  const shared: Shared = { types, generators, positions: 0, named: new Map() }
   const constants = module.constants.map(
     (constant) => `const c${constant.id} = ${new FunctionEmitter(shared, plain).value(constant.value)};`,
   )
@@ -90,7 +90,8 @@ interface Shared {
   readonly types: Type[]
   /** Functions in which invocations wait for each other. */
   readonly generators: ReadonlySet<IrFunction>
-  readonly sites: Map<BuiltinCall, number>
+  /** The number of calls and loops so far that may be in a path of an `Exchange`, in the order of the text. */
+  positions: number
   /** The names of functions that are created once, by their texts. */
   readonly named: Map<string, string>
 }
@@ -102,17 +103,21 @@ class FunctionEmitter implements PlaceWriter {
   readonly #locals = new Set<string>()
   /** The variables that hold the lengths of views. */
   readonly viewLengths = new Map<ViewPlace, string>()
-  readonly #sites: Map<BuiltinCall, number>
+  readonly #shared: Shared
   readonly #name: NameFunction
   #nextTemporary = 0
   #nextLabel = 0
   #breakLabels: string[] = []
   #continueLabels: string[] = []
+  /** Whether invocations wait for each other in the function. */
+  #meets = false
+  /** For each loop around the current statement, its position and the variable that counts its rounds. */
+  readonly #rounds: string[] = []
 
   constructor(module: Shared, instrumentation: Instrumentation) {
     this.#types = module.types
     this.#generators = module.generators
-    this.#sites = module.sites
+    this.#shared = module
     this.#name = (text) => {
       const name = module.named.get(text) ?? `o${module.named.size}`
       module.named.set(text, name)
@@ -121,17 +126,17 @@ class FunctionEmitter implements PlaceWriter {
     this.instrumentation = instrumentation
   }
 
-  /** The number of a call that exchanges values; calls are numbered in the order of the text. */
-  #siteOf(e: BuiltinCall): number {
-    const site = this.#sites.get(e) ?? this.#sites.size
-    this.#sites.set(e, site)
-    return site
+  /** The path of a call (see `Exchange`): that of the function, the loops around the call, and the call. */
+  #path(): string {
+    return `[${['...path', ...this.#rounds, this.#shared.positions++].join(', ')}]`
   }
 
   function(f: IrFunction): string {
+    this.#meets = this.#generators.has(f)
     const body = this.#statement(f.body)
-    const star = this.#generators.has(f) ? '*' : ''
-    const parameters = ['inv', ...f.parameters.map((p) => `v${p.id}`)]
+    const star = this.#meets ? '*' : ''
+    const head = this.#meets ? ['inv', 'path = []'] : ['inv']
+    const parameters = [...head, ...f.parameters.map((p) => `v${p.id}`)]
     const entry = f.parameters.filter((p) => p.builtin !== undefined)
     const preamble = entry.map((p) => `v${p.id} = inv.${p.builtin};`).join(' ')
     const locals = [...this.#locals]
@@ -192,11 +197,12 @@ class FunctionEmitter implements PlaceWriter {
       case 'evaluate':
         return `${this.value(s.value)};`
       case 'if': {
-        const otherwise = s.otherwise === undefined ? '' : ` else ${this.#statement(s.otherwise)}`
-        return `if (${this.value(s.condition)}) ${this.#statement(s.then)}${otherwise}`
+        const then = `if (${this.value(s.condition)}) ${this.#statement(s.then)}`
+        return s.otherwise === undefined ? then : `${then} else ${this.#statement(s.otherwise)}`
       }
       case 'switch': {
         const label = `s${this.#nextLabel++}`
+        const selector = this.value(s.selector)
         this.#breakLabels.push(label)
         const clauses = s.clauses.map((clause) => {
           const heads = clause.selectors.map((selector) => `case ${selector}:`)
@@ -204,11 +210,11 @@ class FunctionEmitter implements PlaceWriter {
           return `${heads.join(' ')} ${this.#statement(clause.body)} break;`
         })
         this.#breakLabels.pop()
-        return `${label}: switch (${this.value(s.selector)}) {\n${clauses.join('\n')}\n}`
+        return `${label}: switch (${selector}) {\n${clauses.join('\n')}\n}`
       }
       case 'loop':
         return this.#loop(
-          '',
+          () => '',
           () => this.#statement(s.body),
           () =>
             (s.continuing === undefined ? '' : this.#statement(s.continuing)) +
@@ -218,10 +224,10 @@ class FunctionEmitter implements PlaceWriter {
         const initial = s.initial === undefined ? '' : this.#statement(s.initial)
         const count = this.instrumentation.observes ? this.temporary() : ''
         const counted = this.instrumentation.repetitions(s, count)
-        const test =
+        const test = () =>
           s.condition === undefined ? '' : `if (!(${this.value(s.condition)})) { ${counted.leave}break; }\n`
         const loop = this.#loop(
-          `${test}${counted.repeat}`,
+          () => `${test()}${counted.repeat}`,
           () => this.#statement(s.body),
           () => (s.update === undefined ? '' : this.#statement(s.update)),
         )
@@ -236,15 +242,20 @@ class FunctionEmitter implements PlaceWriter {
     }
   }
 
-  #loop(test: string, body: () => string, after: () => string): string {
+  #loop(test: () => string, body: () => string, after: () => string): string {
     const n = this.#nextLabel++
+    const round = this.#meets ? this.temporary() : undefined
+    if (round !== undefined) this.#rounds.push(`${this.#shared.positions++}, ${round}`)
+    const head = round === undefined ? 'for (;;)' : `for (${round} = 0;; ${round}++)`
+    const tested = test()
     this.#breakLabels.push(`l${n}`)
     this.#continueLabels.push(`b${n}`)
     const emitted = body()
     this.#continueLabels.pop()
     const rest = after()
     this.#breakLabels.pop()
-    return `l${n}: for (;;) {\nif (R.rounds-- === 0) R.look();\n${test}b${n}: ${emitted}\n${rest}\n}`
+    if (round !== undefined) this.#rounds.pop()
+    return `l${n}: ${head} {\nif (R.rounds-- === 0) R.look();\n${tested}b${n}: ${emitted}\n${rest}\n}`
   }
 
   // --------------------------------------------------------------------------------------------------
@@ -304,8 +315,9 @@ class FunctionEmitter implements PlaceWriter {
       case 'logical':
         return `(${this.value(e.left)} ${e.operator} ${this.value(e.right)})`
       case 'call': {
-        const call = `f${e.function.id}(${['inv', ...e.args.map((a) => this.value(a))].join(', ')})`
-        return this.#generators.has(e.function) ? `(yield* ${call})` : call
+        const args = e.args.map((a) => this.value(a))
+        if (!this.#generators.has(e.function)) return `f${e.function.id}(${['inv', ...args].join(', ')})`
+        return `(yield* f${e.function.id}(${['inv', this.#path(), ...args].join(', ')}))`
       }
       case 'builtin-call':
         return this.#builtin(e)
@@ -354,12 +366,12 @@ class FunctionEmitter implements PlaceWriter {
     if (barrier === 'alone') return `(${this.instrumentation.called(e)}yield)`
     if (isMatrix) {
       const { prepare, waiting } = subgroupMatrixText(this, e)
-      return `(${prepare}${this.instrumentation.called(e)}yield { operation: '${name}', site: ${this.#siteOf(e)}, ${waiting} })`
+      return `(${prepare}${this.instrumentation.called(e)}yield { operation: '${name}', path: ${this.#path()}, ${waiting} })`
     }
     if (together === 'subgroup') {
       const operation = `${name} ${args[0] === undefined ? 'bool' : scalarOf(args[0].type)}`
       const values = args.map((a) => this.value(a)).join(', ')
-      return `(${this.instrumentation.called(e)}yield { operation: '${operation}', site: ${this.#siteOf(e)}, args: [${values}] })`
+      return `(${this.instrumentation.called(e)}yield { operation: '${operation}', path: ${this.#path()}, args: [${values}] })`
     }
     if (name === 'bufferLength') {
       const { place } = args[0] as Extract<Expression, { kind: 'address-of' }>

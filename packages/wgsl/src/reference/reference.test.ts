@@ -115,6 +115,27 @@ describe('the reference executor', () => {
     const body = `mine += i32(i); shared_values[i] = mine; workgroupBarrier(); out[i] = shared_values[7u - i];`
     expect(evaluate(body, 'i32', declarations)).toEqual([10, 9, 8, 7, 6, 5, 4, 3])
   })
+  it('performs a subgroup operation with all lanes whose control flow has come together', () => {
+    const source = `// run: workgroups=1,1,1
+// buffer out: u32[32]
+enable subgroups;
+diagnostic(off, subgroup_uniformity);
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+fn most(x: u32) -> u32 { return subgroupMax(x); }
+@compute @workgroup_size(32) fn main(@builtin(local_invocation_index) li: u32) {
+  var sum = 0u;
+  if li < 16 { sum += subgroupMin(5u); sum += 10 * most(li); } else { sum += 1000 * subgroupAdd(1u); }
+  sum += 100000 * most(li);
+  for (var k = 0u; k <= (li & 1u); k++) {
+    if li == 3 { sum += 5000000 * subgroupAdd(1u); } else { sum += 10000000 * subgroupAdd(1u); }
+  }
+  out[li] = sum;
+}`
+    const { buffer, bytes } = runKernel(source).get('out')!
+    const expected = (li: number) =>
+      (li < 16 ? 5 + 10 * 15 : 16000) + 3100000 + (li === 3 ? 10000000 : li % 2 === 0 ? 310000000 : 460000000)
+    expect(readBuffer(buffer, bytes)).toEqual(Array.from({ length: 32 }, (_, li) => expected(li)))
+  })
   it('reports a barrier that some invocations do not reach', () => {
     const ir = lower(
       parseWgsl(`enable subgroups;

@@ -6,8 +6,11 @@ import type { Value } from './memory.ts'
 export interface Exchange {
   /** The operation and the kind of its operand: `subgroupAdd u32`. */
   readonly operation: string
-  /** Numbers the call in the source: only invocations at the same call exchange values. */
-  readonly site: number
+  /**
+   * Where the invocation is in the program: the calls on the way to this one and itself, each as a number that
+   * rises in the order of the text, behind those of the loops around it with their rounds.
+   */
+  readonly path: number[]
   readonly args: readonly Value[]
   /**
    * Set for an operation of the whole subgroup: computed from any invocation's arguments, the result holds

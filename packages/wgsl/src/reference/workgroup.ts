@@ -6,7 +6,8 @@ export type Invoked = Generator<Exchange | undefined, void, unknown>
 
 /**
  * Runs the invocations of a workgroup to their end; each runs until it waits for others. When no invocation
- * of a subgroup can continue, the invocations that wait at the same call perform its operation.
+ * of a subgroup can continue, those that are behind the others in the program perform their operation. All
+ * invocations thus come together where their control flow does.
  */
 export function runTogether(label: string, invocations: readonly Invoked[]): void {
   const exchanges = new Map<number, Exchange>()
@@ -28,8 +29,8 @@ export function runTogether(label: string, invocations: readonly Invoked[]): voi
 }
 
 /**
- * Performs the operation of the first waiting call in each subgroup; returns the invocations that continue,
- * with their results.
+ * Performs the operation of the waiting call that comes first in each subgroup; returns the invocations that
+ * continue, with their results.
  */
 function exchangeOnce(exchanges: Map<number, Exchange>): [number, unknown][] {
   const groups = new Map<number, Map<number, Exchange>>()
@@ -37,8 +38,9 @@ function exchangeOnce(exchanges: Map<number, Exchange>): [number, unknown][] {
     const subgroup = Math.floor(i / subgroupSize)
     const group = groups.get(subgroup) ?? new Map<number, Exchange>()
     const [first] = group.values()
-    if (first !== undefined && waiting.site > first.site) continue
-    if (first !== undefined && waiting.site < first.site) group.clear()
+    const order = first === undefined ? 0 : compare(waiting.path, first.path)
+    if (order > 0) continue
+    if (order < 0) group.clear()
     groups.set(subgroup, group.set(i % subgroupSize, waiting))
   }
   return [...groups].flatMap(([subgroup, group]) =>
@@ -48,4 +50,10 @@ function exchangeOnce(exchanges: Map<number, Exchange>): [number, unknown][] {
       return [i, value]
     }),
   )
+}
+
+/** Below 0 if the first path comes earlier in the program. No path is the beginning of another. */
+function compare(a: readonly number[], b: readonly number[]): number {
+  const at = a.findIndex((x, i) => x !== b[i])
+  return at < 0 ? 0 : a[at]! - b[at]!
 }

@@ -71,7 +71,10 @@ function largeMemory(random: Random, threads: number): RareForms {
   }
 }
 
-/** Lanes may arrive one by one, so they pass values that are the same in all lanes. */
+/**
+ * Lanes may arrive one by one, so they pass values that are the same in all lanes, except where all lanes come
+ * together.
+ */
 function divergentSubgroups(random: Random): RareForms {
   const value = () => random.pick(['limits.x', 'limits.z + 1u', '(limits.y ^ 5u)'])
   const call = () =>
@@ -100,8 +103,18 @@ function divergentSubgroups(random: Random): RareForms {
   return {
     buffers: '',
     directives: 'diagnostic(off, subgroup_uniformity);\n',
-    declarations: `fn among(x: u32) -> u32 { if x > 2u { return ${call()}; } return x; }\n`,
-    body: `  ${place()}\n  ${place()}\n  ${place()}\n  workgroupBarrier();\n`,
+    declarations: `fn among(x: u32) -> u32 { if x > 2u { return ${call()}; } return x; }
+fn together(x: u32) -> u32 { return u32(subgroupAny(x % 4u == 3u)); }
+`,
+    body: `  for (var round = 0u; round < 2u; round++) {
+    state = state * 3u + together(li);
+    ${place()}
+    ${place()}
+  }
+  ${place()}
+  state ^= together(li);
+  workgroupBarrier();
+`,
   }
 }
 
