@@ -13,9 +13,8 @@ import {
 import type { ExpressionScope } from './scopes.ts'
 import { elementType, membersByName } from './type-structure.ts'
 
-/** Lowers the base of an access; a pointer is dereferenced. */
-function baseOperand(scope: ExpressionScope, node: ExpressionNode): Operand {
-  const operand = scope.expression(node)
+/** The base of an access: the memory behind a pointer, or the operand itself. */
+export function dereferenced(operand: Operand): Operand {
   return operand.kind === 'pointer' ? pointee(operand.type, operand.place, operand.at) : operand
 }
 
@@ -24,12 +23,13 @@ export function indexOperand(scope: ExpressionScope, node: ExpressionNode): Valu
   return scope.integer(scope.value(scope.expression(node)), 'the index')
 }
 
-/** `base[index]`. */
+/** `base[index]`; `lowered` is the base. */
 export function lowerIndex(
   scope: ExpressionScope,
   { base: baseNode, index: indexNode, at }: IndexNode,
+  lowered = dereferenced(scope.expression(baseNode)),
 ): Operand {
-  let base = baseOperand(scope, baseNode)
+  let base = lowered
   const index = indexOperand(scope, indexNode)
   if (base.kind === 'constant' && !isConstExpression(index))
     base = scope.convert(base, concreteOf(base.type), 'the value')
@@ -108,8 +108,8 @@ function partOf({ declaration }: ConstantOperand, part: number | string, value: 
 export function lowerMember(
   scope: ExpressionScope,
   { base: baseNode, name, nameAt, at }: MemberNode,
+  base = dereferenced(scope.expression(baseNode)),
 ): Operand {
-  const base = baseOperand(scope, baseNode)
   if (base.kind === 'nothing') throw scope.error(at, 'the function returns no value, so it has no members')
   const { type } = base
   if (type.kind === 'vector') return swizzle(scope, base, name, nameAt, at)

@@ -370,8 +370,10 @@ export class ExpressionScope {
   /** Runs the lowering of the part of a constant `&&` or `||` that is not evaluated. */
   unevaluated<T>(run: () => T): T {
     this.#unevaluated++
-    const result = run()
-    this.#unevaluated--
-    return result
+    try {
+      return run()
+    } finally {
+      this.#unevaluated--
+    }
   }
 }

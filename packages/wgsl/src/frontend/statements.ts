@@ -12,7 +12,7 @@ import type {
 } from '../ir.ts'
 import { i32Type, scalarType, typeName, u32Type } from '../types.ts'
 import { operandsOf, withOperands } from '../walk.ts'
-import { swizzleTarget, writable } from './assignment-target.ts'
+import { assignmentTarget, writable } from './assignment-target.ts'
 import type {
   AssignNode,
   BlockNode,
@@ -222,11 +222,12 @@ function lowerAssign(f: FunctionScope, node: AssignNode): void {
     for (const expression of evaluated) f.emit({ kind: 'evaluate', value: expression, loc })
     return
   }
-  const swizzle = swizzleTarget(f, targetNode)
+  const lowered = assignmentTarget(f, targetNode)
+  const swizzle = lowered.kind === 'swizzle' ? lowered : undefined
   const [component, ...others] = swizzle?.components ?? []
   if (swizzle !== undefined && new Set(swizzle.components).size < swizzle.components.length)
     throw f.error(targetNode.at, 'a component is assigned twice')
-  const target = swizzle?.target ?? writable(f, f.expression(targetNode), at)
+  const target = lowered.kind === 'swizzle' ? lowered.target : writable(f, lowered, at)
   const type = swizzle?.type ?? target.type
   const place: Place =
     component === undefined

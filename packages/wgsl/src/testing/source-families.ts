@@ -55,6 +55,9 @@ export const sourceFamilies: Readonly<Record<string, (n: number) => string>> = {
   'a binding of structures that hold the one before twice': (n) =>
     `struct S0 { a: u32 } ${repeat(Math.min(n, 27), (i) => `struct S${i + 1} { a: S${i}, b: S${i} }`)}
     @group(0) @binding(1) var<storage> s: S${Math.min(n, 27)}; ${main('_ = &s; out[0] = id.x;')}`,
+  'members on the left of an assignment': (n) =>
+    `struct S0 { aa: array<u32, 1> } ${repeat(n, (i) => `struct S${i + 1} { aa: array<S${i}, 1> }`)}
+    ${main(`var s: S${n}; s${`.aa[id.x${' + id.x'.repeat(8)}]`.repeat(n + 1)} = 1u;`)}`,
   'arrays of arrays': (n) =>
     `var<private> a: ${'array<'.repeat(n)}u32${', 1>'.repeat(n)}; ${main('out[0] = id.x;')}`,
   'members of a structure': (n) =>
