@@ -22,6 +22,7 @@ export const longSuites: readonly Suite[] = [
   suite('validity of modules', 'wgsl', 'frontend/fuzz.test.ts', 'validity.*of modules', 8),
   suite('random control flow', 'wgsl', 'validity/validity.test.ts', 'random control flow', 16),
   suite('random kernels', 'wgsl', 'cuda/random-kernels.test.ts', 'random kernels give the same', 128),
+  suite('lanes that go different ways', 'wgsl', 'reference/divergent-subgroups.test.ts', '.', 4),
   suite('facts of random kernels', 'wgsl', 'testing/random-facts.test.ts', '.', 16),
   suite('kernels of the corpus on the CPU', 'wgsl', 'cuda/execution.test.ts', '.', 1),
   suite("random loops in nvcc's PTX", 'wgsl', 'cuda/random-exits.test.ts', '.', 10),
