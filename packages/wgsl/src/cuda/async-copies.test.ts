@@ -450,6 +450,7 @@ describe('asynchronous copies', () => {
       struct Word { word: u32 } @group(0) @binding(7) var<storage, read> kept: array<Word>;
       var<workgroup> to: array<Word, 32>;`
     expect(copies('to[t] = kept[t];', more)).toEqual([])
+    expect(copies('columns[t & 3u] = a[t];', `${more} var<workgroup> columns: mat4x4f;`)).toEqual([])
     expect(copies('tile[t] = b[t];', more)).toEqual([])
     expect(copies('tile3[t] = threes[t];', more)).toEqual([])
     expect(copies('words4[t] = words[t];', more)).toEqual([])

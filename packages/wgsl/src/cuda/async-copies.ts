@@ -8,6 +8,7 @@ import type {
   Call,
   Evaluated,
   For,
+  IndexPlace,
   IrModule,
   LocalVariable,
   ModuleVariable,
@@ -109,11 +110,11 @@ function isCopy({ target, value }: Assign, { effects }: Analyses): boolean {
   if (value.kind !== 'load' || effects.writes(value) || !isElement(value.place)) return false
   const from = moduleVariableOf(value.place)
   if (from?.space !== 'storage' || from.access !== 'read' || from.type.kind === 'buffer') return false
-  if (target.kind !== 'index-place' || target.base.kind !== 'variable') return false
+  if (!isElement(target) || target.base.kind !== 'variable') return false
   return moduleVariableOf(target)?.space === 'workgroup'
 }
 
-function isElement(place: Place): boolean {
+function isElement(place: Place): place is IndexPlace {
   return place.kind === 'index-place' && place.base.type.kind === 'array'
 }
 
