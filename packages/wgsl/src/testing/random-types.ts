@@ -1,5 +1,6 @@
 /** The scalars of random kernels. */
 export type Kind = 'u32' | 'i32' | 'bool'
+/** The floats of random kernels. */
 export type Float = 'f32' | 'f16'
 
 /**

@@ -2,9 +2,9 @@
 //
 //   node packages/wgsl/src/cuda/testing/write-gpu-programs.ts FOLDER [--random 2000] [--composites 2000] [--first 0]
 //
-// The files random-N.cu and composites-N.cu contain the given numbers of random kernels, starting at the seed `first`; corpus-N.cu
-// contain the kernels of packages/wgsl/testdata and the generated ones. Running them does not need Node: they
-// contain hashes of the reference executor's results.
+// The files random-N.cu and composites-N.cu contain the given numbers of random kernels, starting at the seed
+// `first`; corpus-N.cu contain the kernels of packages/wgsl/testdata and the generated ones. Running them does
+// not need Node: they contain hashes of the reference executor's results.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
