@@ -22,6 +22,12 @@ fn hash(x: u32) -> u32 { var s = x; while (s != 1u) { s = select(3u * s + 1u, s 
 const matrix = `let a = subgroupMatrixLoad<subgroup_matrix_left<f16, 16, 16>, row_major>(&halves, 0u, 2u);
       let b = subgroupMatrixLoad<subgroup_matrix_right<f16, 16, 16>, row_major>(&halves, 0u, 2u);
       c = subgroupMatrixMultiplyAccumulate(a, b, c);`
+/** Functions without loops, of which each makes twice as many calls as the one before it. */
+const multiplied = [
+  'fn level0(x: u32) { out[x] += 1u; }',
+  ...Array.from({ length: 40 }, (_, k) => `fn level${k + 1}(x: u32) { level${k}(x); level${k}(x + 1u); }`),
+].join('\n')
+
 /** The size of the workgroup, the body, and the text before the declarations. */
 const kinds: Readonly<Record<string, readonly [string, string, string?]>> = {
   loop: ['256', 'loop { out[id.x] += 1u; continuing { break if n == 0u; } }'],
@@ -34,6 +40,7 @@ const kinds: Readonly<Record<string, readonly [string, string, string?]>> = {
     'for (var k = 0u; k < 4000000000u * n; k++) { for (var j = 0u; j < id.x * 64u; j++) { out[id.x] += j; } }',
   ],
   function: ['256', 'if (n != 0u) { out[id.x] = hash(0u); }'],
+  'calls that multiply': ['256', 'if (n != 0u) { level40(id.x); }', multiplied],
   barriers: [
     '256',
     'while (n != 0u) { words[i] += 1u; workgroupBarrier(); out[id.x] = words[255u - i]; workgroupBarrier(); }',

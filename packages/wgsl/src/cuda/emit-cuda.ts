@@ -33,7 +33,7 @@ import {
   stopWordName,
   stopWordType,
 } from './kernel.ts'
-import { findLooks, type LookIntervals, lookIntervals, noLooks } from './loop-looks.ts'
+import { findLooks, type LookIntervals, lookIntervals, looksAnywhere, noLooks } from './loop-looks.ts'
 import { constness, pointeeText, runtimeArray } from './module-memory.ts'
 import { Names } from './names.ts'
 import { fragmentsFor, preludeText } from './prelude/link.ts'
@@ -142,7 +142,7 @@ export function emitCudaWithLooks(
     if (fn !== module.entryPoint) for (const line of functionLines(context, fn)) lines.push(line)
   const entry = entryBody(context, module.entryPoint)
   const looksBetween = options.indirect === true && options.stoppable === true
-  const looksFirst = options.stoppable === 'start' && findLooks(module, analyses, intervals).of.size > 0
+  const looksFirst = options.stoppable === 'start' && looksAnywhere(findLooks(module, analyses, intervals))
   if (looksBetween || looksFirst) entry.needs.usesStopWord = true
   const bindings = boundVariables(module)
   const stopWord = looksFirst && !looksBetween ? 'stop-word-or-null' : 'stop-word'

@@ -10,6 +10,7 @@ import {
 } from './function-writer.ts'
 import { axes, laneBits, localIndexText } from './invocation-index.ts'
 import { stopWordName, stopWordType } from './kernel.ts'
+import { lookText } from './loop-text.ts'
 import { constness, passedVariables, pointeeText } from './module-memory.ts'
 import { isByReference, parameterText, typeText } from './type-text.ts'
 
@@ -30,6 +31,7 @@ export function dynamicNames(
 /** The lines of a device function, which is defined before its callers. */
 export function functionLines(context: ModuleContext, fn: IrFunction): Line[] {
   const writer = new FunctionWriter(context)
+  if (context.looks.calls.has(fn)) writer.line(lookText(writer))
   writer.statements(fn.body)
   context.needs.set(fn, writer.needs)
   const parameters = fn.parameters.map(

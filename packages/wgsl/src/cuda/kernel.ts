@@ -79,8 +79,8 @@ export interface CudaKernel {
   /** True if threads of a block meet at barriers or exchange values. */
   readonly usesBarriers: boolean
   /**
-   * With the option `stoppable`: whether all loops that may run long, if any, can be stopped. True with
-   * `start`. False without the option.
+   * With the option `stoppable`: whether all loops and calls that may run long, if any, can be
+   * stopped. True with `start`. False without the option.
    */
   readonly isStoppable: boolean
   /** The parts of `source`, for programs that contain several kernels. */

@@ -14,6 +14,12 @@ var<workgroup> tile: array<vec4u, 64>;
 fn hash(x: u32) -> u32 { var s = x; while (s != 1u) { s = select(3u * s + 1u, s / 2u, s % 2u == 0u); } return s; }
 @compute @workgroup_size(${size}) fn main(@builtin(local_invocation_index) i: u32, @builtin(workgroup_id) group: vec3u)`
 
+/** Functions without loops, of which each makes twice as many calls as the one before it. */
+const multiplied = [
+  'fn level0(x: u32) { out[x] += 1u; }',
+  ...Array.from({ length: 40 }, (_, k) => `fn level${k + 1}(x: u32) { level${k}(x); level${k}(x + 1u); }`),
+].join('\n')
+
 function emit(
   body: string,
   {
@@ -45,6 +51,24 @@ describe('a stoppable kernel checks its stop word', () => {
     const chain = Array.from({ length: 4000 }, (_, i) => `fn f${i + 1}(x: u32) { f${i}(x + 1u); }`)
     const more = `fn f0(x: u32) { while (out[x] == 7u) { } } ${chain.join('\n')}`
     expect(emit('f4000(i);', { more }).parts.body.match(/look\(stop_word\)/g)).toHaveLength(1)
+  })
+
+  it('when a function is called whose calls multiply, but not in one that is short', () => {
+    const { body } = emit('level40(i);', { more: multiplied }).parts
+    const looking = body.split('static __device__').filter((text) => text.includes('look(stop_word)'))
+    const names = looking.map((text) => / (level\d+)_?\(/.exec(text)![1])
+    const first = Number(names[0]!.slice(5))
+    expect(names).toEqual(Array.from({ length: 41 - first }, (_, k) => `level${first + k}`))
+    // A call of the first of them makes 2 to the power of `first` changes, 0.4 to 0.8 s by the estimate.
+    expect(first).toBe(21)
+    expect(emit('level40(i);', { more: multiplied, stoppable: 'start' }).parts.body).toContain('look_first(')
+    expect(
+      emit(`level${first - 1}(i);`, { more: multiplied.split(`fn level${first}(`)[0]! }).source,
+    ).not.toContain('stop')
+    // A subgroup may call such a function in part, and its matrices need all of it at every look.
+    const matrices = endless['products of matrices']!
+    const more = `${matrices[2]} ${multiplied}`
+    expect(emit(`level40(i); ${matrices[1]}`, { more }).isStoppable).toBe(false)
   })
 
   it('between chunks of a loop that approaches its end by a known step, wherever its counter is declared', () => {
@@ -152,6 +176,7 @@ const endless: Readonly<Record<string, readonly [size: string, body: string, ena
     'for (var k = 0u; k < 4000000000u; k++) { for (var j = 0u; j < 4000000000u; j++) { out[i] += hash(j); } }',
   ],
   'a function': ['64', 'out[i] = hash(0u);'],
+  'calls that multiply': ['64', 'level40(i);', multiplied],
   barriers: [
     '64',
     'while (n != 0u) { shared_words[i] += 1u; workgroupBarrier(); out[i] = shared_words[63u - i]; workgroupBarrier(); }',

@@ -1,6 +1,6 @@
 import type { Analyses } from '../analysis/analyses.ts'
 import type { LoopApproach } from '../analysis/loop-approach.ts'
-import type { For, IrModule, Loop } from '../ir.ts'
+import type { For, IrFunction, IrModule, Loop } from '../ir.ts'
 import { findSubgroupMatrixUses } from '../subgroup-matrices.ts'
 import { findUniformLoops } from '../validity/uniformity.ts'
 import { Costs, ticksPerSecond } from './cost.ts'
@@ -16,6 +16,9 @@ import { Costs, ticksPerSecond } from './cost.ts'
  * - `count`: any other loop counts its rounds and looks after a number of them. So does a loop with long
  *   rounds, where the cost of counting is negligible but a chunk costs registers (seven of the shipped
  *   products spilled registers for sm_90), and a loop whose chunk would be a single round.
+ *
+ * A function that takes far longer, because its calls multiply, looks each time that it is called: without
+ * any loop, thirty functions of which each calls the next twice make a billion calls.
  *
  * By the estimate, looks are `secondsBetween` apart, so that their cost is negligible and invocations that
  * start late still leave soon. If a round may cost far less than estimated, a clock prevents looks that come
@@ -47,13 +50,22 @@ export const lookIntervals: LookIntervals = { secondsWithout: 0.1, secondsBetwee
 
 export interface Looks {
   readonly of: ReadonlyMap<For | Loop, Look>
+  /** The functions that look when they are called. */
+  readonly calls: ReadonlySet<IrFunction>
   /** True if all invocations must leave together: tensor cores need complete subgroups. */
   readonly together: boolean
-  /** False if a loop that may run long cannot have a look. */
+  /** False if a loop or function that may run long cannot have a look. */
   readonly complete: boolean
 }
 
-export const noLooks: Looks = { of: new Map(), together: false, complete: false }
+export const noLooks: Looks = { of: new Map(), calls: new Set(), together: false, complete: false }
+
+/** A function that looks takes at least this many times as long as a loop that looks. */
+const timesOfCalls = 4
+
+export function looksAnywhere({ of, calls }: Looks): boolean {
+  return of.size + calls.size > 0
+}
 
 /** If a round may cost this many times less than estimated, a clock spaces the looks. */
 const uncertainty = 16
@@ -97,6 +109,11 @@ export function findLooks(module: IrModule, { counters }: Analyses, intervals: L
     return { least: 0, most: rounds * round.most }
   })
   // Callees first, so that a long chain of calls does not overflow the stack.
-  for (const fn of module.functions) costs.ofFunction(fn)
-  return { of, together, complete }
+  const calls = new Set<IrFunction>()
+  for (const fn of module.functions) {
+    if (costs.ofFunction(fn).most <= timesOfCalls * ticksWithout || fn === module.entryPoint) continue
+    if (together) complete = false
+    else calls.add(fn)
+  }
+  return { of, calls, together, complete }
 }

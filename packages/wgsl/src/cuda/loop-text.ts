@@ -49,7 +49,7 @@ function writeGuard(writer: FunctionWriter, s: Loop | For, count: RoundCount | u
 }
 
 /** The statement that looks; with a clock, it looks only if enough time has passed since the last look. */
-function lookText(writer: FunctionWriter, clock: string | undefined): string {
+export function lookText(writer: FunctionWriter, clock?: string): string {
   const { names, looks, asyncCopies } = writer.context
   writer.needs.usesStopWord = true
   const how = looks.together ? 'look_together' : asyncCopies.copies.size > 0 ? 'look_after_copies' : 'look'
