@@ -52,7 +52,10 @@ export function functionLines(context: ModuleContext, fn: IrFunction): Line[] {
   if (writer.needs.usesLanes) parameters.push('const unsigned lanes')
   if (writer.needs.usesStopWord) parameters.push(`${stopWordType} ${stopWordName}`)
   const result = fn.returnType === undefined ? 'void' : typeText(fn.returnType, context.names)
-  const head = `${context.inlines ? context.names.prelude('WGSL_FN') : 'static __device__'} ${result} ${context.names.of(fn)}(${parameters.join(', ')}) {`
+  const qualifiers = context.inlined.has(fn)
+    ? context.names.prelude('WGSL_FN')
+    : 'static __device__ __attribute__((noinline))'
+  const head = `${qualifiers} ${result} ${context.names.of(fn)}(${parameters.join(', ')}) {`
   const tail: Line[] = []
   if (fn.returnType !== undefined && fn.body.statements.at(-1)?.kind !== 'return')
     tail.push({ text: `  return ${result}{};`, line: undefined })

@@ -54,8 +54,8 @@ export interface ModuleContext extends Analyses {
   readonly needs: Map<IrFunction, FunctionNeeds>
   /** Byte offsets of workgroup variables in dynamic memory; undefined when they are declared statically. */
   readonly dynamicOffsets: ReadonlyMap<ModuleVariable, number> | undefined
-  /** Whether functions are inlined; in a very large module the compiler decides. */
-  readonly inlines: boolean
+  /** The functions that are inlined; the others never are. */
+  readonly inlined: ReadonlySet<IrFunction>
   /** Ids for values that the emitter creates; negative, so that they differ from all ids of the module. */
   nextTemporaryId: number
   /** The number of the next subgroup operation in divergent control flow. */

@@ -78,10 +78,11 @@ function compile(text: string, architecture = 90): string {
     writeFileSync(file, text)
     // The test checks only that the text compiles, so ptxas does not optimize.
     const flags = ['-std=c++17', '-cubin', `-arch=sm_${architecture}`, '-Xptxas', '-O0']
-    execFileSync(nvcc!, [...flags, file, '-o', join(folder, 'kernels.cubin')], { stdio: 'pipe' })
+    const all = [...flags, file, '-o', join(folder, 'kernels.cubin')]
+    execFileSync(nvcc!, all, { stdio: 'pipe', timeout: 300_000 })
     return ''
   } catch (error) {
-    return String((error as { stderr?: Buffer }).stderr).slice(0, 4000)
+    return `${error}\n${(error as { stderr?: Buffer }).stderr}`.slice(0, 4000)
   } finally {
     rmSync(folder, { recursive: true })
   }
@@ -134,6 +135,19 @@ describe.skipIf(nvcc === undefined)('nvcc (needs the CUDA toolkit and g++)', () 
       expect(compile(apart(cases, kernels))).toBe('')
     },
   )
+
+  it('compiles functions whose calls would expand to billions of statements', { timeout: 600_000 }, () => {
+    const chain = kernelCase(
+      'chain.wgsl',
+      `// run: workgroups=1,1,1
+// buffer out: u32[64]
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+fn level0(x: u32) { out[x] += 1u; }
+${Array.from({ length: 32 }, (_, k) => `fn level${k + 1}(x: u32) { level${k}(x); level${k}(x + 1u); }`).join('\n')}
+@compute @workgroup_size(1) fn main() { level32(3u); }`,
+    )
+    expect(compile(translate(chain, 'clamp').source)).toBe('')
+  })
 
   it('compiles arrays nested as deeply as WGSL allows, with padded elements', {
     timeout: 600_000,
