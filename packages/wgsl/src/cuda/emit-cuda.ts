@@ -111,7 +111,11 @@ export function emitCudaWithLooks(
     bounds: options.bounds,
     names,
     ...analyses,
-    unrolledLoops: findUnrolledLoops(module, (loop) => analyses.counters.exactTrips(loop)),
+    // In trap mode each access has a branch, and nvcc takes several times as long for unrolled loops.
+    unrolledLoops:
+      options.bounds === 'trap'
+        ? new Set()
+        : findUnrolledLoops(module, (loop) => analyses.counters.exactTrips(loop)),
     exitConditions: findExitConditions(module, analyses.counters),
     divergentCalls: findDivergentCalls(module),
     zeroed: findZeroInit(module, analyses),

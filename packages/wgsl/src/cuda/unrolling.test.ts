@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { analyse } from '../analysis/analyses.ts'
 import { lower, parseWgsl } from '../frontend/lower.ts'
+import { emitCuda } from './emit-cuda.ts'
 import { findUnrolledLoops } from './unrolling.ts'
 
 const plain = (count: number) => 'x += 1u; '.repeat(count)
@@ -16,6 +17,15 @@ function unrolled(statements: string): number {
 }
 
 describe('a loop is unrolled', () => {
+  it('but not where each access is checked by a branch', () => {
+    const module = lower(
+      parseWgsl(`@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(1) fn main() { for (var i = 0u; i < 8u; i++) { out[i] += 1u; } }`),
+    )
+    const pragmas = (bounds: 'clamp' | 'trap') => emitCuda(module, { bounds }).parts.body.match(/_Pragma/g)
+    expect([pragmas('clamp')?.length, pragmas('trap')]).toEqual([1, null])
+  })
+
   it('of up to 32 iterations if the number is known', () => {
     const turns = (bound: string) => unrolled(`for (var i = 0u; i < ${bound}; i++) { x += i; }`)
     expect(['0u', '1u', '32u', '33u', 'x'].map(turns)).toEqual([1, 1, 1, 0, 0])
