@@ -162,7 +162,14 @@ inline void multiply_matrices_f16(unsigned (&d)[4], unsigned half, const unsigne
   }
 }
 
-template <unsigned chunks, class T> T load_uniform(const T* from) { return *from; }
+// The chunks that are not loaded hold garbage.
+template <unsigned chunks, class T> T load_uniform(const T* from) {
+  T value;
+  memset(&value, 0xa5, sizeof(T));
+  for (size_t at = 0; at < sizeof(T); at += 16)
+    if (chunks >> at / 16 & 1u) memcpy(reinterpret_cast<char*>(&value) + at, reinterpret_cast<const char*>(from) + at, sizeof(T) - at < 16 ? sizeof(T) - at : 16);
+  return value;
+}
 inline unsigned lane_index() { return tandem_cpu::lane(); }
 inline unsigned active_lanes(int site) {
   tandem_cpu::fiber* f = tandem_cpu::the_scheduler().current;

@@ -52,9 +52,11 @@ export function findZeroInit(module: IrModule, analyses: Analyses): ReadonlySet<
   const zeroed = new Set<ModuleVariable>()
   const reads = findReads(module)
   const lists = new AccessLists(analyses)
+  // Found once for each loop, not for each variable.
+  const leftEarly = new Map<For, boolean>()
   for (const v of module.variables) {
     if (v.space !== 'workgroup') continue
-    const cover = findCover(module, v, analyses, lists)
+    const cover = findCover(module, v, analyses, lists, leftEarly)
     if (cover === undefined || !areCovered(reads.get(v) ?? [], v, cover, analyses.ranges)) zeroed.add(v)
   }
   return zeroed
@@ -68,6 +70,7 @@ function findCover(
   v: ModuleVariable,
   analyses: Analyses,
   lists: AccessLists,
+  leftEarly: Map<For, boolean>,
 ): Box | undefined {
   if (extents(v.type) === undefined) return undefined
   const first = lists.beforeBarrier(module.entryPoint.body.statements, v)
@@ -76,7 +79,9 @@ function findCover(
   const visit = (s: Statement, loops: readonly For[]): void => {
     if (s.kind === 'block') for (const inner of lists.accessing(s.statements, v)) visit(inner, loops)
     else if (s.kind === 'for') {
-      if (!some(s.body, leaves)) visit(s.body, [...loops, s])
+      const isLeft = leftEarly.get(s) ?? some(s.body, leaves)
+      leftEarly.set(s, isLeft)
+      if (!isLeft) visit(s.body, [...loops, s])
     } else if (s.kind === 'assign' && moduleVariableOf(s.target) === v)
       found ??= coverOf(s, loops, v, analyses)
   }

@@ -11,6 +11,8 @@ const elements = 8
  */
 const length = 64
 
+const nestedLoads = 'sum.x += workgroupUniformLoad(&zeros[workgroupUniformLoad(&zeros[0]) + 1u]);'
+
 /**
  * A kernel of one invocation, so that every order of accesses is defined, with copies, reads, writes and
  * barriers in random control flow. Most indices come from a few expressions, so that copies often write the
@@ -54,9 +56,9 @@ function randomCopies(seed: number): string {
       if (kind < 7) return `${copy} ${barrier}`
       if (kind < 8) return barrier
       if (kind < 10)
-        return `workgroupBarrier(); sum = sum * 3u + ${tile()}[${index(scope)}] + peek(); ${barrier}`
+        return `${pick(['workgroupBarrier();', nestedLoads])} sum = sum * 3u + ${tile()}[${index(scope)}] + peek(); ${barrier}`
       if (kind < 11) return `workgroupBarrier(); ${tile()}[${index(scope)}] = sum; ${barrier}`
-      if (kind < 12) return `${pick(['v += 1u;', 'sum += workgroupUniformLoad(&go);'])}`
+      if (kind < 12) return pick(['v += 1u;', 'sum += workgroupUniformLoad(&go);'])
       if (kind < 14) return inLoop ? `if (${index(scope)} == 2u) { ${pick(['break;', 'return;'])} }` : copy
       if (kind < 16) return `if ((${index(scope)}) % 2u == n % 2u) { ${block(scope, depth + 1, inLoop)} }`
       return `for (var ${name} = 0u; ${name} < ${2 + random(3)}u; ${name} += ${1 + random(2)}u) { ${block([...scope, name], depth + 1, true)} }`
@@ -104,6 +106,7 @@ function randomCopies(seed: number): string {
 var<workgroup> x: array<vec4u, ${length}>;
 var<workgroup> y: array<vec4u, ${length}>;
 var<workgroup> go: vec4u;
+var<workgroup> zeros: array<u32, 2>;
 fn fetch(slot: u32, at: u32) { x[slot] = a[at]; x[slot + 1u] = a[at + 1u]; }
 fn fetch_some(slot: u32, at: u32) { if (at == 3u) { return; } for (var i = 0u; i < 2u; i++) { y[slot + i * 4u] = a[at]; } }
 fn fetch_remainder(slot: u32, at: u32) { x[slot % 4u + 1u] = a[at]; workgroupBarrier(); let s = a[at].x % 4u; y[s] = a[slot]; }

@@ -35,18 +35,20 @@ export function memoryCallText(
 export function plainCallText(writer: FunctionWriter, e: BuiltinCall): CxxExpression {
   const { features } = writer.context
   const { barrier, together } = builtinFacts[e.name]
+  // An index may contain a barrier, which comes first.
+  const loaded =
+    e.name === 'workgroupUniformLoad' ? placeText(writer, addressed(e.args[0]!)).value : undefined
   if (barrier !== undefined) {
     for (const text of writer.asyncWaits(e)) writer.line(text)
     features.barriers = true
   }
   if (barrier === 'alone') return primary('__syncthreads()')
+  if (loaded !== undefined) return call(functionName(writer, e), [loaded])
   switch (e.name) {
     case 'arrayLength':
       return arrayLengthText(writer, e.args[0]!)
     case 'bufferLength':
       return simple(writer.lengthOf(moduleVariableOf(addressed(e.args[0]!))!))
-    case 'workgroupUniformLoad':
-      return call(functionName(writer, e), [placeText(writer, addressed(e.args[0]!)).value])
   }
   if (together === 'subgroup') return subgroupText(writer, e)
   if (e.name === 'dot4U8Packed' || e.name === 'dot4I8Packed') features.packedDot = true

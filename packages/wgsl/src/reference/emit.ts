@@ -382,7 +382,9 @@ class FunctionEmitter implements PlaceWriter {
       const place = this.#pointee(args[0]!)
       const value = this.temporary()
       const called = this.instrumentation.called(e)
-      return `(${called}yield, ${comma(place.prepare)}${value} = ${place.load}, ${called}yield, ${value})`
+      const { indices, prepare, load } = place
+      const accessed = comma(prepare.slice(indices.length))
+      return `(${comma(indices)}${called}yield, ${accessed}${value} = ${load}, ${called}yield, ${value})`
     }
     if (isAtomic) return this.#atomic(e)
     const kind = scalarOf(args[0]!.type)

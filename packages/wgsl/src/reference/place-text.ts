@@ -23,6 +23,8 @@ export interface PlaceWriter {
 /** JavaScript that accesses a place. */
 export interface PlaceText {
   /** Evaluates index expressions into temporaries, in order. */
+  readonly indices: string
+  /** The same, and tells the observer of the access. */
   readonly prepare: string
   /** The value; composites are copied. */
   readonly load: string
@@ -38,11 +40,12 @@ export function placeText(writer: PlaceWriter, place: Place, use: PlaceUse = 'lo
   const memory = boundMemory(root)
   if (memory !== undefined) {
     const offset = byteOffset(writer, place, memory, prepare)
-    const head = prepare.join('')
+    const indices = prepare.join('')
     const type = writer.type(place.type)
     const load = `${memory}.load(${type}, ${offset})`
     return {
-      prepare: head,
+      indices,
+      prepare: indices,
       load,
       raw: load,
       store: (value) => `${memory}.store(${type}, ${offset}, ${value})`,
@@ -50,19 +53,19 @@ export function placeText(writer: PlaceWriter, place: Place, use: PlaceUse = 'lo
   }
   const steps: (string | number)[] = []
   const path = pathText(writer, place, prepare, steps)
+  const indices = prepare.join('')
   if (
     root.kind === 'variable' &&
     root.variable.kind === 'module-variable' &&
     root.variable.space === 'workgroup'
   )
     prepare.push(writer.instrumentation.touched(place, steps, use))
-  const head = prepare.join('')
   const load = copyText(path, place.type)
   const store =
     place.kind === 'deref'
       ? (value: string) => `v${place.pointer.id}.set(${value})`
       : (value: string) => `${path} = ${value}`
-  return { prepare: head, load, raw: path, store }
+  return { indices, prepare: prepare.join(''), load, raw: path, store }
 }
 
 /** The path to a place in JavaScript memory; its members, components and elements are added to `steps`. */

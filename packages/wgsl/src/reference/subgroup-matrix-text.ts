@@ -42,9 +42,10 @@ function accessText(writer: PlaceWriter, { name, args, type }: BuiltinCall): Sub
   const prepare: string[] = []
   const steps: (string | number)[] = []
   const [source, base] = [writer.temporary(), writer.temporary()]
+  let found: string
   if (memory === undefined) {
     const path = pathText(writer, place, prepare, steps)
-    prepare.push(`${source} = R.plainArray(${path}, ${writer.type(array)}, ${matrix}); `)
+    found = `R.plainArray(${path}, ${writer.type(array)}, ${matrix})`
   } else {
     const offset = byteOffset(writer, place, memory, prepare)
     const view = viewOf(place)
@@ -54,15 +55,15 @@ function accessText(writer: PlaceWriter, { name, args, type }: BuiltinCall): Sub
         ? `Math.floor((${memory}.byteLength - ${base}) / ${array.stride})`
         : writer.viewLengths.get(view)!)
     prepare.push(`${base} = ${offset}; `)
-    prepare.push(
-      `${source} = R.boundArray(${memory}, ${base}, ${elements}, ${writer.type(array)}, ${matrix}); `,
-    )
+    found = `R.boundArray(${memory}, ${base}, ${elements}, ${writer.type(array)}, ${matrix})`
   }
   const operands = args.slice(1).map((a) => {
     const value = writer.temporary()
     prepare.push(`${value} = ${writer.value(a)}; `)
     return value
   })
+  // Last, because the operands may replace the JavaScript array.
+  prepare.push(`${source} = ${found}; `)
   if (memory === undefined && writer.instrumentation.observes) {
     const range = `${operands[0]}, ${operands.at(-2)}, ${operands.at(-1)}`
     const touched = writer.instrumentation.touched(place, [...steps, 'i'], isLoad ? 'load' : 'store')

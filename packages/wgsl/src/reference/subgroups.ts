@@ -1,6 +1,6 @@
 import { componentFunction } from '../values/functions.ts'
 import { binaryFunction, mapComponents } from '../values/operators.ts'
-import type { Value } from './memory.ts'
+import { cloneValue, type Value } from './memory.ts'
 
 /** An operation at which an invocation waits for the others of its subgroup. */
 export interface Exchange {
@@ -40,7 +40,8 @@ export function exchange(waiting: ReadonlyMap<number, Exchange>): Map<number, Va
   }
   const [name, kind] = operation.split(' ') as [string, string]
   const lanes = [...waiting.keys()].sort((a, b) => a - b)
-  const argument = (lane: number, i = 0) => waiting.get(lane)!.args[i]!
+  // Several lanes may get the argument of one, and each may change its own.
+  const argument = (lane: number, i = 0) => cloneValue(waiting.get(lane)!.args[i]!)
   const give = (value: (lane: number) => Value) => new Map(lanes.map((lane) => [lane, value(lane)]))
   // A lane that does not make the call provides no value; in WGSL, reading from it yields an indeterminate
   // value.

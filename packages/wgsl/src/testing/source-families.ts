@@ -94,6 +94,8 @@ export const sourceFamilies: Readonly<Record<string, (n: number) => string>> = {
     )}`,
   'workgroup variables': (n) =>
     `${repeat(n, (i) => `var<workgroup> w${i}: u32;`)} ${main(repeat(n, (i) => `w${i} = id.x; out[${i}] = w${i};`))}`,
+  'workgroup variables that a loop stores': (n) =>
+    `${repeat(n, (i) => `var<workgroup> v${i}: u32;`)} ${main(`for (var k = 0u; k < 2u; k++) { ${repeat(n, (i) => `v${i} = k;`)} } workgroupBarrier(); out[id.x] = v0;`)}`,
   'clauses of a switch': (n) =>
     main(`switch id.x { ${repeat(n, (i) => `case ${i}u { out[${i}] = 1u; }`)} default { } }`),
   'selectors of a case': (n) =>
