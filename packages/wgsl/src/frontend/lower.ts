@@ -72,21 +72,33 @@ export interface LowerOptions {
  * not exist, and for overrides without a value.
  */
 export function lower(module: WgslModule, options: LowerOptions = {}): IrModule {
+  return lowerWith(module, options, false)
+}
+
+/**
+ * Like `lower`, but overrides may lack values. What depends on those is unknown: lengths and workgroup sizes are
+ * as small as they can be.
+ */
+export function lowerWithoutValues(module: WgslModule, entryPoint: string): IrModule {
+  return lowerWith(module, { entryPoint }, true)
+}
+
+function lowerWith(module: WgslModule, options: LowerOptions, isSymbolic: boolean): IrModule {
   const parsed = parsedModules.get(module)
   if (parsed === undefined) throw new TypeError('The module of lower must be one that parseWgsl returned.')
   const { text, node } = parsed
   const declaration = chooseEntryPoint(module, parsed, options.entryPoint)
   parsed.warnings ??= checkModule(text, node)
-  return lowerEntryPoint(module, parsed, declaration, new Map(Object.entries(options.constants ?? {})))
+  const values = new Map(Object.entries(options.constants ?? {}))
+  return lowerEntryPoint(module, parsed, declaration, new ModuleScope(text, node, values, isSymbolic))
 }
 
 function lowerEntryPoint(
   module: WgslModule,
   { text, node, warnings = [] }: Parsed,
   declaration: FunctionNode,
-  values: ReadonlyMap<string, number | boolean>,
+  scope: ModuleScope,
 ): IrModule {
-  const scope = new ModuleScope(text, node, values)
   resolveChains(scope, node)
   const overrides = scope.overrides()
   const record = scope.functions.entryPoint(declaration)
