@@ -90,15 +90,11 @@ function lowerWith(module: WgslModule, options: LowerOptions, isSymbolic: boolea
   const declaration = chooseEntryPoint(module, parsed, options.entryPoint)
   parsed.warnings ??= checkModule(text, node)
   const values = new Map(Object.entries(options.constants ?? {}))
-  return lowerEntryPoint(module, parsed, declaration, new ModuleScope(text, node, values, isSymbolic))
+  return irOf(module, parsed, declaration, new ModuleScope(text, node, values, isSymbolic))
 }
 
-function lowerEntryPoint(
-  module: WgslModule,
-  { text, node, warnings = [] }: Parsed,
-  declaration: FunctionNode,
-  scope: ModuleScope,
-): IrModule {
+function irOf(module: WgslModule, parsed: Parsed, declaration: FunctionNode, scope: ModuleScope): IrModule {
+  const { text, node, warnings = [] } = parsed
   resolveChains(scope, node)
   const overrides = scope.overrides()
   const record = scope.functions.entryPoint(declaration)
@@ -119,6 +115,7 @@ function lowerEntryPoint(
     constants: inSourceOrder(scope.constants),
     overrides,
     variables,
+    viewedBytes: scope.viewedBytes,
     functions,
     features: [
       ...(scope.isEnabled('f16') ? (['shader-f16'] as const) : []),

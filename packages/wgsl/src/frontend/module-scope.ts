@@ -47,6 +47,7 @@ export class ModuleScope implements Declarations {
   readonly lowerExpression = lowerExpression
   readonly functions: FunctionInstances
   readonly constants: Constant[] = []
+  readonly viewedBytes = new Map<ModuleVariable, number>()
 
   readonly #node: ModuleNode
   readonly #values: ReadonlyMap<string, number | boolean> | undefined
@@ -198,6 +199,11 @@ export class ModuleScope implements Declarations {
       place.variable.kind === 'module-variable' &&
       this.#overrideSized.has(place.variable)
     )
+  }
+
+  /** Notes that a view of a variable ends at a byte. */
+  noteView(variable: ModuleVariable, end: number): void {
+    this.viewedBytes.set(variable, Math.max(this.viewedBytes.get(variable) ?? 0, end))
   }
 
   /** The value of a const-declaration, in the scope of `expressions`. */

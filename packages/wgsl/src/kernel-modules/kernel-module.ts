@@ -1,6 +1,5 @@
-import { lowerWithoutValues, parseWgsl } from '../frontend/lower.ts'
+import { lower, lowerWithoutValues, parseWgsl } from '../frontend/lower.ts'
 import { type Reflection, reflect } from '../reflect.ts'
-import { WgslError } from '../wgsl-error.ts'
 import { argumentLines, propertyName } from './argument-types.ts'
 
 /**
@@ -11,28 +10,19 @@ import { argumentLines, propertyName } from './argument-types.ts'
  */
 export function kernelModule(wgsl: string, fileName: string): string {
   const module = parseWgsl(wgsl, { label: fileName })
+  const names = new Set(module.entryPoints.map(({ name }) => name))
+  const types = new Set<string>()
   const kernels = module.entryPoints
     .filter(({ stage }) => stage === 'compute')
-    .map(({ name }) => ({ name, reflection: reflect(lowerWithoutValues(module, name)) }))
-  if (kernels.length === 0)
-    throw new WgslError('the file has no compute entry point', {
-      label: fileName,
-      line: 1,
-      column: 1,
-      sourceLine: '',
-    })
-  const names = new Set(kernels.map(({ name }) => name))
-  const types = new Set<string>()
-  const constants = kernels.map(({ name }) => (reserved.has(name) ? untaken(`${name}Kernel`, names) : name))
-  const body = kernels.map(({ name, reflection }, i) =>
-    kernelText(
+    .map(({ name }) => ({
       name,
-      constants[i]!,
-      untaken(`${name.charAt(0).toUpperCase()}${name.slice(1)}Arguments`, types),
-      reflection,
-      fileName,
-    ),
-  )
+      constant: reserved.has(name) ? untaken(`${name}Kernel`, names) : name,
+      type: untaken(`${name.charAt(0).toUpperCase()}${name.slice(1)}Arguments`, types),
+      reflection: reflect(lowerWithoutValues(module, name)),
+    }))
+  // Throws the error that there is no entry point.
+  if (kernels.length === 0) lower(module)
+  const body = kernels.map((kernel) => kernelText(kernel, fileName))
   const imported = ['BufferView', 'CompileOptions', 'Parameter'].filter((name) =>
     body.some((text) => new RegExp(`\\b${name}\\b`).test(text)),
   )
@@ -43,17 +33,18 @@ export function kernelModule(wgsl: string, fileName: string): string {
     `const wgsl = ${JSON.stringify(wgsl)}`,
     '',
     ...body,
-    ...(kernels.length === 1 ? [`export default ${constants[0]}`, ''] : []),
+    ...(kernels.length === 1 ? [`export default ${kernels[0]!.constant}`, ''] : []),
   ].join('\n')
 }
 
-function kernelText(
-  name: string,
-  constant: string,
-  type: string,
-  reflection: Reflection,
-  fileName: string,
-): string {
+interface Kernel {
+  readonly name: string
+  readonly constant: string
+  readonly type: string
+  readonly reflection: Reflection
+}
+
+function kernelText({ name, constant, type, reflection }: Kernel, fileName: string): string {
   const lines = argumentLines(reflection).flatMap(({ name: argument, type, optional, comment }) => [
     `  /** ${comment.replaceAll('*/', '* /')}${optional ? '; filled in where it is left out' : ''} */`,
     `  readonly ${propertyName(argument)}${optional ? '?' : ''}: ${type}`,
