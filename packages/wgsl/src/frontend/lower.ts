@@ -21,6 +21,8 @@ export interface WgslModule {
   readonly label: string
   readonly source: string
   readonly entryPoints: readonly EntryPointSummary[]
+  /** The extensions that it enables. */
+  readonly extensions: readonly string[]
 }
 
 interface Parsed {
@@ -53,7 +55,8 @@ export function parseWgsl(source: string, options: { readonly label?: string } =
     const [stage] = stages
     if (stage !== undefined) entryPoints.push({ name: declaration.name, stage: stage.name as 'compute' })
   }
-  const module: WgslModule = { label, source, entryPoints }
+  const extensions = node.enables.map((e) => e.name)
+  const module: WgslModule = { label, source, entryPoints, extensions }
   parsedModules.set(module, { text, node, warnings: undefined })
   return module
 }
