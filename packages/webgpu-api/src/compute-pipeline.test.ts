@@ -79,6 +79,7 @@ describe('9.1 createShaderModule', () => {
     [/createShaderModule/, `${empty} fn unused() { let a: u32 = -1; }`],
     [/createShaderModule/, `override n: u32; ${empty} fn unused() { let a: u32 = -1; }`],
     [/shader-f16/, `/* enable x; */ enable /**/ f16; ${empty}`],
+    [/shader-f16/, `/* /* */ */ enable f16; ${empty}`],
     [/subgroups/, `diagnostic(off, derivative_uniformity);\nenable subgroups;\n${empty}`],
     [undefined, `// enable f16;\n${empty}`],
   ])('%s for %s', async (problem, code) => {

@@ -1,6 +1,7 @@
 import { ApiObject, isObject, type ObjectState, toObject } from './api-object.ts'
 import { GPUCompilationInfo, GPUCompilationMessage } from './compilation-info.ts'
 import type { DeviceState } from './device-state.ts'
+import { featureOfExtension } from './features.ts'
 import { creation, nameInterface } from './interfaces.ts'
 import { GPUPipelineLayout } from './pipeline-layout.ts'
 import { ShaderSource } from './shader-source.ts'
@@ -71,9 +72,11 @@ function checkHints(hints: unknown): undefined {
   return undefined
 }
 
-function missingFeature({ features }: ShaderSource, available: ReadonlySet<string>): string | undefined {
-  for (const [extension, feature] of features)
-    if (!available.has(feature))
+function missingFeature({ extensions }: ShaderSource, available: ReadonlySet<string>): string | undefined {
+  for (const extension of extensions) {
+    const feature = featureOfExtension[extension]
+    if (feature !== undefined && !available.has(feature))
       return `'enable ${extension}' needs the feature '${feature}', which the device does not have.`
+  }
   return undefined
 }

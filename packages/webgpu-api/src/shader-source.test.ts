@@ -45,7 +45,7 @@ const requests: readonly [string | undefined, Record<string, number>][] = [
 
 /** Everything that pipelines can find out about a source. */
 function described(source: ShaderSource): unknown {
-  const { messages, problem, features } = source
+  const { messages, problem, extensions } = source
   const kernels = requests.map(([entryPoint, constants]) => {
     try {
       const { reflection, lowered } = source.kernel(entryPoint, constants)
@@ -55,7 +55,7 @@ function described(source: ShaderSource): unknown {
       return error.message
     }
   })
-  return { messages, problem, features, kernels }
+  return { messages, problem, extensions, kernels }
 }
 
 it.each(valid)('returns the same as the front end for a known module: %s', (code) => {

@@ -9,7 +9,6 @@ import {
   type WgslModule,
 } from '@tandem-gpu/wgsl'
 import type { CompilationMessage } from './compilation-info.ts'
-import { featureOfExtension } from './features.ts'
 
 /**
  * An entry point for modules that have none, because checking a module requires lowering an entry point. It
@@ -21,11 +20,12 @@ const standIn = {
 } as const
 
 /** Change this if the same front end would lead to other findings. */
-const findingsFormat = '1'
+const findingsFormat = '2'
 
 /** What is kept of a valid module between processes. */
 interface Findings {
   readonly messages: readonly CompilationMessage[]
+  readonly extensions: readonly string[]
   /** The kernel that the check lowered, with the names by which pipelines may request it. */
   readonly checked:
     | { readonly names: readonly (string | undefined)[]; readonly reflection: Reflection }
@@ -47,8 +47,8 @@ export class ShaderSource {
   readonly messages: readonly CompilationMessage[]
   /** The error that makes the module invalid. */
   readonly problem: string | undefined
-  /** The extensions that the code enables, with the features that they need. */
-  readonly features: readonly (readonly [extension: string, feature: string])[]
+  /** The extensions that a valid module enables. */
+  readonly extensions: readonly string[]
   readonly #cache: FrontEndCache | undefined
   #parsed: WgslModule | undefined
   /** Kernels without constants, by the requested entry point name, if any. */
@@ -56,30 +56,33 @@ export class ShaderSource {
 
   constructor(code: string, cache: FrontEndCache | undefined) {
     this.code = code
-    this.features = enabledFeatures(code)
     this.#cache = cache
     const key = ['shader module', findingsFormat, code]
     const kept = cache?.get(key) as Findings | undefined
     if (kept !== undefined) {
       this.messages = kept.messages
+      this.extensions = kept.extensions
       for (const name of kept.checked?.names ?? [])
         this.#kernels.set(name, this.#known(kept.checked!.reflection, name, {}))
       return
     }
     try {
       const { warnings } = this.#check()
+      this.extensions = this.#module.extensions
       this.messages = warnings.map(({ severity, ...place }) => messageOf(severity, place, code))
       const [checked] = this.#kernels.values()
       const { reflection } = checked ?? {}
       const names = [...this.#kernels.keys()]
       cache?.set(key, {
         messages: this.messages,
+        extensions: this.extensions,
         checked: reflection && { names, reflection },
       } satisfies Findings)
     } catch (error) {
       if (!(error instanceof WgslError)) throw error
       this.problem = error.message
       this.messages = [messageOf('error', error, code)]
+      this.extensions = []
     }
   }
 
@@ -166,26 +169,4 @@ function lineStart(code: string, line: number): number {
     start = match.index + match[0].length
   }
   return start
-}
-
-const blank = /(?:\s|\u200e|\u200f|\/\/[^\n\v\f\r\u0085\u2028\u2029]*|\/\*(?:[^*]|\*(?!\/))*\*\/)*/y
-const directive = /(enable|requires|diagnostic)\b([^;]*);/y
-
-/** Directives come before everything except comments. */
-function enabledFeatures(code: string): (readonly [string, string])[] {
-  const found: (readonly [string, string])[] = []
-  let at = 0
-  for (;;) {
-    blank.lastIndex = at
-    blank.exec(code)
-    directive.lastIndex = Math.max(at, blank.lastIndex)
-    const match = directive.exec(code)
-    if (match === null) return found
-    at = directive.lastIndex
-    if (match[1] !== 'enable') continue
-    for (const name of match[2]!.replace(/\/\/.*|\/\*[\s\S]*?\*\//g, '').split(',')) {
-      const feature = featureOfExtension[name.trim()]
-      if (feature !== undefined) found.push([name.trim(), feature])
-    }
-  }
 }

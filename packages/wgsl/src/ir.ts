@@ -743,6 +743,8 @@ export interface IrModule {
   readonly overrides: readonly Override[]
   /** Module variables used by reachable code, in order of declaration. */
   readonly variables: readonly ModuleVariable[]
+  /** Where the last view ends, in bytes, of variables with views at constant offsets. */
+  readonly viewedBytes: ReadonlyMap<ModuleVariable, number>
   /** All functions, callees before callers, the entry point last. */
   readonly functions: readonly IrFunction[]
   /** Optional features the code uses: from `enable`. */

@@ -253,6 +253,8 @@ describe('reflect of buffers', () => {
       ),
     )
     expect(bindings[1]).toMatchObject({ name: 'b', minByteLength: 24, reads: true, writes: false })
+    const unused = ir('let p = bufferView<mat2x2f>(&b, 8);', '@group(0) @binding(1) var<storage> b: buffer;')
+    expect(reflect(unused).bindings[0]!.minByteLength).toBe(24)
     expect(bindings[1]!.type).toMatchObject({ name: 'buffer', kind: 'array', scalar: 'u32', stride: 4 })
   })
 })

@@ -9,7 +9,7 @@ import type {
   StructType,
   Type,
 } from './ir.ts'
-import { alignOf, leastViewSize, roundUp, sizeOf } from './layout.ts'
+import { alignOf, roundUp, sizeOf } from './layout.ts'
 import { findSubgroupMatrixUses, type SubgroupMatrixUse } from './subgroup-matrices.ts'
 import { containsAtomic, typeProperty } from './type-property.ts'
 import { arrayType, typeName, u32Type } from './types.ts'
@@ -110,9 +110,8 @@ export interface Reflection {
 /** Describes the bindings, memory and features of a lowered entry point. */
 export function reflect(ir: IrModule): Reflection {
   const { reads, writes, barrier } = accesses(ir)
-  const views = viewedBytes(ir)
   const bindings = boundVariables(ir).map((v) =>
-    describeBinding(v, reads.has(v), writes.has(v), views.get(v) ?? 0),
+    describeBinding(v, reads.has(v), writes.has(v), ir.viewedBytes.get(v) ?? 0),
   )
   const workgroup = ir.variables.filter((v) => v.space === 'workgroup')
   return {
@@ -152,23 +151,6 @@ function accesses(ir: IrModule): {
     },
   })
   return { reads, writes, barrier }
-}
-
-/**
- * The minimum byte length of each buffer for its views: up to the end of the last view at a constant offset.
- */
-function viewedBytes(ir: IrModule): Map<ModuleVariable, number> {
-  const bytes = new Map<ModuleVariable, number>()
-  walk(ir, {
-    place(place) {
-      if (place.kind !== 'view-place') return
-      const variable = moduleVariableOf(place)!
-      const start = place.offset.kind === 'literal' ? Number(place.offset.value) : 0
-      const end = start + leastViewSize(place.type)
-      bytes.set(variable, Math.max(bytes.get(variable) ?? 0, end))
-    },
-  })
-  return bytes
 }
 
 function describeBinding(v: BoundVariable, reads: boolean, writes: boolean, viewed: number): Binding {

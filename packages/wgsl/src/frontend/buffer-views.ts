@@ -2,7 +2,7 @@ import type { BufferType, Expression, Place, Type } from '../ir.ts'
 import { alignOf, leastViewSize, runtimeArrayOf } from '../layout.ts'
 import { containsAtomic, isHostShareable } from '../type-property.ts'
 import { pointerType, typeName, u32Type } from '../types.ts'
-import { rootOf } from '../walk.ts'
+import { moduleVariableOf, rootOf } from '../walk.ts'
 import type { CallNode, ExpressionNode } from './ast.ts'
 import { isOverrideSized } from './numeric-types.ts'
 import type { Operand, PointerOperand, ValueOperand } from './operand.ts'
@@ -117,6 +117,7 @@ function checkView(
   if (start + least > limit) {
     wrong(offset, `a view of ${least} bytes from byte ${start} is outside ${typeName(buffer)}`)
   }
+  module.noteView(moduleVariableOf(place)!, start + least)
   if (size?.kind !== 'constant' || size.value === undefined) return
   const bytes = Number(size.value)
   const { offset: before, stride } = runtimeArrayOf(type)!

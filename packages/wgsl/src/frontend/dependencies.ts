@@ -2,6 +2,9 @@ import type { SourceText } from '../source-text.ts'
 import type { AttributeNode, ExpressionNode, ModuleDeclarationNode } from './ast.ts'
 import { namingAttributes } from './expression-parser.ts'
 
+/** The orders of modules that were checked, for modules with many entry points. */
+const orders = new WeakMap<readonly ModuleDeclarationNode[], ReadonlySet<ModuleDeclarationNode>>()
+
 /**
  * The declarations of a module, each after those that it mentions. Resolving them in this order avoids deep
  * recursion for a long chain of declarations. Throws if a declaration depends on itself.
@@ -10,6 +13,8 @@ export function inDependencyOrder(
   source: SourceText,
   declarations: readonly ModuleDeclarationNode[],
 ): ReadonlySet<ModuleDeclarationNode> {
+  const known = orders.get(declarations)
+  if (known !== undefined) return known
   const byName = new Map(declarations.map((declaration) => [declaration.name, declaration]))
   const order = new Set<ModuleDeclarationNode>()
   const begun = new Set<ModuleDeclarationNode>()
@@ -34,6 +39,7 @@ export function inDependencyOrder(
       begin(named)
     }
   }
+  orders.set(declarations, order)
   return order
 }
 

@@ -157,9 +157,6 @@ function joinGreater(tokens: Token[]): Token[] {
     } else if (token.text === '>' && isAdjacent(token, tokens[i + 1], '=')) {
       joined.push({ ...token, text: '>=' })
       i++
-    } else if (token.text === '>' && isAdjacent(token, tokens[i + 1], '==')) {
-      // `a >== b` is not valid WGSL; the parser reports it.
-      joined.push(token)
     } else {
       joined.push(token)
     }

@@ -21,6 +21,8 @@ export interface WgslModule {
   readonly label: string
   readonly source: string
   readonly entryPoints: readonly EntryPointSummary[]
+  /** The extensions that it enables. */
+  readonly extensions: readonly string[]
 }
 
 interface Parsed {
@@ -53,7 +55,8 @@ export function parseWgsl(source: string, options: { readonly label?: string } =
     const [stage] = stages
     if (stage !== undefined) entryPoints.push({ name: declaration.name, stage: stage.name as 'compute' })
   }
-  const module: WgslModule = { label, source, entryPoints }
+  const extensions = node.enables.map((e) => e.name)
+  const module: WgslModule = { label, source, entryPoints, extensions }
   parsedModules.set(module, { text, node, warnings: undefined })
   return module
 }
@@ -72,21 +75,29 @@ export interface LowerOptions {
  * not exist, and for overrides without a value.
  */
 export function lower(module: WgslModule, options: LowerOptions = {}): IrModule {
+  return lowerWith(module, options, false)
+}
+
+/**
+ * Like `lower`, but overrides may lack values. What depends on those is unknown: lengths and workgroup sizes are
+ * as small as they can be.
+ */
+export function lowerWithoutValues(module: WgslModule, entryPoint: string): IrModule {
+  return lowerWith(module, { entryPoint }, true)
+}
+
+function lowerWith(module: WgslModule, options: LowerOptions, isSymbolic: boolean): IrModule {
   const parsed = parsedModules.get(module)
   if (parsed === undefined) throw new TypeError('The module of lower must be one that parseWgsl returned.')
   const { text, node } = parsed
   const declaration = chooseEntryPoint(module, parsed, options.entryPoint)
   parsed.warnings ??= checkModule(text, node)
-  return lowerEntryPoint(module, parsed, declaration, new Map(Object.entries(options.constants ?? {})))
+  const values = new Map(Object.entries(options.constants ?? {}))
+  return irOf(module, parsed, declaration, new ModuleScope(text, node, values, isSymbolic))
 }
 
-function lowerEntryPoint(
-  module: WgslModule,
-  { text, node, warnings = [] }: Parsed,
-  declaration: FunctionNode,
-  values: ReadonlyMap<string, number | boolean>,
-): IrModule {
-  const scope = new ModuleScope(text, node, values)
+function irOf(module: WgslModule, parsed: Parsed, declaration: FunctionNode, scope: ModuleScope): IrModule {
+  const { text, node, warnings = [] } = parsed
   resolveChains(scope, node)
   const overrides = scope.overrides()
   const record = scope.functions.entryPoint(declaration)
@@ -107,6 +118,7 @@ function lowerEntryPoint(
     constants: inSourceOrder(scope.constants),
     overrides,
     variables,
+    viewedBytes: scope.viewedBytes,
     functions,
     features: [
       ...(scope.isEnabled('f16') ? (['shader-f16'] as const) : []),

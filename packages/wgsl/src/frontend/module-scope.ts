@@ -47,9 +47,11 @@ export class ModuleScope implements Declarations {
   readonly lowerExpression = lowerExpression
   readonly functions: FunctionInstances
   readonly constants: Constant[] = []
+  readonly viewedBytes = new Map<ModuleVariable, number>()
 
   readonly #node: ModuleNode
   readonly #values: ReadonlyMap<string, number | boolean> | undefined
+  readonly #isSymbolic: boolean
   readonly #enabled: ReadonlySet<string>
   readonly #declarations = new Map<string, ModuleDeclarationNode>()
   readonly #overrideSized = new Set<ModuleVariable>()
@@ -72,16 +74,18 @@ export class ModuleScope implements Declarations {
 
   /**
    * `values` are the pipeline's constants by the key that WebGPU uses: the `@id`, or else the name. If
-   * undefined, the scope is symbolic.
+   * undefined, the scope is symbolic: no override has a value. With `isSymbolic`, overrides have their defaults.
    */
   constructor(
     source: SourceText,
     node: ModuleNode,
     values: ReadonlyMap<string, number | boolean> | undefined,
+    isSymbolic = values === undefined,
   ) {
     this.source = source
     this.#node = node
     this.#values = values
+    this.#isSymbolic = isSymbolic
     this.#enabled = new Set(node.enables.map((e) => e.name))
     this.expressions = new ExpressionScope(this)
     this.functions = new FunctionInstances(this)
@@ -95,7 +99,7 @@ export class ModuleScope implements Declarations {
 
   /** Whether overrides may lack values at this point. */
   get isSymbolic(): boolean {
-    return this.#values === undefined || this.#defaults > 0
+    return this.#isSymbolic || this.#defaults > 0
   }
 
   /** Returns an id that is unique in the module. */
@@ -161,7 +165,7 @@ export class ModuleScope implements Declarations {
         const { type, value, default: fallback, mentionsValueless } = this.override(node)
         const hasDefault = node.initial === undefined || fallback !== undefined
         const isUsable = value !== undefined && hasDefault && !mentionsValueless
-        const problem = isUsable || this.#values === undefined ? undefined : this.#problemOf(node)
+        const problem = isUsable || this.#isSymbolic ? undefined : this.#problemOf(node)
         return (at): Operand => {
           if (!isUsable) {
             this.#mentionsValueless = true
@@ -195,6 +199,11 @@ export class ModuleScope implements Declarations {
       place.variable.kind === 'module-variable' &&
       this.#overrideSized.has(place.variable)
     )
+  }
+
+  /** Notes that a view of a variable ends at a byte. */
+  noteView(variable: ModuleVariable, end: number): void {
+    this.viewedBytes.set(variable, Math.max(this.viewedBytes.get(variable) ?? 0, end))
   }
 
   /** The value of a const-declaration, in the scope of `expressions`. */

@@ -83,6 +83,14 @@ describe('eight times the source takes less than ten times the steps', () => {
     expect(large! / small!).toBeLessThan(mostGrowth)
   })
 
+  it('and another of many entry points takes less than ten steps for each declaration', () => {
+    const repeat = (part: (i: number) => string) => Array.from({ length: 512 }, (_, i) => part(i)).join('')
+    const module = parseWgsl(repeat((i) => `@compute @workgroup_size(8, 8, 1) fn main${i}() {}`))
+    lowerFirst(module)
+    const [steps] = counter.count(() => void lower(module, { entryPoint: 'main9' }))
+    expect(steps! / 512).toBeLessThan(10)
+  })
+
   const emitted = families.flatMap(({ name, source, accepted }) => {
     if (accepted === undefined) return []
     // The emitter takes longer per line.

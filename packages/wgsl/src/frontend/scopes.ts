@@ -6,6 +6,7 @@ import type {
   Constant,
   Expression,
   IrFunction,
+  ModuleVariable,
   Place,
   ScalarType,
   StructType,
@@ -73,6 +74,7 @@ export interface Declarations {
   structNode(type: StructType): StructNode
   signature(node: FunctionNode): Signature
   isOverrideSized(place: Place): boolean
+  noteView(variable: ModuleVariable, end: number): void
   constantFor(
     declaration: { name: string; at: number },
     type: ArrayType | StructType,

@@ -102,6 +102,32 @@ describe('modules with subgroup matrices', () => {
   })
 })
 
+describe('pipelines with subgroup matrices in views', () => {
+  const access = 'subgroupMatrixLoad<L, row_major>'
+  const declared =
+    'struct T { n: vec4u, m: array<f16> } @group(0) @binding(2) var<storage> b: buffer<1024>; ###'
+  const valid = (row: number) => [
+    `_ = ${access}(bufferView<array<f16>>(&b, 512), 0, ${row});`,
+    `_ = ${access}(bufferView<array<f16>>(&b, g.x * 4), 256, ${row});`,
+    `_ = ${access}(&(*bufferView<T>(&b, 496)).m, 0, ${row});`,
+    `let p = bufferArrayView<array<f16>>(&b, g.x, 512); _ = ${access}(p, 0, ${row});`,
+    `let p = bufferArrayView<T>(&b, 0, 528); _ = ${access}(&p.m, 0, ${row});`,
+  ]
+  const judge = async (text: string, isValid: boolean) => {
+    const source = sourceOf(`${declared} ${text}`)
+    expect(errorOf(() => lowered(source)) === undefined, text).toBe(isValid)
+    if (dawn !== undefined) expect((await dawn(source, 'main')).length === 0, text).toBe(isValid)
+  }
+
+  it('accept matrices that end with the view or its buffer', async () => {
+    for (const text of valid(16)) await judge(text, true)
+  })
+
+  it('refuse matrices that end behind it', async () => {
+    for (const text of valid(17)) await judge(text, false)
+  })
+})
+
 describe('translation to CUDA', () => {
   const translate = (source: string) => emitCuda(lowered(source), { bounds: 'clamp' })
 

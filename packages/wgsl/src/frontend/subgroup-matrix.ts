@@ -1,6 +1,14 @@
 import type { BuiltinFunction } from '../builtin-functions.ts'
 import { builtinFacts } from '../builtin-functions.ts'
-import type { ArrayType, Expression, SubgroupMatrixComponent, SubgroupMatrixType, Type } from '../ir.ts'
+import type {
+  ArrayType,
+  BufferType,
+  Expression,
+  Place,
+  SubgroupMatrixComponent,
+  SubgroupMatrixType,
+  Type,
+} from '../ir.ts'
 import { scalarByteLength } from '../layout.ts'
 import { containsSubgroupMatrix } from '../type-property.ts'
 import { boolType, subgroupMatrixType, typeName } from '../types.ts'
@@ -197,6 +205,8 @@ function lowerAccess(
   const type = isLoad ? loadedType(scope, name, typeNode!) : matrix(scope, name, operands[2]!)
   const elements = (operand: ValueOperand, what: string) => {
     const count = scope.integer(operand, `the ${what} of ${name}`)
+    const known = knownInteger(count) ?? 0
+    if (known < 0) scope.rejectValue(count.at, `the ${what} ${known} of ${name} is below 0`, false)
     if (!isOld || scalarByteLength[type.component] > 1) return count
     // The older form counts components; an element of the array holds four bytes.
     return scope.binary('/', count, scope.constantOperand(count.at, count.type, 4, false), count.at)
@@ -260,14 +270,15 @@ function arrayPointer(
 function checkArray(
   scope: ExpressionScope,
   name: string,
-  { type: { store }, at }: PointerOperand,
+  { type: { store, space }, at }: PointerOperand,
   type: SubgroupMatrixType,
   isOld: boolean,
   callAt: number,
 ): void {
-  const { element, stride } = store as ArrayType
+  const { element, stride, length } = store as ArrayType
   const scalar = scalarOf(type)
-  if (isOld && (element !== scalar || isOverrideSized(store)))
+  const isFixed = length !== undefined && !isOverrideSized(store)
+  if (isOld && (element !== scalar || (space === 'workgroup' && !isFixed)))
     throw scope.error(callAt, `${name} takes an array of ${typeName(scalar)} here, not ${typeName(store)}`)
   if (element.kind === 'vector' && element.size === 3)
     throw scope.module.source.unsupported(
@@ -300,13 +311,12 @@ function checkRange(scope: ExpressionScope, name: string, access: Access): void 
   const start = knownInteger(offset) ?? 0
   const step = knownInteger(stride)
   const stepBytes = step === undefined ? sliceBytes : step * array.stride
-  if (start < 0) scope.rejectValue(offset.at, `the offset ${start} of ${name} is below 0`, false)
   if (stepBytes < sliceBytes) {
     const text = `the stride of ${name} is ${stepBytes} bytes, below the ${sliceBytes} of a ${isColumnMajor ? 'column' : 'row'} of ${typeName(type)}`
     scope.rejectValue(stride.at, text, false)
   }
   const end = start * array.stride + (slices - 1) * stepBytes + sliceBytes
-  const limit = array.length === undefined ? 2 ** 32 - 1 : array.length * array.stride
+  const limit = array.length === undefined ? room(pointer.place) : array.length * array.stride
   const isUnknown = array.length === undefined || isOverrideSized(array)
   if (end > limit)
     scope.rejectValue(
@@ -314,6 +324,15 @@ function checkRange(scope: ExpressionScope, name: string, access: Access): void 
       `${name} accesses memory up to byte ${end} of an array of ${limit} bytes`,
       isUnknown,
     )
+}
+
+/** The bytes for a runtime-sized array, as far as the view that it is in, or the buffer of that, tells. */
+function room(place: Place): number {
+  if (place.kind === 'member-place') return room(place.base) - place.member.offset
+  if (place.kind !== 'view-place') return 2 ** 32 - 1
+  const known = (e: Expression | undefined) => (e?.kind === 'literal' ? Number(e.value) : undefined)
+  const { length = 2 ** 32 - 1 } = place.base.type as BufferType
+  return known(place.size) ?? length - (known(place.offset) ?? 0)
 }
 
 function knownInteger(operand: ValueOperand): number | undefined {

@@ -80,6 +80,30 @@ it('exports several entry points by name, even by names that no variable may hav
   expect(text).not.toContain('export default')
 })
 
+it('types kernels whose overrides have no value, whatever depends on them', () => {
+  const text = kernelModule(
+    `const key = 3; @id(key) override width: u32; override height: u32; override depth = 4u;
+    @group(0) @binding(0) var<storage, read_write> x: array<f32>;
+    var<workgroup> bytes: buffer<width>; var<workgroup> tile: array<f32, height - 1>;
+    @compute @workgroup_size(64 / (height - 1), depth) fn f() { x[0] = tile[height]; _ = &bytes; }`,
+    'f.wgsl',
+  )
+  expect(text).toContain("readonly x: BufferView<'f32'>")
+  expect(text).toContain('Workgroups of 1 × 4 × 1; constants: width: u32, height: u32, depth: u32')
+})
+
+it('gives no two kernels the same names', () => {
+  const names = ['eval', 'evalKernel', 'scan', 'Scan']
+  const text = kernelModule(
+    names.map((name) => `@compute @workgroup_size(1) fn ${name}() {}`).join('\n'),
+    'names.wgsl',
+  )
+  const declared = [...text.matchAll(/^(?:export )?(?:type|const) (\w+).*[^`]$/gm)].map(([, name]) => name)
+  expect(declared).toHaveLength(9)
+  expect(new Set(declared).size).toBe(9)
+  expect(text).toContain('export { evalKernel_ as eval }')
+})
+
 async function run(...argv: string[]) {
   let [out, error] = ['', '']
   const code = await main(argv, { out: (text) => (out += text), error: (text) => (error += text) })

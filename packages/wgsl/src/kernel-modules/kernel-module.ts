@@ -1,8 +1,5 @@
-import { lower, parseWgsl } from '../frontend/lower.ts'
-import { parseModule } from '../frontend/parser.ts'
+import { lower, lowerWithoutValues, parseWgsl } from '../frontend/lower.ts'
 import { type Reflection, reflect } from '../reflect.ts'
-import { SourceText } from '../source-text.ts'
-import { WgslError } from '../wgsl-error.ts'
 import { argumentLines, propertyName } from './argument-types.ts'
 
 /**
@@ -13,18 +10,19 @@ import { argumentLines, propertyName } from './argument-types.ts'
  */
 export function kernelModule(wgsl: string, fileName: string): string {
   const module = parseWgsl(wgsl, { label: fileName })
-  const constants = placeholders(wgsl, fileName)
+  const names = new Set(module.entryPoints.map(({ name }) => name))
+  const types = new Set<string>()
   const kernels = module.entryPoints
     .filter(({ stage }) => stage === 'compute')
-    .map(({ name }) => ({ name, reflection: reflect(lower(module, { entryPoint: name, constants })) }))
-  if (kernels.length === 0)
-    throw new WgslError('the file has no compute entry point', {
-      label: fileName,
-      line: 1,
-      column: 1,
-      sourceLine: '',
-    })
-  const body = kernels.map(({ name, reflection }) => kernelText(name, reflection, fileName))
+    .map(({ name }) => ({
+      name,
+      constant: reserved.has(name) ? untaken(`${name}Kernel`, names) : name,
+      type: untaken(`${name.charAt(0).toUpperCase()}${name.slice(1)}Arguments`, types),
+      reflection: reflect(lowerWithoutValues(module, name)),
+    }))
+  // Throws the error that there is no entry point.
+  if (kernels.length === 0) lower(module)
+  const body = kernels.map((kernel) => kernelText(kernel, fileName))
   const imported = ['BufferView', 'CompileOptions', 'Parameter'].filter((name) =>
     body.some((text) => new RegExp(`\\b${name}\\b`).test(text)),
   )
@@ -35,17 +33,22 @@ export function kernelModule(wgsl: string, fileName: string): string {
     `const wgsl = ${JSON.stringify(wgsl)}`,
     '',
     ...body,
-    ...(kernels.length === 1 ? [`export default ${identifier(kernels[0]!.name)}`, ''] : []),
+    ...(kernels.length === 1 ? [`export default ${kernels[0]!.constant}`, ''] : []),
   ].join('\n')
 }
 
-function kernelText(name: string, reflection: Reflection, fileName: string): string {
+interface Kernel {
+  readonly name: string
+  readonly constant: string
+  readonly type: string
+  readonly reflection: Reflection
+}
+
+function kernelText({ name, constant, type, reflection }: Kernel, fileName: string): string {
   const lines = argumentLines(reflection).flatMap(({ name: argument, type, optional, comment }) => [
     `  /** ${comment.replaceAll('*/', '* /')}${optional ? '; filled in where it is left out' : ''} */`,
     `  readonly ${propertyName(argument)}${optional ? '?' : ''}: ${type}`,
   ])
-  const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}Arguments`
-  const constant = identifier(name)
   const stem = fileName.replace(/\.wgsl$/, '')
   const label = stem === name ? name : `${stem} ${name}`
   const constants = reflection.overrides.map(({ name: override, type: kind }) => `${override}: ${kind}`)
@@ -66,27 +69,16 @@ function kernelText(name: string, reflection: Reflection, fileName: string): str
   ].join('\n')
 }
 
-/**
- * A placeholder value for each override without one, so that argument types can be determined without values.
- */
-function placeholders(wgsl: string, label: string): Record<string, number> {
-  const values: Record<string, number> = {}
-  for (const declaration of parseModule(new SourceText(wgsl, label)).declarations) {
-    if (declaration.kind !== 'override' || declaration.initial !== undefined) continue
-    const id = declaration.attributes.find(({ name }) => name === 'id')
-    const number = id && Number.parseInt(wgsl.slice(wgsl.indexOf('(', id.at) + 1), 10)
-    values[number ?? declaration.name] = 1
-  }
-  return values
-}
-
-/** Words that are not allowed as variable names in a JavaScript module, but are allowed in WGSL. */
+/** Words that are not allowed as variable names in a TypeScript module, or have another use in it. */
 const reserved = new Set(
-  'arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for function if implements import in instanceof interface let new null package private protected public return static super switch this throw true try typeof var void while with yield wgsl BufferView CompileOptions Parameter'.split(
+  'arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally for function globalThis if implements import in instanceof interface let new null package private protected public return static super switch this throw true try typeof undefined var void while with yield wgsl BufferView CompileOptions Parameter'.split(
     ' ',
   ),
 )
 
-function identifier(name: string): string {
-  return reserved.has(name) ? `${name}Kernel` : name
+/** The name, with underscores at its end if it is taken; it is taken then. */
+function untaken(name: string, taken: Set<string>): string {
+  if (taken.has(name)) return untaken(`${name}_`, taken)
+  taken.add(name)
+  return name
 }
