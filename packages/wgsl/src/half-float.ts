@@ -4,9 +4,10 @@ const bits = new DataView(new ArrayBuffer(8))
  * The 16 bits of the half-precision number nearest to `value`, with ties to even and overflow to infinity.
  */
 export function halfBits(value: number): number {
-  if (Number.isNaN(value)) return 0x7e00
   const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0
   const magnitude = Math.abs(value)
+  // Not of the value itself: a NaN may be an object (see `floatValue`).
+  if (Number.isNaN(magnitude)) return 0x7e00
   if (magnitude >= 65_520) return sign | 0x7c00
   if (magnitude < 2 ** -14) return sign | roundHalfEven(magnitude * 2 ** 24)
   bits.setFloat64(0, magnitude)

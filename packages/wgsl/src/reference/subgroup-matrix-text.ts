@@ -67,7 +67,9 @@ function accessText(writer: PlaceWriter, { name, args, type }: BuiltinCall): Sub
   if (memory === undefined && writer.instrumentation.observes) {
     const range = `${operands[0]}, ${operands.at(-2)}, ${operands.at(-1)}`
     const touched = writer.instrumentation.touched(place, [...steps, 'i'], isLoad ? 'load' : 'store')
-    prepare.push(`R.touchedElements(${matrix}, ${source}, ${range}).forEach((i) => { ${touched}}); `)
+    prepare.push(
+      `R.touchedElements(${matrix}, ${source}, ${range}).forEach((i) => ${touched.slice(0, -2)}); `,
+    )
   }
   return {
     prepare: prepare.map((p) => `${p.slice(0, -2)}, `).join(''),
