@@ -2,7 +2,7 @@ import { analyse } from '../analysis/analyses.ts'
 import { findZeroInit } from '../analysis/zero-init.ts'
 import { boundVariables } from '../bound-variables.ts'
 import { subgroupSize } from '../collectives.ts'
-import type { IrModule, ModuleVariable } from '../ir.ts'
+import type { For, IrModule, ModuleVariable } from '../ir.ts'
 import { alignOf, roundUp, sizeOf } from '../layout.ts'
 import { SourceText } from '../source-text.ts'
 import {
@@ -41,7 +41,7 @@ import { writeStatement } from './statement-text.ts'
 import { findSwizzles } from './swizzles.ts'
 import { structText, typeText, zeroText } from './type-text.ts'
 import { findUniformCopies } from './uniform-copies.ts'
-import { findUnrolledLoops } from './unrolling.ts'
+import { findUnrolledLoops, mostStatements } from './unrolling.ts'
 import {
   gridText,
   lookBetween,
@@ -55,8 +55,11 @@ import {
 /** The maximum workgroup memory that CUDA allows in static declarations. */
 const staticWorkgroupLimitBytes = 48 * 1024
 
-/** Above this number of statements, counted with all calls expanded, the compiler decides what to inline. */
-const inlineLimitStatements = 20_000
+/**
+ * Above this number of statements, counted with all calls expanded, the compiler decides what to inline; counted
+ * with unrolled loops expanded too, what to unroll.
+ */
+const expansionLimitStatements = 20_000
 
 /**
  * Translates an entry point to CUDA C++17 without headers, for NVRTC or nvcc.
@@ -99,12 +102,15 @@ export function emitCudaWithLooks(
   const alignment = (v: ModuleVariable) => Math.max(swizzles.has(v) ? 128 : 16, alignOf(v.type))
   const layout = workgroupLayout(workgroup, alignment)
   const isDynamic = layout.byteLength > staticWorkgroupLimitBytes
+  const unrolled = findUnrolledLoops(module, (loop) => analyses.counters.exactTrips(loop))
+  const unrolledTrips = (loop: For) => (unrolled.has(loop) ? analyses.counters.exactTrips(loop)! : 1)
   const context: ModuleContext = {
     module,
     bounds: options.bounds,
     names,
     ...analyses,
-    unrolledLoops: findUnrolledLoops(module, (loop) => analyses.counters.exactTrips(loop)),
+    unrolledLoops:
+      expandedStatements(module, unrolledTrips) <= expansionLimitStatements ? unrolled : new Set(),
     exitConditions: findExitConditions(module, analyses.counters),
     divergentCalls: findDivergentCalls(module),
     zeroed: findZeroInit(module, analyses),
@@ -121,7 +127,7 @@ export function emitCudaWithLooks(
     },
     needs: new Map(),
     dynamicOffsets: isDynamic ? layout.offsets : undefined,
-    inlines: expandedStatements(module) <= inlineLimitStatements,
+    inlines: expandedStatements(module, () => 1) <= expansionLimitStatements,
     valueText,
     writeStatement,
     nextSite: 0,
@@ -358,17 +364,29 @@ function workgroupLayout(variables: readonly ModuleVariable[], alignment: (v: Mo
   return { offsets, byteLength: roundUp(byteLength, 16) }
 }
 
-/** The number of statements with every call expanded. */
-function expandedStatements(module: IrModule): number {
+/**
+ * The number of statements with every call expanded, and `for` loops by the factor `trips`, as far as compilers
+ * do that: they keep a loop that would become too large with the functions that it calls.
+ */
+function expandedStatements(module: IrModule, trips: (loop: For) => number): number {
   const counts = new Map<object, number>()
   for (const fn of module.functions) {
     let count = 0
+    const before: number[] = []
     walk(fn, {
-      statement() {
+      statement(s) {
         count++
+        if (s.kind !== 'for') return
+        before.push(count)
+        count = 0
       },
       expression(e) {
         if (e.kind === 'call') count += counts.get(e.function) ?? 0
+      },
+      leave(node) {
+        if (node.kind !== 'for') return
+        const all = count * trips(node)
+        count = before.pop()! + (all <= mostStatements ? all : count)
       },
     })
     counts.set(fn, count)

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { analyse } from '../analysis/analyses.ts'
 import { lower, parseWgsl } from '../frontend/lower.ts'
+import { emitCuda } from './emit-cuda.ts'
 import { findUnrolledLoops } from './unrolling.ts'
 
 const plain = (count: number) => 'x += 1u; '.repeat(count)
@@ -36,4 +37,19 @@ describe('a loop is unrolled', () => {
     const loop = (more: number) => unrolled(`for (var i = 0u; i < 16u; i++) { ${body} ${plain(more)} }`)
     expect([loop(0), loop(1)]).toEqual([inner + 1, inner])
   })
+})
+
+it('no loop is unrolled where calls repeat loops to more than 20,000 statements: nvcc took minutes', () => {
+  // 600 statements unrolled, in a function that is called n times.
+  const text = (calls: number) =>
+    emitCuda(
+      lower(
+        parseWgsl(`fn f() -> u32 { var x = 0u; for (var i = 0u; i < 30u; i++) { ${plain(19)} } return x; }
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(1) fn main() { ${'out[0] += f(); '.repeat(calls)} }`),
+      ),
+      { bounds: 'clamp' },
+    ).parts.body
+  expect([30, 40].map((calls) => text(calls).includes('_Pragma("unroll")'))).toEqual([true, false])
+  expect(text(40)).toContain('WGSL_FN unsigned f_(')
 })
