@@ -478,3 +478,16 @@ it.skipIf(!hasProgram('g++'))(
     }
   },
 )
+
+it.skipIf(!hasProgram('g++'))(
+  'the runtime-sized array of a view at an offset near 2^32 is outside its buffer with bounds: trap (needs g++)',
+  async () => {
+    const source = `requires buffer_view; struct S { head: vec4u, rest: array<u32> }
+      @group(0) @binding(0) var<storage, read_write> b: buffer;
+      @compute @workgroup_size(1) fn main(@builtin(workgroup_id) id: vec3u) { bufferView<S>(&b, id.x - 16u).rest[0] = 5u; }`
+    const program = await buildCpuProgram([emit(source, 'trap')])
+    const parameters = [new Uint8Array(64), 64n, 0n, 64n, 1n, 64n, new Uint8Array(64)]
+    const [result] = await program.run([{ kernel: 0, grid: [1, 1, 1], parameters }])
+    expect(result).toEqual({ buffers: [new Uint8Array(64), expect.objectContaining({ 0: 1 })] })
+  },
+)

@@ -2,7 +2,7 @@ import { analyse } from '../analysis/analyses.ts'
 import { findZeroInit } from '../analysis/zero-init.ts'
 import { boundVariables } from '../bound-variables.ts'
 import { subgroupSize } from '../collectives.ts'
-import type { IrFunction, IrModule, ModuleVariable } from '../ir.ts'
+import type { For, IrFunction, IrModule, ModuleVariable } from '../ir.ts'
 import { alignOf, roundUp, sizeOf } from '../layout.ts'
 import { SourceText } from '../source-text.ts'
 import {
@@ -41,7 +41,7 @@ import { writeStatement } from './statement-text.ts'
 import { findSwizzles } from './swizzles.ts'
 import { structText, typeText, zeroText } from './type-text.ts'
 import { findUniformCopies } from './uniform-copies.ts'
-import { findUnrolledLoops } from './unrolling.ts'
+import { findUnrolledLoops, mostStatements } from './unrolling.ts'
 import {
   gridText,
   lookBetween,
@@ -56,14 +56,15 @@ import {
 const staticWorkgroupLimitBytes = 48 * 1024
 
 /**
- * The maximum number of statements, with all calls expanded, of a kernel whose functions are all inlined. The
- * largest of the shipped kernels has 1188. nvcc takes seconds for a kernel of this size, and far more than
- * proportionally longer for a larger one, whether this translator or nvcc decides to inline.
+ * The maximum number of statements of a kernel whose functions are all inlined, with all calls expanded and
+ * with the unrolled loops expanded too. The largest shipped kernels have 1,188 and 5,536. nvcc takes seconds
+ * for a kernel of this size, and far more than proportionally longer for a larger one, whether this translator
+ * or nvcc decides to inline.
  */
-const mostInlinedStatements = 2000
+const mostInlined = { withCalls: 2000, withLoops: 6000 }
 
-/** The maximum number of statements, with all calls expanded, of a function that is inlined in any kernel. */
-const mostStatementsOfShort = 50
+/** The maximum number of statements, with calls and loops expanded, of a function that is always inlined. */
+const mostOfShortFunction = 50
 
 /**
  * Translates an entry point to CUDA C++17 without headers, for NVRTC or nvcc.
@@ -106,16 +107,15 @@ export function emitCudaWithLooks(
   const alignment = (v: ModuleVariable) => Math.max(swizzles.has(v) ? 128 : 16, alignOf(v.type))
   const layout = workgroupLayout(workgroup, alignment)
   const isDynamic = layout.byteLength > staticWorkgroupLimitBytes
+  // In trap mode each access has a branch, and nvcc takes several times as long for unrolled loops.
+  const trips = (loop: For) => (options.bounds === 'trap' ? undefined : analyses.counters.exactTrips(loop))
+  const unrolledLoops = findUnrolledLoops(module, trips)
   const context: ModuleContext = {
     module,
     bounds: options.bounds,
     names,
     ...analyses,
-    // In trap mode each access has a branch, and nvcc takes several times as long for unrolled loops.
-    unrolledLoops:
-      options.bounds === 'trap'
-        ? new Set()
-        : findUnrolledLoops(module, (loop) => analyses.counters.exactTrips(loop)),
+    unrolledLoops,
     exitConditions: findExitConditions(module, analyses.counters),
     divergentCalls: findDivergentCalls(module),
     zeroed: findZeroInit(module, analyses),
@@ -132,7 +132,7 @@ export function emitCudaWithLooks(
     },
     needs: new Map(),
     dynamicOffsets: isDynamic ? layout.offsets : undefined,
-    inlined: findInlined(module),
+    inlined: findInlined(module, (loop) => (unrolledLoops.has(loop) ? trips(loop)! : 1)),
     valueText,
     writeStatement,
     nextSite: 0,
@@ -369,21 +369,45 @@ function workgroupLayout(variables: readonly ModuleVariable[], alignment: (v: Mo
   return { offsets, byteLength: roundUp(byteLength, 16) }
 }
 
-/** The functions to inline: all of them, or the short ones if the kernel would become very long. */
-function findInlined(module: IrModule): ReadonlySet<IrFunction> {
+/**
+ * The functions to inline: all of them, or the short ones if the kernel would become very long. `trips` is the
+ * factor of a loop when it is unrolled.
+ */
+function findInlined(module: IrModule, trips: (loop: For) => number): ReadonlySet<IrFunction> {
+  const withCalls = expandedStatements(module, () => 1)
+  const withLoops = expandedStatements(module, trips)
+  const all =
+    withCalls.get(module.entryPoint)! <= mostInlined.withCalls &&
+    withLoops.get(module.entryPoint)! <= mostInlined.withLoops
+  return new Set(module.functions.filter((fn) => all || withLoops.get(fn)! <= mostOfShortFunction))
+}
+
+/**
+ * The number of statements of each function with every call expanded, and `for` loops by the factor `trips`
+ * unless they become too large with the functions that they call.
+ */
+function expandedStatements(module: IrModule, trips: (loop: For) => number): ReadonlyMap<IrFunction, number> {
   const counts = new Map<IrFunction, number>()
   for (const fn of module.functions) {
     let count = 0
+    const before: number[] = []
     walk(fn, {
-      statement() {
+      statement(s) {
         count++
+        if (s.kind !== 'for') return
+        before.push(count)
+        count = 0
       },
       expression(e) {
-        if (e.kind === 'call') count += counts.get(e.function) ?? 0
+        if (e.kind === 'call') count += counts.get(e.function)!
+      },
+      leave(node) {
+        if (node.kind !== 'for') return
+        const all = count * trips(node)
+        count = before.pop()! + (all <= mostStatements ? all : count)
       },
     })
     counts.set(fn, count)
   }
-  const all = counts.get(module.entryPoint)! <= mostInlinedStatements
-  return new Set(module.functions.filter((fn) => all || counts.get(fn)! <= mostStatementsOfShort))
+  return counts
 }

@@ -47,3 +47,27 @@ describe('a loop is unrolled', () => {
     expect([loop(0), loop(1)]).toEqual([inner + 1, inner])
   })
 })
+
+it('a function is called, with its loops unrolled, where nvcc would take minutes for its copies', () => {
+  // 600 statements unrolled, in a function that is called n times.
+  const functions = (calls: number) =>
+    emitCuda(
+      lower(
+        parseWgsl(`fn f() -> u32 { var x = 0u; for (var i = 0u; i < 30u; i++) { ${plain(19)} } return x; }
+        fn short(x: u32) -> u32 { return x + 1u; }
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(1) fn main() { ${'out[0] += short(f()); '.repeat(calls)} }`),
+      ),
+      { bounds: 'clamp' },
+    ).parts.body.match(/^.*(_Pragma\("unroll"\)|(f|short)_\(.*\) \{$)/gm)
+  const inlined = [
+    'WGSL_FN unsigned f_() {',
+    '  _Pragma("unroll")',
+    'WGSL_FN unsigned short_(const unsigned x_1) {',
+  ]
+  expect(functions(8)).toEqual(inlined)
+  expect(functions(12)).toEqual([
+    'static __device__ __attribute__((noinline)) unsigned f_() {',
+    ...inlined.slice(1),
+  ])
+})

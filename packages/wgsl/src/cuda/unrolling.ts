@@ -1,7 +1,7 @@
 import type { For, IrModule, Statement } from '../ir.ts'
 
 /** The maximum number of statements of an unrolled loop, including the loops in it. */
-const mostStatements = 2048
+export const mostStatements = 2048
 
 /** The maximum number of iterations of an unrolled loop. */
 const mostTrips = 32

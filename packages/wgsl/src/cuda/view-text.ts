@@ -66,16 +66,17 @@ export function viewedText(
   const variable = moduleVariableOf(view)!
   const name = writer.uses(variable)
   const base = variable.space === 'workgroup' ? `&${name}` : name
-  const at =
-    before === 0
-      ? offset
-      : constantOffset !== undefined
-        ? `${constantOffset + before}u`
-        : `${offset} + ${before}u`
   const tail = names.prelude('tail')
+  // Two steps: a sum of 32 bits could wrap around, and with bounds: 'trap' the offset may be any number.
+  const [from, at] =
+    constantOffset !== undefined
+      ? [base, `${constantOffset + before}u`]
+      : before === 0
+        ? [base, offset]
+        : [`${tail}<char>(${base}, ${offset})`, `${before}u`]
   return type.kind === 'array' && type.length === undefined
-    ? call(`${tail}<${elementText(type.element, names)}>`, [base, at])
-    : operation(`*${tail}<${typeText(type, names)}>(${base}, ${at})`)
+    ? call(`${tail}<${elementText(type.element, names)}>`, [from, at])
+    : operation(`*${tail}<${typeText(type, names)}>(${from}, ${at})`)
 }
 
 /**
