@@ -145,21 +145,16 @@ function isAdjacent(token: Token, next: Token | undefined, text: string): boolea
   return next !== undefined && next.text === text && next.at === token.at + token.text.length
 }
 
+const joinedGreater = new Set(['>>', '>=', '>>='])
+
 /** Joins the remaining `>` tokens into `>>`, `>=` and `>>=`. */
 function joinGreater(tokens: Token[]): Token[] {
   const joined: Token[] = []
-  for (let i = 0; i < tokens.length; i++) {
-    const token = tokens[i]!
-    if (token.text === '>' && isAdjacent(token, tokens[i + 1], '>')) {
-      const assign = isAdjacent(tokens[i + 1]!, tokens[i + 2], '=')
-      joined.push({ ...token, text: assign ? '>>=' : '>>' })
-      i += assign ? 2 : 1
-    } else if (token.text === '>' && isAdjacent(token, tokens[i + 1], '=')) {
-      joined.push({ ...token, text: '>=' })
-      i++
-    } else {
-      joined.push(token)
-    }
+  for (const token of tokens) {
+    const last = joined.at(-1)
+    const longer = last?.text.startsWith('>') ? `${last.text}${token.text}` : ''
+    if (joinedGreater.has(longer) && isAdjacent(last!, token, token.text)) last!.text = longer
+    else joined.push(token)
   }
   return joined
 }
