@@ -41,6 +41,11 @@ export class SourceText {
     return { line: low + 1, column: offset - starts[low]! + 1 }
   }
 
+  /** The offset of the line after that of an offset, or of the end. */
+  endOfLine(offset: number): number {
+    return this.#starts[this.locate(offset).line] ?? this.text.length
+  }
+
   /** Returns an error at an offset for an unsupported feature. */
   unsupported(offset: number, text: string): UnsupportedError {
     return new UnsupportedError(text, this.#place(this.locate(offset)))

@@ -11,6 +11,7 @@ const accepted = {
   'a byte order mark in a comment': `// \ufeff\n${kernel}`,
   'half of a surrogate pair in a comment': `// \ud800\n${kernel}`,
   'every blank of Unicode': '@compute\v@workgroup_size(1)\u0085fn\u2028main()\u200e{\u2029}\f',
+  'a very long comment of surrogate pairs': `// ${'\u{1f600}'.repeat(1e7)}\n${kernel}`,
   'a joiner in a comment': `// a\u200db\n${kernel}`,
   'letters of other scripts': '@compute @workgroup_size(1) fn main() { let Δx = 1; }',
 }

@@ -15,11 +15,11 @@ export const templateOpen = '⟨'
 export const templateClose = '⟩'
 
 /**
- * Groups: white space or a line comment; the start of a block comment; a word; a number; a symbol. The groups
- * are unnamed because named groups double the time.
+ * Groups: white space; the start of a comment; a word; a number; a symbol. The groups are unnamed because named
+ * groups double the time.
  */
 const pattern =
-  /([ \t\n\v\f\r\u0085\u200e\u200f\u2028\u2029]+|\/\/[^\n\v\f\r\u0085\u2028\u2029]*)|(\/\*)|((?:_[\p{XID_Continue}]+|\p{XID_Start}[\p{XID_Continue}]*|_))|(0[xX](?:[\da-fA-F]*\.[\da-fA-F]+|[\da-fA-F]+\.?)[pP][+-]?\d+[fh]?|0[xX](?:[\da-fA-F]*\.[\da-fA-F]+|[\da-fA-F]+\.)|0[xX][\da-fA-F]+[iu]?|\d+[eE][+-]?\d+[fh]?|(?:\d*\.\d+|\d+\.\d*)(?:[eE][+-]?\d+)?[fh]?|\d+[fh]|(?:0|[1-9]\d*)[iu]?)|(<<=|<<|<=|==|!=|&&|\|\||\+\+|->|\+=|-=|\*=|\/=|%=|&=|\|=|\^=|[-+*/%&|^!~<>=(){}[\],.:;@])/uy
+  /([ \t\n\v\f\r\u0085\u200e\u200f\u2028\u2029]+)|(\/[/*])|((?:_[\p{XID_Continue}]+|\p{XID_Start}[\p{XID_Continue}]*|_))|(0[xX](?:[\da-fA-F]*\.[\da-fA-F]+|[\da-fA-F]+\.?)[pP][+-]?\d+[fh]?|0[xX](?:[\da-fA-F]*\.[\da-fA-F]+|[\da-fA-F]+\.)|0[xX][\da-fA-F]+[iu]?|\d+[eE][+-]?\d+[fh]?|(?:\d*\.\d+|\d+\.\d*)(?:[eE][+-]?\d+)?[fh]?|\d+[fh]|(?:0|[1-9]\d*)[iu]?)|(<<=|<<|<=|==|!=|&&|\|\||\+\+|->|\+=|-=|\*=|\/=|%=|&=|\|=|\^=|[-+*/%&|^!~<>=(){}[\],.:;@])/uy
 
 /**
  * Characters that identifiers may have since a version above Unicode 14, which WGSL uses: those of Unicode 17
@@ -49,7 +49,7 @@ export function tokenize(source: SourceText): Token[] {
     if (match === null) throw unknownCharacter(source, at)
     const end = pattern.lastIndex
     if (match[2] !== undefined) {
-      at = endOfBlockComment(source, at)
+      at = match[2] === '//' ? source.endOfLine(at) : endOfBlockComment(source, at)
       continue
     }
     if (match[1] === undefined) {
@@ -145,21 +145,16 @@ function isAdjacent(token: Token, next: Token | undefined, text: string): boolea
   return next !== undefined && next.text === text && next.at === token.at + token.text.length
 }
 
+const joinedGreater = new Set(['>>', '>=', '>>='])
+
 /** Joins the remaining `>` tokens into `>>`, `>=` and `>>=`. */
 function joinGreater(tokens: Token[]): Token[] {
   const joined: Token[] = []
-  for (let i = 0; i < tokens.length; i++) {
-    const token = tokens[i]!
-    if (token.text === '>' && isAdjacent(token, tokens[i + 1], '>')) {
-      const assign = isAdjacent(tokens[i + 1]!, tokens[i + 2], '=')
-      joined.push({ ...token, text: assign ? '>>=' : '>>' })
-      i += assign ? 2 : 1
-    } else if (token.text === '>' && isAdjacent(token, tokens[i + 1], '=')) {
-      joined.push({ ...token, text: '>=' })
-      i++
-    } else {
-      joined.push(token)
-    }
+  for (const token of tokens) {
+    const last = joined.at(-1)
+    const longer = last?.text.startsWith('>') ? `${last.text}${token.text}` : ''
+    if (joinedGreater.has(longer) && isAdjacent(last!, token, token.text)) last!.text = longer
+    else joined.push(token)
   }
   return joined
 }

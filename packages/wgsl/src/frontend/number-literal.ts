@@ -6,18 +6,11 @@ import { type AnyScalar, abstractFloat, abstractInt, anyScalar } from './numeric
 /** The type and exact value of a numeric literal; the value of a float is rounded to f64. */
 export function parseNumber(text: string): [Type, number | bigint] {
   const hex = /^0[xX]/.test(text)
-  if (hex && /[.pP]/.test(text)) {
+  if ((hex ? /[.pP]/ : /[.eEfh]/).test(text)) {
     const suffix = /[fh]$/.exec(text)?.[0]
     return [
       suffix === 'f' ? anyScalar('f32') : suffix === 'h' ? anyScalar('f16') : abstractFloat,
-      parseHexFloat(text),
-    ]
-  }
-  if (!hex && /[.eEfh]/.test(text)) {
-    const suffix = /[fh]$/.exec(text)?.[0]
-    return [
-      suffix === 'f' ? anyScalar('f32') : suffix === 'h' ? anyScalar('f16') : abstractFloat,
-      Number(text.replace(/[fh]$/, '')),
+      hex ? parseHexFloat(text) : Number(text.replace(/[fh]$/, '')),
     ]
   }
   const suffix = /[iu]$/.exec(text)?.[0]
