@@ -2,7 +2,7 @@ import { analyse } from '../analysis/analyses.ts'
 import { findZeroInit } from '../analysis/zero-init.ts'
 import { boundVariables } from '../bound-variables.ts'
 import { subgroupSize } from '../collectives.ts'
-import type { For, IrFunction, IrModule, ModuleVariable } from '../ir.ts'
+import type { For, IrModule, ModuleVariable } from '../ir.ts'
 import { alignOf, roundUp, sizeOf } from '../layout.ts'
 import { SourceText } from '../source-text.ts'
 import {
@@ -12,7 +12,7 @@ import {
   unsupportedSubgroupMatrix,
 } from '../subgroup-matrices.ts'
 import { findDivergentCalls } from '../validity/uniformity.ts'
-import { some, walk } from '../walk.ts'
+import { some } from '../walk.ts'
 import { findAsyncCopies, noAsyncCopies } from './async-copies.ts'
 import { findExitConditions } from './exit-conditions.ts'
 import { valueText } from './expression-text.ts'
@@ -25,6 +25,7 @@ import {
   type ModuleContext,
   viewName,
 } from './function-writer.ts'
+import { findInlined } from './inlining.ts'
 import { allLanes, laneBits, localIndexText } from './invocation-index.ts'
 import {
   type CudaKernel,
@@ -41,7 +42,7 @@ import { writeStatement } from './statement-text.ts'
 import { findSwizzles } from './swizzles.ts'
 import { structText, typeText, zeroText } from './type-text.ts'
 import { findUniformCopies } from './uniform-copies.ts'
-import { findUnrolledLoops, mostStatements } from './unrolling.ts'
+import { findUnrolledLoops } from './unrolling.ts'
 import {
   gridText,
   lookBetween,
@@ -54,17 +55,6 @@ import {
 
 /** The maximum workgroup memory that CUDA allows in static declarations. */
 const staticWorkgroupLimitBytes = 48 * 1024
-
-/**
- * The maximum number of statements of a kernel whose functions are all inlined, with all calls expanded and
- * with the unrolled loops expanded too. The largest shipped kernels have 1,188 and 5,536. nvcc takes seconds
- * for a kernel of this size, and far more than proportionally longer for a larger one, whether this translator
- * or nvcc decides to inline.
- */
-const mostInlined = { withCalls: 2000, withLoops: 6000 }
-
-/** The maximum number of statements, with calls and loops expanded, of a function that is always inlined. */
-const mostOfShortFunction = 50
 
 /**
  * Translates an entry point to CUDA C++17 without headers, for NVRTC or nvcc.
@@ -367,47 +357,4 @@ function workgroupLayout(variables: readonly ModuleVariable[], alignment: (v: Mo
     byteLength += sizeOf(v.type)
   }
   return { offsets, byteLength: roundUp(byteLength, 16) }
-}
-
-/**
- * The functions to inline: all of them, or the short ones if the kernel would become very long. `trips` is the
- * factor of a loop when it is unrolled.
- */
-function findInlined(module: IrModule, trips: (loop: For) => number): ReadonlySet<IrFunction> {
-  const withCalls = expandedStatements(module, () => 1)
-  const withLoops = expandedStatements(module, trips)
-  const all =
-    withCalls.get(module.entryPoint)! <= mostInlined.withCalls &&
-    withLoops.get(module.entryPoint)! <= mostInlined.withLoops
-  return new Set(module.functions.filter((fn) => all || withLoops.get(fn)! <= mostOfShortFunction))
-}
-
-/**
- * The number of statements of each function with every call expanded, and `for` loops by the factor `trips`
- * unless they become too large with the functions that they call.
- */
-function expandedStatements(module: IrModule, trips: (loop: For) => number): ReadonlyMap<IrFunction, number> {
-  const counts = new Map<IrFunction, number>()
-  for (const fn of module.functions) {
-    let count = 0
-    const before: number[] = []
-    walk(fn, {
-      statement(s) {
-        count++
-        if (s.kind !== 'for') return
-        before.push(count)
-        count = 0
-      },
-      expression(e) {
-        if (e.kind === 'call') count += counts.get(e.function)!
-      },
-      leave(node) {
-        if (node.kind !== 'for') return
-        const all = count * trips(node)
-        count = before.pop()! + (all <= mostStatements ? all : count)
-      },
-    })
-    counts.set(fn, count)
-  }
-  return counts
 }

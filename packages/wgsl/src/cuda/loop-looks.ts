@@ -108,8 +108,8 @@ export function findLooks(module: IrModule, { counters }: Analyses, intervals: L
     )
     return { least: 0, most: rounds * round.most }
   })
-  // Callees first, so that a long chain of calls does not overflow the stack.
   const calls = new Set<IrFunction>()
+  // Callees first, so that a long chain of calls does not overflow the stack.
   for (const fn of module.functions) {
     if (costs.ofFunction(fn).most <= timesOfCalls * ticksWithout || fn === module.entryPoint) continue
     if (together) complete = false
