@@ -170,6 +170,10 @@ template <unsigned chunks, class T> T load_uniform(const T* from) {
     if (chunks >> at / 16 & 1u) memcpy(reinterpret_cast<char*>(&value) + at, reinterpret_cast<const char*>(from) + at, sizeof(T) - at < 16 ? sizeof(T) - at : 16);
   return value;
 }
+inline unsigned unknown(unsigned value) {
+  asm("" : "+r"(value));
+  return value;
+}
 inline unsigned lane_index() { return tandem_cpu::lane(); }
 inline unsigned active_lanes(int site) {
   tandem_cpu::fiber* f = tandem_cpu::the_scheduler().current;

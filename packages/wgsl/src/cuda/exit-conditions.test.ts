@@ -91,21 +91,48 @@ describe('the compiler does not see how a condition is computed', () => {
   })
 })
 
+/** The PTX of a kernel of the corpus. */
+function ptxOf(kernel: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tandem-loops-'))
+  try {
+    const { source } = corpus('accepted').find(({ name }) => name === kernel)!
+    const text = emitCuda(lower(parseWgsl(source)), { bounds: 'clamp', lineDirectives: false }).source
+    writeFileSync(join(folder, 'loops.cu'), text)
+    execFileSync('nvcc', ['-std=c++17', '-arch=sm_90', '-ptx', 'loops.cu'], { cwd: folder, stdio: 'pipe' })
+    return readFileSync(join(folder, 'loops.ptx'), 'utf8')
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
 it.skipIf(!hasProgram('nvcc'))(
   'nvcc keeps a backward branch in each loop that moves away from its bound (needs nvcc)',
   () => {
-    const folder = mkdtempSync(join(tmpdir(), 'tandem-loops-'))
-    try {
-      const { source } = corpus('accepted').find(({ name }) => name === 'loop-away-derived.wgsl')!
-      const text = emitCuda(lower(parseWgsl(source)), { bounds: 'clamp', lineDirectives: false }).source
-      writeFileSync(join(folder, 'loops.cu'), text)
-      execFileSync('nvcc', ['-std=c++17', '-arch=sm_90', '-ptx', 'loops.cu'], { cwd: folder, stdio: 'pipe' })
-      const ptx = readFileSync(join(folder, 'loops.ptx'), 'utf8')
-      const labels = [...ptx.matchAll(/^(\$\w+):/gm)]
-      const back = labels.filter((m) => new RegExp(`bra[.\\w]*\\s+\\${m[1]};`).test(ptx.slice(m.index)))
-      expect(back).toHaveLength(8)
-    } finally {
-      rmSync(folder, { recursive: true })
-    }
+    const ptx = ptxOf('loop-away-derived.wgsl')
+    const labels = [...ptx.matchAll(/^(\$\w+):/gm)]
+    const back = labels.filter((m) => new RegExp(`bra[.\\w]*\\s+\\${m[1]};`).test(ptx.slice(m.index)))
+    expect(back).toHaveLength(8)
   },
 )
+
+/** The comparisons of PTX with a register that the same block has set to a literal, which ptxas evaluates. */
+function literalComparisons(ptx: string): string[] {
+  const literals = new Set<string>()
+  return ptx.split('\n').filter((line) => {
+    if (/^\$\w+:|\bbra\b/.test(line)) literals.clear()
+    const compared = /^\s*setp\S*\s+%p\d+, (%r\d+), -?\d+;/.exec(line)
+    const set = /(%r\d+), (.*);/.exec(line)
+    if (compared !== null) return literals.has(compared[1]!)
+    if (set === null) return false
+    const isLiteral = /^\s*mov/.test(line) && (/^-?\d+$/.test(set[2]!) || literals.has(set[2]!))
+    if (isLiteral) literals.add(set[1]!)
+    else literals.delete(set[1]!)
+    return false
+  })
+}
+
+it.skipIf(!hasProgram('nvcc'))('ptxas knows no exit condition as a constant (needs nvcc)', () => {
+  const ptx = ptxOf('loop-two-rounds.wgsl')
+  expect(ptx).toMatch(/and\.pred/)
+  expect(literalComparisons(ptx)).toEqual([])
+})

@@ -8,8 +8,12 @@ import { some, walk } from '../walk.ts'
  * Finds the exit conditions of loops whose computation must be hidden from the compiler. nvcc 13.0 assumes
  * that a loop ends after its first iteration if its exit compares an integer with a bound, the integer moves
  * away from that bound by a constant, and starts at a constant distance from it, as in `for (var k = n; k <=
- * n; k--)`. nvcc also recognizes the comparison through a flag, `==`, `max`, `select` or a `switch`. The
- * hiding is transparent to the assembler, so the machine code of most hot loops does not change.
+ * n; k--)`. nvcc also recognizes the comparison through a flag, `==`, `max`, `select` or a `switch`.
+ *
+ * A hidden condition may still be a constant that nvcc has found by inlining, and ptxas must not see it
+ * either: where `and.pred`, `or.pred` or `xor.pred` has a constant operand, ptxas 13.0 branches on the later
+ * value of the other operand. nvcc writes such a loop for `for (var k = 0u; k < 2u; k++) { if (a != b) {
+ * break; } }`, where k becomes a predicate, and the loop ended after its first round.
  *
  * These conditions are hidden, except for literals:
  *

@@ -26,10 +26,17 @@ WGSL_FN unsigned array_length(unsigned long long bytes, unsigned offset, unsigne
 }
 // C++ may assume that a loop without side effects ends; WGSL gives endless loops a meaning.
 #define ENDLESS_LOOP asm volatile("");
+// The same value, which neither nvcc nor ptxas knows to be a constant: the lane is below 32, but ptxas finds that out late.
+WGSL_FN unsigned unknown(unsigned value) {
+  unsigned lane;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  asm("or.b32 %0, %0, %1;" : "+r"(value) : "r"(lane >> 5));
+  return value;
+}
 // What decides that a loop is left, in a form that the compiler does not see through: see exit-conditions.ts.
-WGSL_FN unsigned exit_condition(unsigned selector) { asm("" : "+r"(selector)); return selector; }
-WGSL_FN int exit_condition(int selector) { return (int)exit_condition((unsigned)selector); }
-WGSL_FN bool exit_condition(bool holds) { return exit_condition((unsigned)holds) != 0u; }
+WGSL_FN unsigned exit_condition(unsigned selector) { return unknown(selector); }
+WGSL_FN int exit_condition(int selector) { return (int)unknown((unsigned)selector); }
+WGSL_FN bool exit_condition(bool holds) { return unknown((unsigned)holds) != 0u; }
 // Zeroes workgroup memory, spread over the threads of the block.
 WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsigned threads) {
   struct alignas(16) quad { unsigned w[4]; };

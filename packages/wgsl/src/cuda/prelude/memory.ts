@@ -158,11 +158,22 @@ template <class T, int N> WGSL_FN const T& component_of(const vec<T, N>& v, unsi
 #define MEMORY_CHANGES asm volatile("" ::: "memory");`,
   },
   {
+    provides: ['unknown'],
+    ptx: true,
+    source: `// The same value, which neither nvcc nor ptxas knows to be a constant: the lane is below 32, but ptxas finds that out late.
+WGSL_FN unsigned unknown(unsigned value) {
+  unsigned lane;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  asm("or.b32 %0, %0, %1;" : "+r"(value) : "r"(lane >> 5));
+  return value;
+}`,
+  },
+  {
     provides: ['exit_condition'],
     source: `// What decides that a loop is left, in a form that the compiler does not see through: see exit-conditions.ts.
-WGSL_FN unsigned exit_condition(unsigned selector) { asm("" : "+r"(selector)); return selector; }
-WGSL_FN int exit_condition(int selector) { return (int)exit_condition((unsigned)selector); }
-WGSL_FN bool exit_condition(bool holds) { return exit_condition((unsigned)holds) != 0u; }`,
+WGSL_FN unsigned exit_condition(unsigned selector) { return unknown(selector); }
+WGSL_FN int exit_condition(int selector) { return (int)unknown((unsigned)selector); }
+WGSL_FN bool exit_condition(bool holds) { return unknown((unsigned)holds) != 0u; }`,
   },
   {
     provides: ['look'],

@@ -43,7 +43,7 @@ export interface PtxInvocation {
   /** The kernel's parameters by name, pointers being offsets into `memory`. */
   readonly parameters: ReadonlyMap<string, bigint>
   readonly memory: DataView
-  /** The invocation's place in its block, in x. */
+  /** The invocation's place in its block, in x; at most 31. */
   readonly thread: number
 }
 
@@ -56,7 +56,7 @@ export function runPtx(kernel: PtxKernel, invocation: PtxInvocation, mostSteps: 
   const { memory, parameters, thread } = invocation
   const registers = new Map<string, Register>()
   const bits = (operand: string): bigint => {
-    if (operand === '%tid.x') return BigInt(thread)
+    if (operand === '%tid.x' || operand === '%laneid') return BigInt(thread)
     if (/^-?\d/.test(operand) && !operand.startsWith('0f')) return BigInt(operand)
     if (operand.startsWith('0f')) return BigInt(`0x${operand.slice(2)}`)
     const value = registers.get(operand)
