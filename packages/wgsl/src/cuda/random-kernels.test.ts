@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { factChecker } from '../testing/fact-checker.ts'
 import { seedsOfAllForms } from '../testing/forms.ts'
 import { compareBuffers } from '../testing/index.ts'
+import { collectivesUseSubgroups, randomCollectives } from '../testing/random-collectives.ts'
 import { randomComposites } from '../testing/random-composites.ts'
 import { randomKernel } from '../testing/random-kernel.ts'
 import { hasLargeMemory, randomSubgroups } from '../testing/random-types.ts'
@@ -83,6 +84,11 @@ it.skipIf(!hasCompiler || typeof dawn === 'string')(
         name: `composites ${seed}`,
         source: randomComposites(seed),
         isForDawn: true,
+      })),
+      ...testCases(40, 5000).map((seed) => ({
+        name: `collectives ${seed}`,
+        source: randomCollectives(seed),
+        isForDawn: !collectivesUseSubgroups(seed),
       })),
     ]
     for (let from = 0; from < all.length; from += batch) {

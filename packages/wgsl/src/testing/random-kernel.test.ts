@@ -5,6 +5,7 @@ import { lower, parseWgsl } from '../frontend/lower.ts'
 import type { ExecutionObserver } from '../reference/index.ts'
 import { rootOf } from '../walk.ts'
 import { openDawnOracle } from './dawn-oracle.ts'
+import { randomCollectives } from './random-collectives.ts'
 import { randomKernel } from './random-kernel.ts'
 import { hasMatrices } from './random-types.ts'
 
@@ -12,16 +13,19 @@ const dawn = await openDawnOracle()
 
 it.skipIf(dawn === undefined)('random kernels are valid (needs npm webgpu)', async () => {
   const bad: string[] = []
-  for (let seed = 0; seed < 100; seed++) {
-    const source = randomKernel(seed)
-    // SwiftShader has no subgroup matrices.
-    const errors = hasMatrices(seed) ? [] : await dawn!(source)
-    if (errors.length > 0) bad.push(`${seed}: Dawn says ${errors[0]}`)
+  const check = async (name: string, source: string, isForDawn: boolean) => {
+    const errors = isForDawn ? await dawn!(source) : []
+    if (errors.length > 0) bad.push(`${name}: Dawn says ${errors[0]}`)
     try {
       lower(parseWgsl(source))
     } catch (error) {
-      bad.push(`${seed}: ${(error as Error).message}`)
+      bad.push(`${name}: ${(error as Error).message}`)
     }
+  }
+  for (let seed = 0; seed < 100; seed++) {
+    // SwiftShader has no subgroup matrices.
+    await check(`random ${seed}`, randomKernel(seed), !hasMatrices(seed))
+    await check(`collectives ${seed}`, randomCollectives(seed), true)
   }
   expect(bad).toEqual([])
 })
@@ -91,10 +95,14 @@ function raceFinder() {
 
 it('random kernels have no data races in workgroup memory', () => {
   const bad: string[] = []
-  for (let seed = 0; seed < 20; seed++) {
+  const check = (name: string, source: string) => {
     const { observer, races } = raceFinder()
-    referenceRun(kernelCase(`random ${seed}`, randomKernel(seed)), observer)
-    for (const race of races) bad.push(`${seed}: ${race}`)
+    referenceRun(kernelCase(name, source), observer)
+    for (const race of races) bad.push(`${name}: ${race}`)
+  }
+  for (let seed = 0; seed < 20; seed++) {
+    check(`random ${seed}`, randomKernel(seed))
+    check(`collectives ${seed}`, randomCollectives(seed))
   }
   expect(bad).toEqual([])
 })

@@ -1,13 +1,15 @@
 // Writes the programs that packages/wgsl/src/cuda/testing/run-gpu-programs.sh builds and runs on a GPU:
 //
-//   node packages/wgsl/src/cuda/testing/write-gpu-programs.ts FOLDER [--random 2000] [--composites 2000] [--first 0]
+//   node packages/wgsl/src/cuda/testing/write-gpu-programs.ts FOLDER
+//     [--random 2000] [--composites 2000] [--collectives 2000] [--first 0]
 //
-// The files random-N.cu and composites-N.cu contain the given numbers of random kernels, starting at the seed
-// `first`; corpus-N.cu contain the kernels of packages/wgsl/testdata and the generated ones. Running them does
+// The files random-N.cu, composites-N.cu and collectives-N.cu contain the given numbers of random kernels,
+// starting at the seed `first`; corpus-N.cu contain the kernels of packages/wgsl/testdata and the generated ones. Running them does
 // not need Node: they contain hashes of the reference executor's results.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { randomCollectives } from '../../testing/random-collectives.ts'
 import { randomComposites } from '../../testing/random-composites.ts'
 import { randomKernel } from '../../testing/random-kernel.ts'
 import { type GpuCase, gpuProgram } from './gpu-program.ts'
@@ -20,12 +22,15 @@ const { values, positionals } = parseArgs({
   options: {
     random: { type: 'string', default: '2000' },
     composites: { type: 'string', default: '2000' },
+    collectives: { type: 'string', default: '2000' },
     first: { type: 'string', default: '0' },
   },
 })
 const folder = positionals[0]
 if (folder === undefined)
-  throw new Error('usage: write-gpu-programs.ts FOLDER [--random N] [--composites N] [--first SEED]')
+  throw new Error(
+    'usage: write-gpu-programs.ts FOLDER [--random N] [--composites N] [--collectives N] [--first SEED]',
+  )
 mkdirSync(folder, { recursive: true })
 
 /** Kernels whose floats need not be exactly equal are run, but not compared. */
@@ -50,9 +55,10 @@ function write(name: string, count: number, at: (i: number) => KernelCase): void
 }
 
 const first = Number(values.first)
-write('random', Number(values.random), (i) => kernelCase(`random ${first + i}`, randomKernel(first + i)))
-write('composites', Number(values.composites), (i) =>
-  kernelCase(`composites ${first + i}`, randomComposites(first + i)),
-)
+const generators = { random: randomKernel, composites: randomComposites, collectives: randomCollectives }
+for (const [name, generate] of Object.entries(generators))
+  write(name, Number(values[name as keyof typeof generators]), (i) =>
+    kernelCase(`${name} ${first + i}`, generate(first + i)),
+  )
 const corpus = loadKernelCases('cuda', 'accepted', 'generated')
 write('corpus', corpus.length, (i) => corpus[i]!)
