@@ -244,10 +244,10 @@ ${body}${early}${rest}  return ${this.#value(scope, 2)} + *p;
     }
     if (scope.isUniform && this.#functions.length > 0 && !scope.isFunction && scope.written.length === 0)
       choices.push(() => {
-        const argument = () => (this.oneIn(3) ? this.#literal() : less())
-        const group = this.oneIn(3) ? `${this.below(4)}u` : this.#shared(scope, depth - 1)
+        const argument = this.#choose([() => this.#literal(), () => 'li', less])
+        const group = this.oneIn(2) ? `${this.below(4)}u` : this.#shared(scope, depth - 1)
         const pointer = pointerTo(this.pick(scope.variables))
-        return `${this.pick(this.#functions)}(${argument()}, ${pointer}, ${group}, li, lid)`
+        return `${this.pick(this.#functions)}(${argument}, ${pointer}, ${group}, li, lid)`
       })
     return this.#choose(choices)
   }
@@ -279,7 +279,9 @@ ${body}${early}${rest}  return ${this.#value(scope, 2)} + *p;
 
   #condition(scope: Scope, depth: number): string {
     const relation = this.pick(['<', '>=', '==', '!='])
-    const compared = `(${this.#value(scope, depth)} ${relation} ${this.#value(scope, depth - 1)})`
+    // Two names are often the same value once functions are inlined.
+    const levels = this.oneIn(2) ? 0 : depth
+    const compared = `(${this.#value(scope, levels)} ${relation} ${this.#value(scope, levels - 1)})`
     if (!this.oneIn(4)) return compared
     const right = this.#value(divergent(scope), depth - 1)
     return `(${compared} ${this.pick(['&&', '||'])} ${right} != ${this.#literal()})`
@@ -330,7 +332,8 @@ ${body}${early}${rest}  return ${this.#value(scope, 2)} + *p;
       },
     ]
     if (depth > 0) choices.push(() => this.#divergentFlow(scope, depth - 1, indent))
-    if (scope.loops > 0) choices.push(() => this.#jump(scope, indent))
+    const jump = () => this.#jump(scope, indent)
+    if (scope.loops > 0) choices.push(jump, jump, jump)
     if (scope.isUniform) choices.push(...this.#uniformStatements(scope, depth, indent, declare))
     return this.#choose(choices)
   }
@@ -343,9 +346,10 @@ ${body}${early}${rest}  return ${this.#value(scope, 2)} + *p;
       return `${indent}if ${this.#condition(uniform, 2)} {\n${body({ ...scope, loops: 0 })}${indent}}${other}\n`
     }
     const k = this.#name('k')
-    const rounds = this.pick(['1u', '2u', '2u', '3u', `(${this.#value(scope, 1)} & 3u)`])
-    const inside = body({ ...scope, values: [...scope.values, k], loops: 1 })
-    return `${indent}for (var ${k} = 0u; ${k} < ${rounds}; ${k}++) {\n${inside}${indent}}\n`
+    const rounds = this.pick(['2u', '2u', '3u', 'group & 3u', `${this.#value(scope, 1)} & 3u`])
+    const inner = { ...scope, values: [...scope.values, k], loops: 1 }
+    const last = this.oneIn(2) ? this.#jump(inner, `${indent}  `) : ''
+    return `${indent}for (var ${k} = 0u; ${k} < (${rounds}); ${k}++) {\n${body(inner)}${last}${indent}}\n`
   }
 
   /** A way to leave the innermost loop, or its round. */
