@@ -5,12 +5,12 @@ import { Random } from './random.ts'
  * invocations must reach (`workgroupUniformLoad`, subgroup operations, functions with barriers) stand in
  * operands, indices, conditions and arguments of each other, beside calls with side effects. Many parameters
  * are constants once their functions are inlined, and loops of a few rounds are left in all manners. The same
- * seed produces the same kernel.
+ * seed produces the same kernel. Workgroups compute the same in turns of three.
  *
  * ptxas 13.0 has ended loops after one round where an exit condition turned out to be a constant.
  */
-export function randomCollectives(seed: number): string {
-  return new CollectiveWriter(seed).kernel()
+export function randomCollectives(seed: number, workgroups = 3): string {
+  return new CollectiveWriter(seed).kernel(workgroups)
 }
 
 /** Whether the kernel of a seed has subgroup operations, whose results assume subgroups of 32. */
@@ -79,7 +79,7 @@ class CollectiveWriter extends Random {
     }))
   }
 
-  kernel(): string {
+  kernel(workgroups: number): string {
     const n = this.#invocations
     const tiles = this.#tiles.map(
       ({ name, isVector, parts }) =>
@@ -98,10 +98,10 @@ class CollectiveWriter extends Random {
       loops: 0,
     }
     const body = this.#statements(5 + this.below(7), start, 2, '  ')
-    return `${this.#subgroups ? 'enable subgroups;\n' : ''}// run: workgroups=3,1,1
+    return `${this.#subgroups ? 'enable subgroups;\n' : ''}// run: workgroups=${workgroups},1,1
 // buffer given: u32[${n * 12}] random
 // buffer par: u32[4] values(${this.below(4)}, ${1 + this.below(5)}, ${this.below(9)}, 0)
-// buffer result: u32[${n * 3}]
+// buffer result: u32[${n * workgroups}]
 struct Pair { a: u32, b: array<u32, 2> }
 @group(0) @binding(0) var<storage, read> given: array<vec4u>;
 @group(0) @binding(1) var<uniform> par: vec4u;
@@ -124,7 +124,7 @@ fn main(
   @builtin(local_invocation_index) li: u32,
   @builtin(workgroup_id) id: vec3u,
 ) {
-  let group = id.x;
+  let group = id.x % 3u;
   var sum = group + li;
   var mine = li * 3u;
 ${body}  result[id.x * ${n}u + li] = sum * 7u + hidden * 3u + own[li] + atomicLoad(&counts[li]) * 5u + mine;
