@@ -16,7 +16,7 @@ import { some } from '../walk.ts'
 import { findAsyncCopies, noAsyncCopies } from './async-copies.ts'
 import { findExitConditions } from './exit-conditions.ts'
 import { valueText } from './expression-text.ts'
-import { dynamicNames, entryBody, functionLines } from './function-text.ts'
+import { dynamicNames, entryBody, functionLines, inlinedHead, inlinedTail } from './function-text.ts'
 import {
   type FunctionNeeds,
   FunctionWriter,
@@ -160,6 +160,7 @@ export function emitCudaWithLooks(
   for (const [i, p] of parameters.entries())
     plain(`    ${p.type} ${p.name}${i === parameters.length - 1 ? '' : ','}`)
   plain(') {')
+  plain(inlinedHead())
   for (const text of prologue(context, bindings, entry.needs)) plain(`  ${text}`)
   if (looksFirst) plain(`  ${lookFirst(names, findSubgroupMatrixUses(module).length > 0, stopWordName)}`)
   if (options.indirect === true) for (const text of roundsHead) plain(`  ${text}`)
@@ -186,6 +187,7 @@ export function emitCudaWithLooks(
     const look = looksBetween ? lookBetween(names, context.looks.together, stopWordName) : undefined
     for (const text of roundsTail(meets, look)) plain(`  ${text}`)
   }
+  plain(inlinedTail)
   plain('}')
   return assemble(module, options, context, lines, {
     isStoppable: options.stoppable === 'start' || context.looks.complete,

@@ -143,6 +143,7 @@ extern "C" __global__ void __launch_bounds__(64) main_(
     vec4f* __restrict__ result_,
     unsigned long long result_bytes
 ) {
+  return [&]() __attribute__((always_inline)) -> void {
   const vec4u turns_ = load_uniform<0x1u>(turns_buffer);
   const unsigned source_length = array_length(source_bytes, 0u, 16u);
   const unsigned result_length = array_length(result_bytes, 0u, 16u);
@@ -181,5 +182,6 @@ extern "C" __global__ void __launch_bounds__(64) main_(
   }
   const unsigned t0 = (group_.x * 64u) + thread_;
   if (t0 < result_length) result_[t0] = sum_;
+  }();
 }
 }

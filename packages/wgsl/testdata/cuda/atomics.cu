@@ -79,6 +79,7 @@ extern "C" __global__ void __launch_bounds__(64) main_(
     unsigned* __restrict__ out_,
     unsigned long long out_bytes
 ) {
+  return [&]() __attribute__((always_inline)) -> void {
   const unsigned counters_length = array_length(counters_bytes, 0u, 4u);
   zero_workgroup(&most_, sizeof(most_), threadIdx.x, 64u);
   __syncthreads();
@@ -99,5 +100,6 @@ extern "C" __global__ void __launch_bounds__(64) main_(
   if (i_ == 0u) {
     atomicAdd(*out_, (unsigned)(atomicLoad(most_)));
   }
+  }();
 }
 }

@@ -35,6 +35,7 @@ extern "C" __global__ void __launch_bounds__(8) main_(
     array<unsigned, 8>* __restrict__ out_,
     unsigned long long out_bytes
 ) {
+  return [&]() __attribute__((always_inline)) -> void {
   const unsigned i_ = threadIdx.x;
   unsigned n_ = i_;
   unsigned trace_ = 0u;
@@ -67,5 +68,6 @@ extern "C" __global__ void __launch_bounds__(8) main_(
     if (exit_condition(next_ > 12u)) break;
   }
   (*out_)[i_] = trace_;
+  }();
 }
 }

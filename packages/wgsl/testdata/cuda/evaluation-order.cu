@@ -85,6 +85,7 @@ extern "C" __global__ void __launch_bounds__(1) main_(
     array<int, 12>* __restrict__ out_,
     unsigned long long out_bytes
 ) {
+  return [&]() __attribute__((always_inline)) -> void {
   int counter_ = 0;
   const int t0 = counter_;
   const int t1 = add(t0, mul(next_(counter_), 10));
@@ -116,5 +117,6 @@ extern "C" __global__ void __launch_bounds__(1) main_(
   (*out_)[9u] = v_.x;
   (*out_)[10u] = v_.y;
   (*out_)[11u] = v_.z;
+  }();
 }
 }

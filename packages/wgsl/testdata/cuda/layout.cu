@@ -149,10 +149,12 @@ extern "C" __global__ void __launch_bounds__(1) main_(
     Outer_t* __restrict__ output_,
     unsigned long long output_bytes
 ) {
+  return [&]() __attribute__((always_inline)) -> void {
   Outer_t value_ = *input_;
   value_.inner_.axis_ = vec3f(value_.inner_.direction_.z, value_.inner_.direction_.y, value_.inner_.direction_.x) * value_.inner_.weight_;
   value_.frame_[1u].y += 0.5f;
   store_padded(*output_, value_);
   output_->points_[1u] = value_.points_[0u];
+  }();
 }
 }

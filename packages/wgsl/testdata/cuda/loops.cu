@@ -38,6 +38,7 @@ extern "C" __global__ void __launch_bounds__(8) main_(
     array<unsigned, 8>* __restrict__ out_,
     unsigned long long out_bytes
 ) {
+  return [&]() __attribute__((always_inline)) -> void {
   const unsigned i_ = threadIdx.x;
   unsigned sum_ = 0u;
   for (unsigned k_ = 0u; k_ < (*limits_)[i_]; k_ += 1u) {
@@ -53,5 +54,6 @@ extern "C" __global__ void __launch_bounds__(8) main_(
     sum_ ^= k_1 << (i_ & 31u);
   }
   (*out_)[i_] = sum_;
+  }();
 }
 }

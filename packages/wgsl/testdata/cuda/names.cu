@@ -40,6 +40,7 @@ extern "C" __global__ void __launch_bounds__(1) kernel_(
     array<int, 4>* __restrict__ out_,
     unsigned long long out_bytes
 ) {
+  return [&]() __attribute__((always_inline)) -> void {
   const int int_ = 3;
   float4_t threadIdx_ = float4_t(int_, printf_(int_));
   {
@@ -50,5 +51,6 @@ extern "C" __global__ void __launch_bounds__(1) kernel_(
   (*out_)[0u] = long_;
   (*out_)[1u] = threadIdx_.int__;
   (*out_)[2u] = int_;
+  }();
 }
 }

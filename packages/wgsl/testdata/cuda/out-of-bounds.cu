@@ -88,6 +88,7 @@ extern "C" __global__ void __launch_bounds__(32) main_(
     unsigned* __restrict__ out_,
     unsigned long long out_bytes
 ) {
+  return [&]() __attribute__((always_inline)) -> void {
   const array<vec4u, 2> indices_ = load_uniform<0x1u>(indices_buffer);
   const unsigned a_length = array_length(a_bytes, 0u, 4u);
   const unsigned out_length = array_length(out_bytes, 0u, 4u);
@@ -104,5 +105,6 @@ extern "C" __global__ void __launch_bounds__(32) main_(
   if (id_.x < out_length) {
     if (id_.x < out_length) out_[id_.x] = out_[id_.x] + a_[min(id_.x, a_length - 1u)];
   }
+  }();
 }
 }

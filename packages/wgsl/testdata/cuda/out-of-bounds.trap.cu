@@ -169,6 +169,7 @@ extern "C" __global__ void __launch_bounds__(32) main_(
     unsigned long long out_rowstride,
     unsigned* trap_record
 ) {
+  return [&]() __attribute__((always_inline)) -> void {
   const array<vec4u, 2> indices_ = load_uniform<0x1u>(indices_buffer);
   const trap_view a_view = {a_bytes, a_offset, a_rowbytes, a_rows, a_rowstride, 0u, trap_record};
   const unsigned out_length = array_length(out_bytes, 0u, 4u);
@@ -186,5 +187,6 @@ extern "C" __global__ void __launch_bounds__(32) main_(
   if (id_.x < out_length) {
     if (out_view.access((unsigned long long)((const char*)&out_[id_.x] - (const char*)out_), 4ull, id_.x)) out_[id_.x] = out_[id_.x] + (a_view.access((unsigned long long)((const char*)&a_[id_.x] - (const char*)a_), 4ull, id_.x) ? a_[id_.x] : 0u);
   }
+  }();
 }
 }

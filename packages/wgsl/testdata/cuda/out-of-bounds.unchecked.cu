@@ -82,6 +82,7 @@ extern "C" __global__ void __launch_bounds__(32) main_(
     unsigned* __restrict__ out_,
     unsigned long long out_bytes
 ) {
+  return [&]() __attribute__((always_inline)) -> void {
   const array<vec4u, 2> indices_ = load_uniform<0x1u>(indices_buffer);
   const unsigned out_length = array_length(out_bytes, 0u, 4u);
   const vec3u id_(blockIdx.x * 32u + threadIdx.x, blockIdx.y, blockIdx.z);
@@ -97,5 +98,6 @@ extern "C" __global__ void __launch_bounds__(32) main_(
   if (id_.x < out_length) {
     out_[id_.x] += a_[id_.x];
   }
+  }();
 }
 }

@@ -49,6 +49,7 @@ extern "C" __global__ void __launch_bounds__(4) main_(
     array<float, 8>* __restrict__ out_,
     unsigned long long out_bytes
 ) {
+  return [&]() __attribute__((always_inline)) -> void {
   float total_ = 0.5f;
   const unsigned i_1 = threadIdx.x;
   Pair_t pair_1 = Pair_t((float)i_1, 2.0f);
@@ -57,5 +58,6 @@ extern "C" __global__ void __launch_bounds__(4) main_(
   (*data_)[slot_index_] += 100.0f;
   (*out_)[i_1] = pair_1.first_ + (total_ * scale_[rem(i_1, 3u)]);
   (*out_)[4u + i_1] = largest_(i_1 * 4u, data_);
+  }();
 }
 }

@@ -132,6 +132,7 @@ extern "C" __global__ void __launch_bounds__(32) main_(
     unsigned long long sums_bytes,
     const unsigned* stop_word
 ) {
+  return [&]() __attribute__((always_inline)) -> void {
   const vec4u limits_ = load_uniform<0x1u>(limits_buffer);
   const unsigned sums_length = array_length(sums_bytes, 0u, 4u);
   zero_workgroup(&turns_, sizeof(turns_), threadIdx.x, 32u);
@@ -181,5 +182,6 @@ extern "C" __global__ void __launch_bounds__(32) main_(
     }
   }
   if (id_.x < sums_length) sums_[id_.x] = sum_;
+  }();
 }
 }

@@ -261,6 +261,7 @@ extern "C" __global__ void __launch_bounds__(128) main_(
     float* __restrict__ c_,
     unsigned long long c_bytes
 ) {
+  return [&]() __attribute__((always_inline)) -> void {
   const unsigned a_length = array_length(a_bytes, 0u, 16u);
   const unsigned c_length = array_length(c_bytes, 0u, 4u);
   zero_workgroup(&tile_, sizeof(tile_), threadIdx.x, 128u);
@@ -286,5 +287,6 @@ extern "C" __global__ void __launch_bounds__(128) main_(
     const matrix_f32 t4 = subgroupMatrixScalarMultiply(sums_[j_], 0.5f);
     if (matrix_inside<16u, 64u, 4u>(c_length * 4ull, t3, 16u)) subgroupMatrixStore<false, 4u, false>(c_, t3, t4, 16u);
   }
+  }();
 }
 }

@@ -137,6 +137,7 @@ extern "C" __global__ void __launch_bounds__(4) main_(
     array<vec4f, 4>* __restrict__ out_,
     unsigned long long out_bytes
 ) {
+  return [&]() __attribute__((always_inline)) -> void {
   const unsigned i_ = threadIdx.x;
   vec4f v_ = (*data_)[i_];
   set_component(v_, rem(i_ + 1u, 4u), component(v_, i_) * 10.0f);
@@ -146,5 +147,6 @@ extern "C" __global__ void __launch_bounds__(4) main_(
   set_component(m_[index_], index_1, component(m_[index_], index_1) + 0.25f);
   (*out_)[i_] = m_[0u] + m_[1u];
   component_of((*out_)[i_], i_) = component_of((*data_)[3u - i_], i_);
+  }();
 }
 }

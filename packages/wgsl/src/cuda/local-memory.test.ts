@@ -1,0 +1,50 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { lower, parseWgsl } from '../frontend/lower.ts'
+import { corpus } from '../testing/corpus.ts'
+import { emitCuda } from './emit-cuda.ts'
+import { hasProgram } from './testing/kernel-cases.ts'
+
+/** The bytes of local memory of the last function in the PTX that nvcc makes of a kernel. */
+function localMemory(source: string, options: { indirect?: boolean } = {}): number {
+  const folder = mkdtempSync(join(tmpdir(), 'tandem-local-memory-'))
+  try {
+    const text = emitCuda(lower(parseWgsl(source)), { bounds: 'clamp', ...options }).source
+    writeFileSync(join(folder, 'kernel.cu'), text)
+    execFileSync('nvcc', ['-std=c++17', '-arch=sm_90', '-ptx', 'kernel.cu'], { cwd: folder, stdio: 'pipe' })
+    const ptx = readFileSync(join(folder, 'kernel.ptx'), 'utf8')
+    return Number([...ptx.matchAll(/__local_depot\d+\[(\d+)\];/g)].at(-1)![1])
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+const { source } = corpus('accepted').find(({ name }) => name === 'local-memory.wgsl')!
+/** The first and the third array, of 16 bytes, may share a place; the second has 12 bytes. */
+const leastBytes = 28
+
+it.skipIf(!hasProgram('nvcc'))(
+  'nvcc has separate places for arrays that live at the same time (needs nvcc)',
+  () => {
+    expect(localMemory(source)).toBeGreaterThanOrEqual(leastBytes)
+    expect(localMemory(source, { indirect: true })).toBeGreaterThanOrEqual(leastBytes)
+  },
+)
+
+it.skipIf(!hasProgram('nvcc'))(
+  'nvcc has separate places for such arrays in a function that is not inlined (needs nvcc)',
+  () => {
+    const statements = Array.from({ length: 60 }, (_, k) => `  out[i] = out[i] * ${k}u + 1u;`).join('\n')
+    const called = source
+      .replace(/@compute.*\n.*\{/, 'fn called(i: u32) {')
+      .replace('  out[i] = x', `${statements}\n  out[i] = x`)
+    const calls = '  called(i);\n'.repeat(40)
+    const entry = `@compute @workgroup_size(64) fn main(@builtin(local_invocation_index) i: u32) {\n${calls}}\n`
+    const text = emitCuda(lower(parseWgsl(called + entry)), { bounds: 'clamp' }).source
+    expect(text).toContain('noinline')
+    expect(localMemory(called + entry)).toBeGreaterThanOrEqual(leastBytes)
+  },
+)
