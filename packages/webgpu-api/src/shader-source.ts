@@ -69,7 +69,7 @@ export class ShaderSource {
     try {
       const { warnings } = this.#check()
       this.extensions = this.#module.extensions
-      this.messages = warnings.map(({ severity, ...place }) => messageOf(severity, place, code))
+      this.messages = messagesOf(warnings, code)
       const [checked] = this.#kernels.values()
       const { reflection } = checked ?? {}
       const names = [...this.#kernels.keys()]
@@ -80,8 +80,9 @@ export class ShaderSource {
       } satisfies Findings)
     } catch (error) {
       if (!(error instanceof WgslError)) throw error
-      this.problem = error.message
-      this.messages = [messageOf('error', error, code)]
+      const { text, line, column, message } = error
+      this.problem = message
+      this.messages = messagesOf([{ severity: 'error', text, line, column }], code)
       this.extensions = []
     }
   }
@@ -144,29 +145,20 @@ export class ShaderSource {
   }
 }
 
-function messageOf(
-  type: CompilationMessage['type'],
-  { text, line, column }: Pick<WgslError, 'text' | 'line' | 'column'>,
+/** The messages for what the front end found. Line breaks are those of WGSL, offsets count code units. */
+function messagesOf(
+  found: readonly (Pick<WgslError, 'text' | 'line' | 'column'> & { severity: CompilationMessage['type'] })[],
   code: string,
-): CompilationMessage {
-  return {
+): CompilationMessage[] {
+  if (found.length === 0) return []
+  const breaks = code.matchAll(/\r\n|[\n\v\f\r\u0085\u2028\u2029]/g)
+  const starts = [0, ...Array.from(breaks, (match) => match.index + match[0].length)]
+  return found.map(({ severity, text, line, column }) => ({
     message: text,
-    type,
+    type: severity,
     lineNum: line,
     linePos: column,
-    offset: Math.min(code.length, lineStart(code, line) + column - 1),
+    offset: Math.min(code.length, (starts[line - 1] ?? code.length) + column - 1),
     length: 0,
-  }
-}
-
-/** The offset of the start of a line, in code units. Line breaks are those of WGSL. */
-function lineStart(code: string, line: number): number {
-  const breaks = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/g
-  let start = 0
-  for (let i = 1; i < line; i++) {
-    const match = breaks.exec(code)
-    if (match === null) break
-    start = match.index + match[0].length
-  }
-  return start
+  }))
 }
