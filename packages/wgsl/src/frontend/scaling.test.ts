@@ -83,6 +83,20 @@ describe('eight times the source takes less than ten times the steps', () => {
     expect(large! / small!).toBeLessThan(mostGrowth)
   })
 
+  // Not a family, since the text has all variables at each call.
+  it('to lower many calls of a function that uses many variables', () => {
+    const runs = [64, 512].map((n) => {
+      const repeat = (part: (i: number) => string) => Array.from({ length: n }, (_, i) => part(i)).join('')
+      const module = parseWgsl(
+        `${repeat((i) => `var<private> v${i}: u32;`)} fn f() { ${repeat((i) => `v${i} = 1u;`)} }
+        @compute @workgroup_size(1) fn main() { ${repeat(() => 'f();')} }`,
+      )
+      return () => void lowerFirst(module)
+    })
+    const [small, large] = counter.count(...runs)
+    expect(large! / small!).toBeLessThan(mostGrowth)
+  })
+
   it('and another of many entry points takes less than ten steps for each declaration', () => {
     const repeat = (part: (i: number) => string) => Array.from({ length: 512 }, (_, i) => part(i)).join('')
     const module = parseWgsl(repeat((i) => `@compute @workgroup_size(8, 8, 1) fn main${i}() {}`))

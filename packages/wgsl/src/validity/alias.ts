@@ -25,6 +25,7 @@ export function checkAliases(
   for (const fn of functions) {
     const accesses: Accesses = { named: new Map(), pointed: new Map() }
     known.set(fn, accesses)
+    const called = new Set<IrFunction>()
     walk(fn, {
       place(place, use) {
         if (use !== 'address' && use !== 'measure') note(accesses, sourceRoot(place), use !== 'load')
@@ -33,7 +34,9 @@ export function checkAliases(
         if (e.kind === 'call') {
           const callee = known.get(e.function)!
           checkCall(e, callee, error)
-          noteCall(accesses, e, callee)
+          if (!called.has(e.function)) for (const [root, writes] of callee.named) note(accesses, root, writes)
+          called.add(e.function)
+          notePointers(accesses, e, callee)
         }
       },
     })
@@ -52,8 +55,7 @@ function note(accesses: Accesses, root: Root, writes: boolean): void {
   list.set(root, writes || list.get(root) === true)
 }
 
-function noteCall(accesses: Accesses, { pointers }: Call, callee: Accesses): void {
-  for (const [root, writes] of callee.named) note(accesses, root, writes)
+function notePointers(accesses: Accesses, { pointers }: Call, callee: Accesses): void {
   for (const { position, root } of pointers) {
     const writes = callee.pointed.get(position)
     if (writes !== undefined) note(accesses, sourceRoot(root), writes)
