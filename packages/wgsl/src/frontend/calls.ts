@@ -64,7 +64,8 @@ export function lowerCall(scope: ExpressionScope, node: CallNode): Operand {
   if (templates !== undefined) throw scope.error(at, `'${name}' has no template arguments`)
   if (!builtinNames.has(name)) {
     if (/^(texture(?!_)|dpd|fwidth)/.test(name)) {
-      if (/^(dpd|fwidth)/.test(name)) scope.module.functions.noteStages(['fragment'], `'${name}'`, at)
+      if (/^(dpd|fwidth|textureSample(Bias|Compare)?$)/.test(name))
+        scope.module.functions.noteStages(['fragment'], `'${name}'`, at)
       throw scope.module.source.unsupported(
         at,
         `'${name}' is not supported in compute shaders here: textures are not`,

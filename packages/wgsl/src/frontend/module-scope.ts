@@ -29,6 +29,7 @@ import { maximumOverrides } from './limits.ts'
 import { concreteOf, isOverrideSized } from './numeric-types.ts'
 import type { Binding, ConstantOperand, Operand } from './operand.ts'
 import { type Declarations, ExpressionScope, type Signature } from './scopes.ts'
+import { stageOf } from './stages.ts'
 import { resolveStruct } from './structures.ts'
 import { plainTypes, typeGenerator } from './type-names.ts'
 import { checkArrayLengths, resolveAnyType, resolveType } from './type-resolution.ts'
@@ -398,8 +399,10 @@ export class ModuleScope implements Declarations {
   signature(node: FunctionNode): Signature {
     let signature = this.#signatures.get(node)
     if (signature === undefined) {
+      // The parameters of entry points cannot be textures either.
+      const resolve = stageOf(node) === undefined ? resolveAnyType : resolveType
       const parameters = node.parameters.map(({ name, type: typeNode }) => {
-        const type = resolveAnyType(this.expressions, typeNode)
+        const type = resolve(this.expressions, typeNode)
         if (type.kind !== 'pointer' && !isConstructible(type)) {
           throw this.source.error(typeNode.at, `the parameter '${name}' cannot be of type ${typeName(type)}`)
         }
