@@ -27,12 +27,8 @@ const enableNames = new Set([
   'primitive_index',
 ])
 
-/**
- * The language features that a source may require: those of Dawn. All features for compute shaders are always
- * enabled.
- */
-const languageFeatures = new Set([
-  'readonly_and_readwrite_storage_textures',
+/** The language features that kernels may use, which are always enabled. */
+export const languageFeatures: readonly string[] = [
   'packed_4x8_integer_dot_product',
   'pointer_composite_access',
   'unrestricted_pointer_parameters',
@@ -40,13 +36,18 @@ const languageFeatures = new Set([
   'subgroup_id',
   'subgroup_uniformity',
   'linear_indexing',
+  'swizzle_assignment',
+  'buffer_view',
+]
+
+/** The other language features of Dawn; compute shaders cannot use them here, but their module may require them. */
+const otherLanguageFeatures = [
+  'readonly_and_readwrite_storage_textures',
   'texture_and_sampler_let',
   'texture_formats_tier1',
-  'swizzle_assignment',
   'fragment_depth',
   'immediate_address_space',
-  'buffer_view',
-])
+]
 
 /** The attributes that declarations accept. */
 const globalAttributes = { var: ['group', 'binding'], override: ['id'], const: [] } as const
@@ -97,7 +98,7 @@ class ModuleParser extends ExpressionParser {
         do {
           const at = this.peek.at
           const name = this.word('a language feature name')
-          if (!languageFeatures.has(name))
+          if (![...languageFeatures, ...otherLanguageFeatures].includes(name))
             throw this.source.error(at, `the language feature '${name}' is unknown`)
         } while (this.accept(',') && !this.is(';'))
         this.expect(';')
