@@ -88,6 +88,19 @@ describe('9.1 createShaderModule', () => {
     device.destroy()
   })
 
+  it('has a message for an extension whose feature is missing', async () => {
+    const device = await opened.device()
+    device.pushErrorScope('validation')
+    const module = device.createShaderModule({ code: `enable f16; diagnostic(off, none);\n${empty}` })
+    const { messages } = await module.getCompilationInfo()
+    expect(messages).toMatchObject([
+      { type: 'error', lineNum: 0, linePos: 0, message: expect.stringContaining('shader-f16') },
+      { type: 'warning', lineNum: 1 },
+    ])
+    expect(await device.popErrorScope()).not.toBeNull()
+    device.destroy()
+  })
+
   it('accepts hints and throws for wrong arguments', async () => {
     const device = await opened.device()
     const layout = device.createPipelineLayout({ bindGroupLayouts: [] })
