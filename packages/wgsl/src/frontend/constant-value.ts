@@ -3,12 +3,11 @@ import type { Expression, Location, ScalarType, StructType, Type } from '../ir.t
 import { typeProperty } from '../type-property.ts'
 import { typeName, vectorType } from '../types.ts'
 import { convertScalar as convertConcrete } from '../values/operators.ts'
-import { maximumArrayLength } from './limits.ts'
 import { type AnyScalar, anyScalar, scalarOf } from './numeric-types.ts'
 
 /**
  * A constant: bigint for abstract-int, number or boolean for other scalars, a list of components, columns,
- * elements or members.
+ * elements or members. The list is empty if all elements of an array are zero.
  */
 export type Value = bigint | number | boolean | readonly Value[]
 
@@ -105,8 +104,8 @@ export function convertValue(value: Value, from: Type, to: Type): Value {
 const zeroLists = new WeakSet<readonly Value[]>()
 
 /**
- * The zero value of a type. Each type has one shared zero value. The elements of an array above the length
- * limit are omitted.
+ * The zero value of a type. Each type has one shared zero value. That of an array is an empty list, since a
+ * source can have many types of long arrays.
  */
 export const zeroValue = typeProperty((type: Type): Value => {
   const zero = makeZero(type)
@@ -124,11 +123,8 @@ function makeZero(type: Type): Value {
       return new Array<Value>(type.size).fill(zeroValue(anyScalar(type.scalar)))
     case 'matrix':
       return new Array<Value>(type.columns).fill(zeroValue(vectorType(type.rows, type.scalar)))
-    case 'array': {
-      const { length = 0 } = type
-      const elements = new Array<Value>(length)
-      return length > maximumArrayLength ? elements : elements.fill(zeroValue(type.element))
-    }
+    case 'array':
+      return []
     case 'struct':
       return type.members.map((m) => zeroValue(m.type))
     default:

@@ -133,9 +133,16 @@ describe('a huge source ends in a result or a WgslError', () => {
   })
 })
 
-describe('a length of 2^29', () => {
-  it('uses no memory for a zero value', () => {
+describe('long arrays', () => {
+  it('of 2^29 elements use no memory for a zero value', () => {
     const source = '@compute @workgroup_size(1) fn main() { let x = array<i32, 536870911>()[3]; }'
     expect(runPublicFunctions(source).accepted).toBe(true)
+  })
+
+  it('of 1,000 different lengths use none either', () => {
+    const constants = Array.from({ length: 1000 }, (_, i) => `const c${i} = array<u32, ${65_535 - i}>();`)
+    const before = process.memoryUsage().heapUsed
+    lowered(`${constants.join(' ')} @compute @workgroup_size(1) fn main() {}`)
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(2 ** 28)
   })
 })
