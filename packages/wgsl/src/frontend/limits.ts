@@ -33,5 +33,5 @@ export const maximumPrivateByteLength = 2 ** 23
 
 export const maximumOverrides = 65536
 
-/** The maximum number of function specializations for different pointers into module memory. */
-export const maximumSpecialisations = 10_000
+/** The maximum number of characters of function specializations for different pointers into module memory. */
+export const maximumSpecialisedLength = 2 ** 24

@@ -6,12 +6,13 @@ import type {
   ModuleVariable,
   Override,
   Place,
+  PointerType,
   ScalarType,
   StructType,
   Type,
 } from '../ir.ts'
 import type { SourceText } from '../source-text.ts'
-import { typeName } from '../types.ts'
+import { pointerType, typeName } from '../types.ts'
 import { WgslError } from '../wgsl-error.ts'
 import type {
   FunctionNode,
@@ -56,6 +57,7 @@ export class ModuleScope implements Declarations {
   readonly #enabled: ReadonlySet<string>
   readonly #declarations = new Map<string, ModuleDeclarationNode>()
   readonly #overrideSized = new Set<ModuleVariable>()
+  readonly #standIns = new Map<PointerType, ModuleVariable>()
   readonly #bindings = new Map<string, Binding>()
   readonly #types = new Map<string, Type>()
   readonly #structNodes = new Map<StructType, StructNode>()
@@ -200,6 +202,18 @@ export class ModuleScope implements Declarations {
       place.variable.kind === 'module-variable' &&
       this.#overrideSized.has(place.variable)
     )
+  }
+
+  /**
+   * The variable that functions are lowered for if a pointer to the given one is passed. While the module is
+   * checked, all variables of a type share one, since only the type matters there.
+   */
+  standIn(variable: ModuleVariable): ModuleVariable {
+    if (this.#values !== undefined || this.#overrideSized.has(variable)) return variable
+    const type = pointerType(variable.space, variable.type, variable.access)
+    const shared = this.#standIns.get(type) ?? variable
+    this.#standIns.set(type, shared)
+    return shared
   }
 
   /** Notes that a view of a variable ends at a byte. */

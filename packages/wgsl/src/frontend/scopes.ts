@@ -74,6 +74,7 @@ export interface Declarations {
   structNode(type: StructType): StructNode
   signature(node: FunctionNode): Signature
   isOverrideSized(place: Place): boolean
+  standIn(variable: ModuleVariable): ModuleVariable
   noteView(variable: ModuleVariable, end: number): void
   constantFor(
     declaration: { name: string; at: number },

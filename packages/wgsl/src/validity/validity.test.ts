@@ -163,6 +163,12 @@ describe('errors', () => {
     )
   })
 
+  it('do not name a variable behind a pointer, which may be one of several', () => {
+    expect(message('fn f(p: ptr<private, u32>) { if *p == 1 { workgroupBarrier(); } } ### f(&pv);')).toMatch(
+      /the if in line 10 depends on private memory behind a pointer \(line 10\)$/,
+    )
+  })
+
   it('name the arguments that alias', () => {
     expect(
       message('fn f(p: ptr<function, u32>, q: ptr<function, u32>) { *p = *q; } ### var a: u32; f(&a, &a);'),
