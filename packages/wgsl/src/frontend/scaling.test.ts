@@ -33,6 +33,8 @@ function lowerFirst(module: WgslModule | undefined) {
 
 const lowered = (text: string) => lowerFirst(unlessRejected(() => parseWgsl(text)))
 
+type Repeat = (part: (i: number) => string) => string
+
 /** Sizes of a family of sources, the second eight times the first. */
 type Sizes = readonly [small: number, large: number]
 
@@ -84,12 +86,19 @@ describe('eight times the source takes less than ten times the steps', () => {
   })
 
   // Not a family, since the text has all variables at each call.
-  it('to lower many calls of a function that uses many variables', () => {
+  it.each([
+    ['many calls of a function', (repeat: Repeat) => repeat(() => 'f();'), () => ''],
+    [
+      'many functions that call one',
+      (repeat: Repeat) => repeat((i) => `g${i}();`),
+      (i: number) => `fn g${i}() { f(); }`,
+    ],
+  ])('to lower %s that uses many variables', (_, calls, declared) => {
     const runs = [64, 512].map((n) => {
-      const repeat = (part: (i: number) => string) => Array.from({ length: n }, (_, i) => part(i)).join('')
+      const repeat: Repeat = (part) => Array.from({ length: n }, (_, i) => part(i)).join('')
       const module = parseWgsl(
-        `${repeat((i) => `var<private> v${i}: u32;`)} fn f() { ${repeat((i) => `v${i} = 1u;`)} }
-        @compute @workgroup_size(1) fn main() { ${repeat(() => 'f();')} }`,
+        `${repeat((i) => `var<private> v${i}: u32;`)} fn f() { ${repeat((i) => `v${i} = 1u;`)} } ${repeat(declared)}
+        @compute @workgroup_size(1) fn main() { ${calls(repeat)} }`,
       )
       return () => void lowerFirst(module)
     })
