@@ -1,7 +1,6 @@
 import type {
   ArrayType,
   Constant,
-  Expression,
   Location,
   ModuleVariable,
   Override,
@@ -23,7 +22,7 @@ import type {
   StructNode,
 } from './ast.ts'
 import { isBuiltinFunction } from './calls.ts'
-import { ConstantError, checkInteger, roundFloat, type Value } from './constant-value.ts'
+import { ConstantError, checkInteger, roundFloat, type Value, valueExpression } from './constant-value.ts'
 import { lowerExpression } from './expression-lowering.ts'
 import { FunctionInstances } from './function-instances.ts'
 import { maximumOverrides } from './limits.ts'
@@ -62,7 +61,7 @@ export class ModuleScope implements Declarations {
   readonly #types = new Map<string, Type>()
   readonly #structNodes = new Map<StructType, StructNode>()
   readonly #signatures = new Map<FunctionNode, Signature>()
-  readonly #constants = new Map<string, Constant>()
+  readonly #constants = new Map<Value, Map<Type, Constant>>()
   /**
    * Above zero while the default of an override is evaluated. An override that is not used need not have a
    * value.
@@ -239,22 +238,24 @@ export class ModuleScope implements Declarations {
   }
 
   /**
-   * The named constant of a declaration, or of a part of one (`name.0.member`), in one concrete type; `value`
-   * makes its value at the first use.
+   * The named constant of a declaration, or of a part of one (`name.0.member`), in one concrete type. Constants
+   * that have the same list as their value are one.
    */
   constantFor(
     declaration: { name: string; at: number },
     type: ArrayType | StructType,
-    value: () => Expression,
+    value: Value,
   ): Constant {
-    const key = `${declaration.at}:${declaration.name}:${typeName(type)}`
-    let constant = this.#constants.get(key)
+    const known = this.#constants.get(value) ?? new Map<Type, Constant>()
+    this.#constants.set(value, known)
+    let constant = known.get(type)
     if (constant === undefined) {
       const loc = this.source.locate(declaration.at)
       const name = declaration.name.replaceAll('.', '_')
-      constant = { kind: 'constant-declaration', id: this.newId(), name, type, value: value(), loc }
-      this.#constants.set(key, constant)
-      if (constant.value.kind !== 'zero') this.constants.push(constant)
+      const expression = valueExpression(value, type, loc)
+      constant = { kind: 'constant-declaration', id: this.newId(), name, type, value: expression, loc }
+      known.set(type, constant)
+      if (expression.kind !== 'zero') this.constants.push(constant)
     }
     return constant
   }

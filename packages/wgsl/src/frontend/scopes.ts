@@ -76,11 +76,7 @@ export interface Declarations {
   isOverrideSized(place: Place): boolean
   standIn(variable: ModuleVariable): ModuleVariable
   noteView(variable: ModuleVariable, end: number): void
-  constantFor(
-    declaration: { name: string; at: number },
-    type: ArrayType | StructType,
-    value: () => Expression,
-  ): Constant
+  constantFor(declaration: { name: string; at: number }, type: ArrayType | StructType, value: Value): Constant
   constantDeclaration(
     expressions: ExpressionScope,
     node: { name: string; type?: GlobalNode['type']; initial: GlobalNode['initial']; at: number },
@@ -249,11 +245,9 @@ export class ExpressionScope {
         // Code in which a value is unknown or too large never runs, so any expression of the type will do.
         if (value.value === undefined || sizeOf(type) > maximumValueByteLength)
           return { kind: 'zero', type, loc }
-        const known = value.value
-        const made = () => valueExpression(known, type, loc)
         if (value.declaration === undefined || (type.kind !== 'array' && type.kind !== 'struct'))
-          return made()
-        const constant: Constant = this.module.constantFor(value.declaration, type, made)
+          return valueExpression(value.value, type, loc)
+        const constant: Constant = this.module.constantFor(value.declaration, type, value.value)
         return constant.value.kind === 'zero'
           ? { kind: 'zero', type, loc }
           : { kind: 'constant', constant, type, loc }
