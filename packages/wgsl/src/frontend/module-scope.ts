@@ -10,8 +10,8 @@ import type {
   StructType,
   Type,
 } from '../ir.ts'
-import type { SourceText } from '../source-text.ts'
-import { pointerType, typeName } from '../types.ts'
+import { type SourceText, UnsupportedError } from '../source-text.ts'
+import { pointerType, typeName, u32Type } from '../types.ts'
 import { WgslError } from '../wgsl-error.ts'
 import type {
   FunctionNode,
@@ -414,10 +414,17 @@ export class ModuleScope implements Declarations {
   signature(node: FunctionNode): Signature {
     let signature = this.#signatures.get(node)
     if (signature === undefined) {
-      // The parameters of entry points cannot be textures either.
+      // The parameters of entry points cannot be textures either; those of other functions end the check last.
       const resolve = stageOf(node) === undefined ? resolveAnyType : resolveType
+      let unsupported: unknown
       const parameters = node.parameters.map(({ name, type: typeNode }) => {
-        const type = resolve(this.expressions, typeNode)
+        let type: Type = u32Type
+        try {
+          type = resolve(this.expressions, typeNode)
+        } catch (error) {
+          if (!(error instanceof UnsupportedError)) throw error
+          unsupported ??= error
+        }
         if (type.kind !== 'pointer' && !isConstructible(type)) {
           throw this.source.error(typeNode.at, `the parameter '${name}' cannot be of type ${typeName(type)}`)
         }
@@ -429,6 +436,7 @@ export class ModuleScope implements Declarations {
         throw this.source.error(node.returnType!.at, `a function cannot return ${typeName(returnType)}`)
       }
       if (returnType !== undefined) checkArrayLengths(this.expressions, returnType, node.returnType!.at)
+      if (unsupported !== undefined) throw unsupported
       signature = { parameters, returnType }
       this.#signatures.set(node, signature)
     }
