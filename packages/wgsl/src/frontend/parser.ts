@@ -16,50 +16,26 @@ import { maximumMembers, maximumParameters } from './limits.ts'
 import { parseBlock } from './statement-parser.ts'
 
 /** The extensions of `enable`; the features that they add are checked where they are used. */
-const enableNames = new Set([
-  'f16',
-  'subgroups',
-  'subgroup_size_control',
-  'atomic_vec2u_min_max',
-  'chromium_experimental_subgroup_matrix',
-  'clip_distances',
-  'dual_source_blending',
-  'primitive_index',
-])
+const enableNames = new Set(
+  `f16 subgroups subgroup_size_control atomic_vec2u_min_max chromium_experimental_subgroup_matrix clip_distances
+  dual_source_blending primitive_index`.split(/\s+/),
+)
 
 /** The language features that kernels may use, which are always enabled. */
-export const languageFeatures: readonly string[] = [
-  'packed_4x8_integer_dot_product',
-  'pointer_composite_access',
-  'unrestricted_pointer_parameters',
-  'uniform_buffer_standard_layout',
-  'subgroup_id',
-  'subgroup_uniformity',
-  'linear_indexing',
-  'swizzle_assignment',
-  'buffer_view',
-]
+export const languageFeatures: readonly string[] =
+  `packed_4x8_integer_dot_product pointer_composite_access unrestricted_pointer_parameters uniform_buffer_standard_layout
+  subgroup_id subgroup_uniformity linear_indexing swizzle_assignment buffer_view`.split(/\s+/)
 
 /** The other language features of Dawn; compute shaders cannot use them here, but their module may require them. */
-const otherLanguageFeatures = [
-  'readonly_and_readwrite_storage_textures',
-  'texture_and_sampler_let',
-  'texture_formats_tier1',
-  'fragment_depth',
-  'immediate_address_space',
-]
+const otherLanguageFeatures =
+  `readonly_and_readwrite_storage_textures texture_and_sampler_let texture_formats_tier1 fragment_depth
+  immediate_address_space`.split(/\s+/)
 
 /** The attributes that declarations accept. */
 const globalAttributes = { var: ['group', 'binding'], override: ['id'], const: [] } as const
-const functionAttributes = [
-  'compute',
-  'vertex',
-  'fragment',
-  'workgroup_size',
-  'subgroup_size',
-  'must_use',
-  'diagnostic',
-]
+const functionAttributes = 'compute vertex fragment workgroup_size subgroup_size must_use diagnostic'.split(
+  ' ',
+)
 const ioAttributes = ['builtin', 'location', 'interpolate', 'invariant', 'blend_src']
 const memberAttributes = ['align', 'size', ...ioAttributes]
 
