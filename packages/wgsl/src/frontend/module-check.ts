@@ -1,5 +1,5 @@
 import type { Location, ModuleVariable, StructType } from '../ir.ts'
-import { type SourceText, UnsupportedError } from '../source-text.ts'
+import { attempt, type SourceText } from '../source-text.ts'
 import { checkAliases } from '../validity/alias.ts'
 import { checkUniformity } from '../validity/uniformity.ts'
 import type { WgslWarning } from '../wgsl-error.ts'
@@ -44,14 +44,6 @@ export function checkModule(source: SourceText, node: ModuleNode): WgslWarning[]
   }))
   checkUniformity(functions, error, (severity, loc, text) => warnings.push({ severity, text, ...loc }))
   return warnings.sort((a, b) => a.line - b.line || a.column - b.column)
-}
-
-function attempt(check: () => void): void {
-  try {
-    check()
-  } catch (error) {
-    if (!(error instanceof UnsupportedError)) throw error
-  }
 }
 
 function resolve(scope: ModuleScope, { kind, name, at }: ModuleDeclarationNode): void {

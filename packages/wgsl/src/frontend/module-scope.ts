@@ -10,7 +10,7 @@ import type {
   StructType,
   Type,
 } from '../ir.ts'
-import { type SourceText, UnsupportedError } from '../source-text.ts'
+import { attempt, type SourceText } from '../source-text.ts'
 import { pointerType, typeName, u32Type } from '../types.ts'
 import { WgslError } from '../wgsl-error.ts'
 import type {
@@ -416,15 +416,13 @@ export class ModuleScope implements Declarations {
     if (signature === undefined) {
       // The parameters of entry points cannot be textures either; those of other functions end the check last.
       const resolve = stageOf(node) === undefined ? resolveAnyType : resolveType
-      let unsupported: unknown
+      let unsupported: Error | undefined
       const parameters = node.parameters.map(({ name, type: typeNode }) => {
-        let type: Type = u32Type
-        try {
+        let type = u32Type as Type
+        const error = attempt(() => {
           type = resolve(this.expressions, typeNode)
-        } catch (error) {
-          if (!(error instanceof UnsupportedError)) throw error
-          unsupported ??= error
-        }
+        })
+        unsupported ??= error
         if (type.kind !== 'pointer' && !isConstructible(type)) {
           throw this.source.error(typeNode.at, `the parameter '${name}' cannot be of type ${typeName(type)}`)
         }

@@ -1,5 +1,5 @@
 import type { Access, Expression, ModuleVariable, Type } from '../ir.ts'
-import { UnsupportedError } from '../source-text.ts'
+import { attempt } from '../source-text.ts'
 import { containsArray, containsAtomic, containsSubgroupMatrix, isHostShareable } from '../type-property.ts'
 import { typeName } from '../types.ts'
 import type { GlobalNode } from './ast.ts'
@@ -34,17 +34,13 @@ export function resolveVariable(
   const { source, expressions } = module
   const [spaceNode, accessNode] = templates ?? []
   if (spaceNode === undefined) {
-    try {
-      if (node.type !== undefined) resolveAnyType(expressions, node.type)
-    } catch (error) {
-      if (error instanceof UnsupportedError) {
-        bindingOf(module, node, 'uniform')
-        if (node.initial !== undefined)
-          throw source.error(node.initial.at, `'${name}' cannot have an initial value`)
-      }
-      throw error
-    }
-    throw source.error(at, `the variable '${name}' of module scope needs an address space`)
+    const unsupported = attempt(() => void (node.type && resolveAnyType(expressions, node.type)))
+    if (unsupported === undefined)
+      throw source.error(at, `the variable '${name}' of module scope needs an address space`)
+    bindingOf(module, node, 'uniform')
+    if (node.initial !== undefined)
+      throw source.error(node.initial.at, `'${name}' cannot have an initial value`)
+    throw unsupported
   }
   if (templates!.length > 2)
     throw source.error(templates![2]!.at, 'a variable has at most an address space and an access mode')
