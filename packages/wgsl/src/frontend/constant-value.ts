@@ -3,6 +3,7 @@ import type { Expression, Location, ScalarType, StructType, Type } from '../ir.t
 import { typeProperty } from '../type-property.ts'
 import { typeName, vectorType } from '../types.ts'
 import { convertScalar as convertConcrete } from '../values/operators.ts'
+import { declarationOf, declare } from './declared-values.ts'
 import { type AnyScalar, anyScalar, scalarOf } from './numeric-types.ts'
 
 /**
@@ -89,6 +90,7 @@ export function convertValue(value: Value, from: Type, to: Type): Value {
       const { element } = to as typeof from
       const converted = known.get(to) ?? elements.map((v) => convertValue(v, from.element, element))
       known.set(to, converted)
+      declare(converted, declarationOf(elements))
       return converted
     }
     case 'struct':
@@ -137,8 +139,14 @@ function isZero(value: Value): boolean {
   return value === false || value === 0n || Object.is(value, 0)
 }
 
-/** A constant of a concrete type as an IR expression. */
-export function valueExpression(value: Value, type: Type, loc: Location): Expression {
+/** A constant of a concrete type as an IR expression; `named` returns that of a part that has a name. */
+export function valueExpression(
+  value: Value,
+  type: Type,
+  loc: Location,
+  named?: (part: Value, type: Type) => Expression | undefined,
+): Expression {
+  const part = (v: Value, of: Type) => named?.(v, of) ?? valueExpression(v, of, loc, named)
   if (type.kind === 'scalar')
     return { kind: 'literal', value: value as number | boolean, type: type as ScalarType, loc }
   const parts = value as readonly Value[]
@@ -156,11 +164,11 @@ export function valueExpression(value: Value, type: Type, loc: Location): Expres
       return { kind: 'construct', args: parts.map((v) => valueExpression(v, column, loc)), type, loc }
     }
     case 'array':
-      return { kind: 'construct', args: parts.map((v) => valueExpression(v, type.element, loc)), type, loc }
+      return { kind: 'construct', args: parts.map((v) => part(v, type.element)), type, loc }
     case 'struct':
       return {
         kind: 'construct',
-        args: parts.map((v, i) => valueExpression(v, type.members[i]!.type, loc)),
+        args: parts.map((v, i) => part(v, type.members[i]!.type)),
         type,
         loc,
       }

@@ -1,5 +1,4 @@
 import type {
-  ArrayType,
   Constant,
   Location,
   ModuleVariable,
@@ -23,6 +22,7 @@ import type {
 } from './ast.ts'
 import { isBuiltinFunction } from './calls.ts'
 import { ConstantError, checkInteger, roundFloat, type Value, valueExpression } from './constant-value.ts'
+import { declarationOf, declare } from './declared-values.ts'
 import { lowerExpression } from './expression-lowering.ts'
 import { FunctionInstances } from './function-instances.ts'
 import { maximumOverrides } from './limits.ts'
@@ -177,7 +177,7 @@ export class ModuleScope implements Declarations {
                 this.source.error(at, `the override '${name}' has no default and no value was given`)
               )
           }
-          return { kind: 'constant', type, value, override: true, declaration: undefined, at }
+          return { kind: 'constant', type, value, override: true, at }
         }
       }
       default: {
@@ -234,18 +234,17 @@ export class ModuleScope implements Declarations {
       operand = expressions.convert(operand, type, `the value of '${name}'`) as ConstantOperand
     }
     checkArrayLengths(expressions, operand.type, at)
-    return { ...operand, declaration: { name, at } }
+    declare(operand.value, { name, at })
+    return operand
   }
 
   /**
-   * The named constant of a declaration, or of a part of one (`name.0.member`), in one concrete type. Constants
-   * that have the same list as their value are one.
+   * The constant for a composite value that a declaration has, in one concrete type. Constants that have the same
+   * list as their value are one.
    */
-  constantFor(
-    declaration: { name: string; at: number },
-    type: ArrayType | StructType,
-    value: Value,
-  ): Constant {
+  constantFor(value: Value, type: Type): Constant | undefined {
+    const declaration = declarationOf(value)
+    if (declaration === undefined || (type.kind !== 'array' && type.kind !== 'struct')) return undefined
     const known = this.#constants.get(value) ?? new Map<Type, Constant>()
     this.#constants.set(value, known)
     let constant = known.get(type)
