@@ -1,8 +1,8 @@
 import type { ComponentPlace, Place, ScalarType, Type, VectorType } from '../ir.ts'
 import { elementCount, i32Type, typeName, vectorType } from '../types.ts'
 import type { ExpressionNode, IndexNode, MemberNode } from './ast.ts'
+import { declarationOf, declare } from './constant-declarations.ts'
 import { type Value, zeroValue } from './constant-value.ts'
-import { declarationOf, declare } from './declared-values.ts'
 import { anyScalar, concreteOf, isOverrideSized } from './numeric-types.ts'
 import {
   type ConstantOperand,

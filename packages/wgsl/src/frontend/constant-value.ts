@@ -3,7 +3,7 @@ import type { Expression, Location, ScalarType, StructType, Type } from '../ir.t
 import { typeProperty } from '../type-property.ts'
 import { typeName, vectorType } from '../types.ts'
 import { convertScalar as convertConcrete } from '../values/operators.ts'
-import { declarationOf, declare } from './declared-values.ts'
+import { declarationOf, declare } from './constant-declarations.ts'
 import { type AnyScalar, anyScalar, scalarOf } from './numeric-types.ts'
 
 /**
@@ -139,29 +139,35 @@ function isZero(value: Value): boolean {
   return value === false || value === 0n || Object.is(value, 0)
 }
 
-/** A constant of a concrete type as an IR expression; `named` returns that of a part that has a name. */
+/**
+ * A constant of a concrete type as an IR expression. `count` is called for each literal in it; `named` returns the
+ * expression for a part that has a name.
+ */
 export function valueExpression(
   value: Value,
   type: Type,
   loc: Location,
+  count: (loc: Location) => void,
   named?: (part: Value, type: Type) => Expression | undefined,
 ): Expression {
-  const part = (v: Value, of: Type) => named?.(v, of) ?? valueExpression(v, of, loc, named)
-  if (type.kind === 'scalar')
+  const part = (v: Value, of: Type) => named?.(v, of) ?? valueExpression(v, of, loc, count, named)
+  if (type.kind === 'scalar') {
+    count(loc)
     return { kind: 'literal', value: value as number | boolean, type: type as ScalarType, loc }
+  }
   const parts = value as readonly Value[]
   if (isZero(value)) return { kind: 'zero', type, loc }
   switch (type.kind) {
     case 'vector': {
       const scalar = anyScalar(type.scalar)
       if (parts.every((v) => Object.is(v, parts[0]))) {
-        return { kind: 'splat', value: valueExpression(parts[0]!, scalar, loc), type, loc }
+        return { kind: 'splat', value: part(parts[0]!, scalar), type, loc }
       }
-      return { kind: 'construct', args: parts.map((v) => valueExpression(v, scalar, loc)), type, loc }
+      return { kind: 'construct', args: parts.map((v) => part(v, scalar)), type, loc }
     }
     case 'matrix': {
       const column = vectorType(type.rows, type.scalar)
-      return { kind: 'construct', args: parts.map((v) => valueExpression(v, column, loc)), type, loc }
+      return { kind: 'construct', args: parts.map((v) => part(v, column)), type, loc }
     }
     case 'array':
       return { kind: 'construct', args: parts.map((v) => part(v, type.element)), type, loc }

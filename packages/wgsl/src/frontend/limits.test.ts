@@ -198,6 +198,14 @@ describe('limits', () => {
     expect(() => lower(parseWgsl(long(42)))).toThrow(/more than 16777216 characters/)
   })
 
+  it('keep constants that are built anew in many blocks from filling the memory', () => {
+    const blocks = (n: number) =>
+      `const a = array(${repeat(words / 2, (i) => `${i}u`, ',')});
+      ${main(`var i = 0; ${repeat(n, () => '{ const b = array(a, a); _ = b[i][i]; }')}`)}`
+    expect(() => lower(parseWgsl(blocks(8)))).not.toThrow()
+    expect(() => lower(parseWgsl(blocks(257)))).toThrow(/more than 4194304 numbers/)
+  })
+
   it('allow any functions that change the order of pointers if nothing calls them', () => {
     const pointers = (at: number) => repeat(8, (i) => `p${(i * 3 + at) % 8}`, ', ')
     const parameters = repeat(8, (i) => `p${i}: ptr<private, u32>`, ', ')

@@ -35,3 +35,6 @@ export const maximumOverrides = 65536
 
 /** The maximum number of characters of function specializations for different pointers into module memory. */
 export const maximumSpecialisedLength = 2 ** 24
+
+/** The maximum number of literals of constants, each of which is written out where a source names it anew. */
+export const maximumLiterals = 2 ** 22

@@ -21,11 +21,11 @@ import type {
   StructNode,
 } from './ast.ts'
 import { isBuiltinFunction } from './calls.ts'
+import { declarationOf, declare } from './constant-declarations.ts'
 import { ConstantError, checkInteger, roundFloat, type Value, valueExpression } from './constant-value.ts'
-import { declarationOf, declare } from './declared-values.ts'
 import { lowerExpression } from './expression-lowering.ts'
 import { FunctionInstances } from './function-instances.ts'
-import { maximumOverrides } from './limits.ts'
+import { maximumLiterals, maximumOverrides } from './limits.ts'
 import { concreteOf, isOverrideSized } from './numeric-types.ts'
 import type { Binding, ConstantOperand, Operand } from './operand.ts'
 import { type Declarations, ExpressionScope, type Signature } from './scopes.ts'
@@ -73,6 +73,7 @@ export class ModuleScope implements Declarations {
    */
   #mentionsValueless = false
   #nextId = 0
+  #literals = 0
 
   /**
    * `values` are the pipeline's constants by the key that WebGPU uses: the `@id`, or else the name. If
@@ -238,6 +239,15 @@ export class ModuleScope implements Declarations {
     return operand
   }
 
+  /** Counts a literal of a constant that is written out. */
+  readonly countLiteral = (loc: Location): void => {
+    if (++this.#literals > maximumLiterals)
+      throw this.source.errorAt(
+        loc,
+        `constants that are written out have more than ${maximumLiterals} numbers`,
+      )
+  }
+
   /**
    * The constant for a composite value that a declaration has, in one concrete type. Constants that have the same
    * list as their value are one.
@@ -251,7 +261,7 @@ export class ModuleScope implements Declarations {
     if (constant === undefined) {
       const loc = this.source.locate(declaration.at)
       const name = declaration.name.replaceAll('.', '_')
-      const expression = valueExpression(value, type, loc)
+      const expression = valueExpression(value, type, loc, this.countLiteral)
       constant = { kind: 'constant-declaration', id: this.newId(), name, type, value: expression, loc }
       known.set(type, constant)
       if (expression.kind !== 'zero') this.constants.push(constant)

@@ -77,6 +77,7 @@ export interface Declarations {
   standIn(variable: ModuleVariable): ModuleVariable
   noteView(variable: ModuleVariable, end: number): void
   constantFor(value: Value, type: Type): Constant | undefined
+  readonly countLiteral: (loc: Location) => void
   constantDeclaration(
     expressions: ExpressionScope,
     node: { name: string; type?: GlobalNode['type']; initial: GlobalNode['initial']; at: number },
@@ -247,7 +248,8 @@ export class ExpressionScope {
         const named = (part: Value, of: Type) => this.#named(part, of, loc)
         // Only functions refer to constants inside of others.
         const inside = this === this.module.expressions ? undefined : named
-        return named(value.value, type) ?? valueExpression(value.value, type, loc, inside)
+        const { countLiteral } = this.module
+        return named(value.value, type) ?? valueExpression(value.value, type, loc, countLiteral, inside)
       }
     }
   }
