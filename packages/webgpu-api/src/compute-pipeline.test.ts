@@ -74,6 +74,8 @@ describe('9.1 createShaderModule', () => {
       undefined,
       '@group(0) @binding(0) var t: texture_2d<f32>; @compute @workgroup_size(1) fn main() { _ = textureLoad(t, vec2u(), 0); }',
     ],
+    [undefined, 'fn tandem_stand_in() {} const tandem_stand_in_ = 1;'],
+    [/createShaderModule/, 'fn f() { tandem_stand_in(); }'],
     [/createShaderModule/, 'fn f() -> u32 {}'],
     [/createShaderModule/, 'fn'],
     [/createShaderModule/, `${empty} fn unused() { let a: u32 = -1; }`],

@@ -10,15 +10,6 @@ import {
 } from '@tandem-gpu/wgsl'
 import type { CompilationMessage } from './compilation-info.ts'
 
-/**
- * An entry point for modules that have none, because checking a module requires lowering an entry point. It
- * is appended after the code, so that source positions do not change.
- */
-const standIn = {
-  name: 'tandem_stand_in',
-  code: '\n@compute @workgroup_size(1) fn tandem_stand_in() {}\n',
-} as const
-
 /** Change this if the same front end would lead to other findings. */
 const findingsFormat = '2'
 
@@ -140,8 +131,11 @@ export class ShaderSource {
         if (!(error instanceof WgslError)) throw error
       }
     }
-    const text = `${this.code}${standIn.code}`
-    return lower(parseWgsl(text, { label: 'shader' }), { entryPoint: standIn.name })
+    // Checking a module requires lowering an entry point. One that is appended leaves source positions unchanged.
+    let entryPoint = 'tandem_stand_in'
+    while (this.code.includes(entryPoint)) entryPoint += '_'
+    const text = `${this.code}\n@compute @workgroup_size(1) fn ${entryPoint}() {}\n`
+    return lower(parseWgsl(text, { label: 'shader' }), { entryPoint })
   }
 }
 
