@@ -39,6 +39,20 @@ describe('4.2 navigator.gpu: requestAdapter', () => {
     expect(features.has('pointer_composite_access')).toBe(true)
     expect([...features].length).toBe(features.size)
   })
+
+  it('lists the language features that a module may use', async () => {
+    const features = opened.gpu.wgslLanguageFeatures
+    const device = await (await adapterOf()).requestDevice()
+    device.pushErrorScope('validation')
+    for (const feature of features) device.createShaderModule({ code: `requires ${feature};` })
+    device.createShaderModule({
+      code: `@group(0) @binding(0) var<storage> b: buffer;
+        fn f() -> u32 { var v: vec2u; v.yx = *bufferView<vec2u>(&b, 8); return v.x; }`,
+    })
+    expect(await device.popErrorScope()).toBeNull()
+    for (const used of ['buffer_view', 'swizzle_assignment']) expect(features.has(used)).toBe(true)
+    device.destroy()
+  })
 })
 
 describe('4.3 GPUAdapter: requestDevice', () => {

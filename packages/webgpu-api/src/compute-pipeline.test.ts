@@ -74,6 +74,8 @@ describe('9.1 createShaderModule', () => {
       undefined,
       '@group(0) @binding(0) var t: texture_2d<f32>; @compute @workgroup_size(1) fn main() { _ = textureLoad(t, vec2u(), 0); }',
     ],
+    [undefined, 'fn tandem_stand_in() {} const tandem_stand_in_ = 1;'],
+    [/createShaderModule/, 'fn f() { tandem_stand_in(); }'],
     [/createShaderModule/, 'fn f() -> u32 {}'],
     [/createShaderModule/, 'fn'],
     [/createShaderModule/, `${empty} fn unused() { let a: u32 = -1; }`],
@@ -85,6 +87,19 @@ describe('9.1 createShaderModule', () => {
   ])('%s for %s', async (problem, code) => {
     const device = await opened.device()
     await expectValidation(device, problem, () => device.createShaderModule({ code }))
+    device.destroy()
+  })
+
+  it('has a message for an extension whose feature is missing', async () => {
+    const device = await opened.device()
+    device.pushErrorScope('validation')
+    const module = device.createShaderModule({ code: `enable f16; diagnostic(off, none);\n${empty}` })
+    const { messages } = await module.getCompilationInfo()
+    expect(messages).toMatchObject([
+      { type: 'error', lineNum: 0, linePos: 0, message: expect.stringContaining('shader-f16') },
+      { type: 'warning', lineNum: 1 },
+    ])
+    expect(await device.popErrorScope()).not.toBeNull()
     device.destroy()
   })
 

@@ -50,17 +50,6 @@ export const featureOfExtension: Readonly<Record<string, string>> = {
   atomic_vec2u_min_max: 'atomic-vec2u-min-max',
 }
 
-/** The WGSL language features that kernels may use. */
-export const languageFeatures = [
-  'packed_4x8_integer_dot_product',
-  'pointer_composite_access',
-  'unrestricted_pointer_parameters',
-  'uniform_buffer_standard_layout',
-  'subgroup_id',
-  'subgroup_uniformity',
-  'linear_indexing',
-] as const
-
 /** `readonly setlike<DOMString>`. */
 abstract class ReadonlySetlike {
   readonly #values: ReadonlySet<string>

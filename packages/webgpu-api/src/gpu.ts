@@ -1,6 +1,7 @@
 import type { Device } from '@tandem-gpu/core'
+import { languageFeatures } from '@tandem-gpu/wgsl'
 import { GPUAdapter, toAdapterOptions } from './adapter.ts'
-import { languageFeatures, WGSLLanguageFeatures } from './features.ts'
+import { WGSLLanguageFeatures } from './features.ts'
 import { creation, nameInterface, requireCreation } from './interfaces.ts'
 
 /** `navigator.gpu` for one device. */

@@ -1,5 +1,5 @@
 import { ApiObject, isObject, type ObjectState, toObject } from './api-object.ts'
-import { GPUCompilationInfo, GPUCompilationMessage } from './compilation-info.ts'
+import { type CompilationMessage, GPUCompilationInfo, GPUCompilationMessage } from './compilation-info.ts'
 import type { DeviceState } from './device-state.ts'
 import { featureOfExtension } from './features.ts'
 import { creation, nameInterface } from './interfaces.ts'
@@ -9,6 +9,7 @@ import { labelOf, member, required, toDictionary, toEnum, toSequence, toText } f
 
 export interface ShaderModuleState extends ObjectState {
   readonly source: ShaderSource
+  readonly messages: readonly CompilationMessage[]
 }
 
 export class GPUShaderModule extends ApiObject<ShaderModuleState> {
@@ -20,8 +21,8 @@ export class GPUShaderModule extends ApiObject<ShaderModuleState> {
   }
 
   async getCompilationInfo(): Promise<GPUCompilationInfo> {
-    const { source, device } = this.#own
-    const messages = device.isLost ? [] : source.messages
+    const { device } = this.#own
+    const messages = device.isLost ? [] : this.#own.messages
     return new GPUCompilationInfo(
       creation,
       messages.map((message) => new GPUCompilationMessage(creation, message)),
@@ -49,9 +50,16 @@ export function createShaderModule(device: DeviceState, given: unknown): GPUShad
     sources.set(code, source)
     if (sources.size > mostSources) sources.delete(sources.keys().next().value!)
   }
-  const problem = source.problem ?? missingFeature(source, device.features)
+  const missing = missingFeature(source, device.features)
+  const problem = source.problem ?? missing
   if (problem !== undefined) device.invalid(`createShaderModule: ${problem}`)
-  return new GPUShaderModule(creation, { device, valid: problem === undefined, source }, label)
+  const messages = missing === undefined ? source.messages : [errorOf(missing), ...source.messages]
+  return new GPUShaderModule(creation, { device, valid: problem === undefined, source, messages }, label)
+}
+
+/** An error of a whole module. */
+function errorOf(message: string): CompilationMessage {
+  return { message, type: 'error', lineNum: 0, linePos: 0, offset: 0, length: 0 }
 }
 
 /** Validates hints and otherwise ignores them: kernels are compiled when their pipelines are created. */

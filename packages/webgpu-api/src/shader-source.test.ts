@@ -1,5 +1,5 @@
 import type { FrontEndCache } from '@tandem-gpu/core/backend'
-import { WgslError } from '@tandem-gpu/wgsl'
+import { lower, parseWgsl, WgslError } from '@tandem-gpu/wgsl'
 import { expect, it } from 'vitest'
 import { ShaderSource } from './shader-source.ts'
 
@@ -70,6 +70,20 @@ it.each(valid)('returns the same as the front end for a known module: %s', (code
 
 it('reports the warnings that the cache must keep', () => {
   expect(new ShaderSource(warned, undefined).messages).toMatchObject([{ type: 'warning', lineNum: 4 }])
+})
+
+it('finds the positions of many warnings in one pass through the code', () => {
+  const line = '  if (i > 3) { x[0] = subgroupAdd(x[1]); }\n'
+  const code = warned.replace(/^ +if.*\n/m, line.repeat(20_000))
+  const begun = performance.now()
+  lower(parseWgsl(code))
+  const checked = performance.now()
+  const { messages } = new ShaderSource(code, undefined)
+  expect(performance.now() - checked).toBeLessThan(2 * (checked - begun) + 500)
+  expect(messages).toHaveLength(20_000)
+  const { offset, lineNum } = messages.at(-1)!
+  expect(lineNum).toBe(20_003)
+  expect(code.slice(offset)).toMatch(/^subgroupAdd/)
 })
 
 it('queries the cache before the front end, which runs if a backend reads the module', () => {

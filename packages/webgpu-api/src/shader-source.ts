@@ -10,15 +10,6 @@ import {
 } from '@tandem-gpu/wgsl'
 import type { CompilationMessage } from './compilation-info.ts'
 
-/**
- * An entry point for modules that have none, because checking a module requires lowering an entry point. It
- * is appended after the code, so that source positions do not change.
- */
-const standIn = {
-  name: 'tandem_stand_in',
-  code: '\n@compute @workgroup_size(1) fn tandem_stand_in() {}\n',
-} as const
-
 /** Change this if the same front end would lead to other findings. */
 const findingsFormat = '2'
 
@@ -69,7 +60,7 @@ export class ShaderSource {
     try {
       const { warnings } = this.#check()
       this.extensions = this.#module.extensions
-      this.messages = warnings.map(({ severity, ...place }) => messageOf(severity, place, code))
+      this.messages = messagesOf(warnings, code)
       const [checked] = this.#kernels.values()
       const { reflection } = checked ?? {}
       const names = [...this.#kernels.keys()]
@@ -80,8 +71,9 @@ export class ShaderSource {
       } satisfies Findings)
     } catch (error) {
       if (!(error instanceof WgslError)) throw error
-      this.problem = error.message
-      this.messages = [messageOf('error', error, code)]
+      const { text, line, column, message } = error
+      this.problem = message
+      this.messages = messagesOf([{ severity: 'error', text, line, column }], code)
       this.extensions = []
     }
   }
@@ -139,34 +131,28 @@ export class ShaderSource {
         if (!(error instanceof WgslError)) throw error
       }
     }
-    const text = `${this.code}${standIn.code}`
-    return lower(parseWgsl(text, { label: 'shader' }), { entryPoint: standIn.name })
+    // Checking a module requires lowering an entry point. One that is appended leaves source positions unchanged.
+    let entryPoint = 'tandem_stand_in'
+    while (this.code.includes(entryPoint)) entryPoint += '_'
+    const text = `${this.code}\n@compute @workgroup_size(1) fn ${entryPoint}() {}\n`
+    return lower(parseWgsl(text, { label: 'shader' }), { entryPoint })
   }
 }
 
-function messageOf(
-  type: CompilationMessage['type'],
-  { text, line, column }: Pick<WgslError, 'text' | 'line' | 'column'>,
+/** The messages for what the front end found. Line breaks are those of WGSL, offsets count code units. */
+function messagesOf(
+  found: readonly (Pick<WgslError, 'text' | 'line' | 'column'> & { severity: CompilationMessage['type'] })[],
   code: string,
-): CompilationMessage {
-  return {
+): CompilationMessage[] {
+  if (found.length === 0) return []
+  const breaks = code.matchAll(/\r\n|[\n\v\f\r\u0085\u2028\u2029]/g)
+  const starts = [0, ...Array.from(breaks, (match) => match.index + match[0].length)]
+  return found.map(({ severity, text, line, column }) => ({
     message: text,
-    type,
+    type: severity,
     lineNum: line,
     linePos: column,
-    offset: Math.min(code.length, lineStart(code, line) + column - 1),
+    offset: Math.min(code.length, (starts[line - 1] ?? code.length) + column - 1),
     length: 0,
-  }
-}
-
-/** The offset of the start of a line, in code units. Line breaks are those of WGSL. */
-function lineStart(code: string, line: number): number {
-  const breaks = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/g
-  let start = 0
-  for (let i = 1; i < line; i++) {
-    const match = breaks.exec(code)
-    if (match === null) break
-    start = match.index + match[0].length
-  }
-  return start
+  }))
 }

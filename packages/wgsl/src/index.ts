@@ -9,6 +9,7 @@ export {
   parseWgsl,
   type WgslModule,
 } from './frontend/lower.ts'
+export { languageFeatures } from './frontend/parser.ts'
 export type { Stage } from './frontend/stages.ts'
 export { halfBits } from './half-float.ts'
 export type * from './ir.ts'

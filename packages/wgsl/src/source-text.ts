@@ -4,6 +4,17 @@ import { WgslError, type WgslErrorPlace } from './wgsl-error.ts'
 /** The error for a source that may be valid but uses features that this compiler does not support. */
 export class UnsupportedError extends WgslError {}
 
+/** Makes a check, which ends at the first feature that is not supported; returns the error about that. */
+export function attempt(check: () => void): UnsupportedError | undefined {
+  try {
+    check()
+    return undefined
+  } catch (error) {
+    if (error instanceof UnsupportedError) return error
+    throw error
+  }
+}
+
 /** A WGSL source with its label; turns offsets into lines and columns. */
 export class SourceText {
   readonly text: string

@@ -30,6 +30,8 @@ export function partProperty(holds: (type: Type) => boolean): (type: Type) => bo
 /** Whether a type contains a subgroup matrix; values of such a type are never constant. */
 export const containsSubgroupMatrix = partProperty(({ kind }) => kind === 'subgroup-matrix')
 
+export const containsArray = partProperty(({ kind }) => kind === 'array' || kind === 'buffer')
+
 export const containsAtomic = partProperty(({ kind }) => kind === 'atomic')
 
 const hasNoLayout = partProperty(

@@ -88,7 +88,7 @@ export function kernelLayout(reflection: Reflection): KernelLayout {
       })),
     }),
   )
-  requireDistinctNames(uniforms)
+  requireDistinctNames(storageBindings, uniforms)
   const storage = storageBindings.map(
     (binding): StorageSlot => ({
       ...binding,
@@ -101,18 +101,19 @@ export function kernelLayout(reflection: Reflection): KernelLayout {
 }
 
 /**
- * Arguments are identified only by name, so two uniforms must not share a member name. Throws `validation`.
+ * Arguments are identified only by name, so uniforms must not share a member name with one another or with a
+ * storage buffer. Throws `validation`.
  */
-function requireDistinctNames(uniforms: readonly UniformSlot[]): void {
-  const owners = new Map<string, string>()
+function requireDistinctNames(storage: readonly Binding[], uniforms: readonly UniformSlot[]): void {
+  const owners = new Map(storage.map(({ name }) => [name, 'a storage buffer']))
   for (const uniform of uniforms)
     for (const { name } of uniform.members) {
       const owner = owners.get(name)
       if (owner !== undefined)
         throw invalid(
-          `The uniforms ${owner} and ${uniform.name} both have a member ${name}; arguments are passed by name, so rename one of them.`,
+          `The uniform ${uniform.name} and ${owner} both have an argument ${name}; arguments are passed by name, so rename one of them.`,
         )
-      owners.set(name, uniform.name)
+      owners.set(name, `the uniform ${uniform.name}`)
     }
 }
 

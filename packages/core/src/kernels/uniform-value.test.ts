@@ -175,14 +175,22 @@ describe('a uniform value', () => {
     out.destroy()
   })
 
-  it('is given by name alone, so two blocks with one member name are an error', async () => {
-    const two = `struct A { n: u32 } struct B { n: u32 }
+  it.each([
+    ['two blocks with one member name', 'n', 'y', 'The uniform b and the uniform a both have an argument n'],
+    [
+      'a member with the name of a buffer',
+      'm',
+      'm',
+      'The uniform b and a storage buffer both have an argument m',
+    ],
+  ])('is given by name alone, so %s are an error', async (_, member, buffer, message) => {
+    const two = `struct A { n: u32 } struct B { ${member}: u32 }
       @group(0) @binding(0) var<uniform> a: A; @group(0) @binding(1) var<uniform> b: B;
-      @group(0) @binding(2) var<storage, read_write> x: array<u32>;
-      @compute @workgroup_size(1) fn main() { x[0] = a.n + b.n; }`
+      @group(0) @binding(2) var<storage, read_write> ${buffer}: array<u32>;
+      @compute @workgroup_size(1) fn main() { ${buffer}[0] = a.n + b.${member}; }`
     await expect(group.compile({ wgsl: two })).rejects.toMatchObject({
       code: 'validation',
-      message: expect.stringContaining('The uniforms a and b both have a member n'),
+      message: expect.stringContaining(message),
     })
   })
 })

@@ -1,6 +1,7 @@
 import type { ComponentPlace, Place, ScalarType, Type, VectorType } from '../ir.ts'
 import { elementCount, i32Type, typeName, vectorType } from '../types.ts'
 import type { ExpressionNode, IndexNode, MemberNode } from './ast.ts'
+import { declarationOf, declare } from './constant-declarations.ts'
 import { type Value, zeroValue } from './constant-value.ts'
 import { anyScalar, concreteOf, isOverrideSized } from './numeric-types.ts'
 import {
@@ -100,8 +101,10 @@ function constantIndex(
 }
 
 /** A part of a named constant has a name too, so that a large one is not written out at each use. */
-function partOf({ declaration }: ConstantOperand, part: number | string, value: ConstantOperand): Operand {
-  return { ...value, declaration: declaration && { ...declaration, name: `${declaration.name}.${part}` } }
+function partOf(base: ConstantOperand, part: number | string, operand: ConstantOperand): Operand {
+  const whole = declarationOf(base.value)
+  declare(operand.value, whole && { ...whole, name: `${whole.name}.${part}` })
+  return operand
 }
 
 /** `base.name`: a member of a structure, or components of a vector. */

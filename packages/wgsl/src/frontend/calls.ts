@@ -7,6 +7,7 @@ import {
 import { isSubgroupOperation } from '../collectives.ts'
 import type { BuiltinCall, ScalarType, Type, VectorType } from '../ir.ts'
 import { alignOf, sizeOf } from '../layout.ts'
+import { attempt } from '../source-text.ts'
 import { typeName } from '../types.ts'
 import type { CallNode } from './ast.ts'
 import { lowerAtomic } from './atomics.ts'
@@ -63,8 +64,11 @@ export function lowerCall(scope: ExpressionScope, node: CallNode): Operand {
   if (isSubgroupMatrixFunction(name)) return lowerSubgroupMatrixCall(scope, node)
   if (templates !== undefined) throw scope.error(at, `'${name}' has no template arguments`)
   if (!builtinNames.has(name)) {
-    if (/^(texture(?!_)|dpd|fwidth)/.test(name)) {
-      if (/^(dpd|fwidth)/.test(name)) scope.module.functions.noteStages(['fragment'], `'${name}'`, at)
+    if (/^(dpd[xy]|fwidth)(Coarse|Fine)?$/.test(name)) return derivative(scope, node)
+    if (/^texture(?!_)/.test(name)) {
+      if (/^textureSample(Bias|Compare)?$/.test(name))
+        scope.module.functions.noteStages(['fragment'], `'${name}'`, at)
+      for (const arg of node.args) attempt(() => void scope.value(scope.expression(arg)))
       throw scope.module.source.unsupported(
         at,
         `'${name}' is not supported in compute shaders here: textures are not`,
@@ -76,6 +80,17 @@ export function lowerCall(scope: ExpressionScope, node: CallNode): Operand {
     )
   }
   return lowerBuiltin(scope, name as BuiltinFunction, node)
+}
+
+/** A derivative, which only fragment shaders may use: what stands for it is never run. */
+function derivative(scope: ExpressionScope, { callee: { name }, args, at }: CallNode): Operand {
+  scope.module.functions.noteStages(['fragment'], `'${name}'`, at)
+  const values = args.map((arg) => scope.value(scope.expression(arg)))
+  const types = values.map(({ type }) => type)
+  const [parameter] = resolveOverload('quantizeToF16', types, true)?.parameters ?? []
+  if (parameter === undefined)
+    throw scope.error(at, `'${name}' does not accept (${types.map(typeName).join(', ')})`)
+  return scope.runtime(scope.expressionAs(values[0]!, parameter, `the argument of ${name}`), at)
 }
 
 function lowerBuiltin(scope: ExpressionScope, name: BuiltinFunction, node: CallNode): Operand {

@@ -3,12 +3,12 @@ import type { Expression, Location, ScalarType, StructType, Type } from '../ir.t
 import { typeProperty } from '../type-property.ts'
 import { typeName, vectorType } from '../types.ts'
 import { convertScalar as convertConcrete } from '../values/operators.ts'
-import { maximumArrayLength } from './limits.ts'
+import { declarationOf, declare } from './constant-declarations.ts'
 import { type AnyScalar, anyScalar, scalarOf } from './numeric-types.ts'
 
 /**
  * A constant: bigint for abstract-int, number or boolean for other scalars, a list of components, columns,
- * elements or members.
+ * elements or members. The list is empty if all elements of an array are zero.
  */
 export type Value = bigint | number | boolean | readonly Value[]
 
@@ -90,6 +90,7 @@ export function convertValue(value: Value, from: Type, to: Type): Value {
       const { element } = to as typeof from
       const converted = known.get(to) ?? elements.map((v) => convertValue(v, from.element, element))
       known.set(to, converted)
+      declare(converted, declarationOf(elements))
       return converted
     }
     case 'struct':
@@ -105,8 +106,8 @@ export function convertValue(value: Value, from: Type, to: Type): Value {
 const zeroLists = new WeakSet<readonly Value[]>()
 
 /**
- * The zero value of a type. Each type has one shared zero value. The elements of an array above the length
- * limit are omitted.
+ * The zero value of a type. Each type has one shared zero value. That of an array is an empty list, since a
+ * source can have many types of long arrays.
  */
 export const zeroValue = typeProperty((type: Type): Value => {
   const zero = makeZero(type)
@@ -124,11 +125,8 @@ function makeZero(type: Type): Value {
       return new Array<Value>(type.size).fill(zeroValue(anyScalar(type.scalar)))
     case 'matrix':
       return new Array<Value>(type.columns).fill(zeroValue(vectorType(type.rows, type.scalar)))
-    case 'array': {
-      const { length = 0 } = type
-      const elements = new Array<Value>(length)
-      return length > maximumArrayLength ? elements : elements.fill(zeroValue(type.element))
-    }
+    case 'array':
+      return []
     case 'struct':
       return type.members.map((m) => zeroValue(m.type))
     default:
@@ -141,30 +139,42 @@ function isZero(value: Value): boolean {
   return value === false || value === 0n || Object.is(value, 0)
 }
 
-/** A constant of a concrete type as an IR expression. */
-export function valueExpression(value: Value, type: Type, loc: Location): Expression {
-  if (type.kind === 'scalar')
+/**
+ * A constant of a concrete type as an IR expression. `count` is called for each literal in it; `named` returns the
+ * expression for a part that has a name.
+ */
+export function valueExpression(
+  value: Value,
+  type: Type,
+  loc: Location,
+  count: (loc: Location) => void,
+  named?: (part: Value, type: Type) => Expression | undefined,
+): Expression {
+  const part = (v: Value, of: Type) => named?.(v, of) ?? valueExpression(v, of, loc, count, named)
+  if (type.kind === 'scalar') {
+    count(loc)
     return { kind: 'literal', value: value as number | boolean, type: type as ScalarType, loc }
+  }
   const parts = value as readonly Value[]
   if (isZero(value)) return { kind: 'zero', type, loc }
   switch (type.kind) {
     case 'vector': {
       const scalar = anyScalar(type.scalar)
       if (parts.every((v) => Object.is(v, parts[0]))) {
-        return { kind: 'splat', value: valueExpression(parts[0]!, scalar, loc), type, loc }
+        return { kind: 'splat', value: part(parts[0]!, scalar), type, loc }
       }
-      return { kind: 'construct', args: parts.map((v) => valueExpression(v, scalar, loc)), type, loc }
+      return { kind: 'construct', args: parts.map((v) => part(v, scalar)), type, loc }
     }
     case 'matrix': {
       const column = vectorType(type.rows, type.scalar)
-      return { kind: 'construct', args: parts.map((v) => valueExpression(v, column, loc)), type, loc }
+      return { kind: 'construct', args: parts.map((v) => part(v, column)), type, loc }
     }
     case 'array':
-      return { kind: 'construct', args: parts.map((v) => valueExpression(v, type.element, loc)), type, loc }
+      return { kind: 'construct', args: parts.map((v) => part(v, type.element)), type, loc }
     case 'struct':
       return {
         kind: 'construct',
-        args: parts.map((v, i) => valueExpression(v, type.members[i]!.type, loc)),
+        args: parts.map((v, i) => part(v, type.members[i]!.type)),
         type,
         loc,
       }

@@ -86,30 +86,14 @@ class Names {
   }
 
   expression(node: ExpressionNode | undefined): void {
-    switch (node?.kind) {
-      case 'name':
-        this.found.add(node.name)
-        this.expressions(node.templates)
-        break
-      case 'call':
-        this.expression(node.callee)
-        this.expressions(node.args)
-        break
-      case 'unary':
-        this.expression(node.value)
-        break
-      case 'binary':
-        this.expression(node.left)
-        this.expression(node.right)
-        break
-      case 'index':
-        this.expression(node.base)
-        this.expression(node.index)
-        break
-      case 'member':
-        this.expression(node.base)
-        break
-      default:
-    }
+    if (node === undefined || node.kind === 'literal') return
+    if (node.kind === 'name') {
+      this.found.add(node.name)
+      this.expressions(node.templates)
+    } else if (node.kind === 'call') this.expressions([node.callee, ...node.args])
+    else if (node.kind === 'unary') this.expression(node.value)
+    else if (node.kind === 'binary') this.expressions([node.left, node.right])
+    else if (node.kind === 'index') this.expressions([node.base, node.index])
+    else this.expression(node.base)
   }
 }

@@ -25,26 +25,19 @@ const bitwise = new Set(['&', '|', '^'])
 
 const diagnosticRules = new Set(['derivative_uniformity', 'subgroup_uniformity'])
 
-/** The attributes of the language, with the minimum and maximum number of arguments. */
-const attributeArguments: Record<string, readonly [number, number]> = {
-  align: [1, 1],
-  binding: [1, 1],
-  group: [1, 1],
-  id: [1, 1],
-  size: [1, 1],
-  workgroup_size: [1, 3],
-  subgroup_size: [1, 1],
-  builtin: [1, 2],
-  compute: [0, 0],
-  vertex: [0, 0],
-  fragment: [0, 0],
-  must_use: [0, 0],
-  location: [1, 1],
-  interpolate: [1, 2],
-  invariant: [0, 0],
-  blend_src: [1, 1],
-  diagnostic: [2, 2],
-}
+/** The attributes of the language, by the minimum and maximum number of arguments. */
+const attributesByCount: readonly (readonly [names: string, low: number, high: number])[] = [
+  ['compute vertex fragment must_use invariant', 0, 0],
+  ['align binding group id size subgroup_size location blend_src', 1, 1],
+  ['builtin interpolate', 1, 2],
+  ['workgroup_size', 1, 3],
+  ['diagnostic', 2, 2],
+]
+const attributeArguments = new Map(
+  attributesByCount.flatMap(([names, low, high]) =>
+    names.split(' ').map((name) => [name, [low, high]] as const),
+  ),
+)
 
 /** The attributes whose arguments are names from fixed lists. */
 export const namingAttributes = new Set(['builtin', 'interpolate'])
@@ -215,7 +208,7 @@ export class ExpressionParser {
     while (this.is('@')) {
       const { at } = this.next()
       const name = this.word('the name of an attribute')
-      const count = Object.hasOwn(attributeArguments, name) ? attributeArguments[name] : undefined
+      const count = attributeArguments.get(name)
       if (count === undefined) throw this.source.error(at, `the attribute @${name} is unknown`)
       if (name === 'diagnostic') {
         const control = this.diagnosticControl(at, severities, false)

@@ -1,7 +1,7 @@
 import type { IrFunction, ModuleVariable } from '../ir.ts'
 import type { FunctionNode } from './ast.ts'
 import { FunctionLowering } from './function-lowering.ts'
-import { maximumSpecialisations } from './limits.ts'
+import { maximumSpecialisedLength } from './limits.ts'
 import type { PointerBinding } from './pointer-binding.ts'
 import type { Declarations } from './scopes.ts'
 import { type Stage, stageOf } from './stages.ts'
@@ -32,7 +32,8 @@ export class FunctionInstances {
   readonly #byKey = new Map<string, FunctionRecord>()
   #pending: { record: FunctionRecord; lowering: FunctionLowering }[] = []
   readonly #records: FunctionRecord[] = []
-  #specialisations = 0
+  /** The characters of all specialisations for pointer arguments. */
+  #specialisedLength = 0
   /** The function whose body is being lowered. */
   #current: FunctionRecord | undefined
 
@@ -50,8 +51,9 @@ export class FunctionInstances {
     const key = `${node.name}(${bindings.map((b) => b?.key ?? '').join(',')})`
     let record = this.#byKey.get(key)
     if (record === undefined) {
-      if (bindings.some((b) => b !== undefined) && ++this.#specialisations > maximumSpecialisations) {
-        const text = `functions are specialised for their pointer arguments more than ${maximumSpecialisations} times`
+      if (bindings.some((b) => b !== undefined)) this.#specialisedLength += node.body.end - node.at
+      if (this.#specialisedLength > maximumSpecialisedLength) {
+        const text = `functions that are specialised for their pointer arguments have more than ${maximumSpecialisedLength} characters`
         throw this.#module.source.error(at, text)
       }
       record = this.#declare(node, bindings)

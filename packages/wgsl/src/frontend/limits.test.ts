@@ -190,6 +190,35 @@ describe('limits', () => {
     expect(() => lower(parseWgsl(loaded))).toThrow(/above the limit of 65536/)
   })
 
+  it('allow long functions for some of the variables that pointers point to', () => {
+    const long = (n: number) =>
+      `${repeat(n, (i) => `var<private> v${i}: u32;`)} fn f(p: ptr<private, u32>) { ${'/**/'.repeat(100_000)} }
+      ${main(repeat(n, (i) => `f(&v${i});`))}`
+    expect(() => lower(parseWgsl(long(41)))).not.toThrow()
+    expect(() => lower(parseWgsl(long(42)))).toThrow(/more than 16777216 characters/)
+  })
+
+  it('keep constants that are built anew in many blocks from filling the memory', () => {
+    const blocks = (n: number) =>
+      `alias A = array<u32, ${words - 1}>; struct S { n: u32, a: A }
+      const a = A(${repeat(words - 1, (i) => `${i}u`, ',')}); ${main(repeat(n, (i) => `{ const s = S(${i}, a); var t = s; t.n = 1; }`))}`
+    expect(() => lower(parseWgsl(blocks(8)))).not.toThrow()
+    expect(() => lower(parseWgsl(blocks(257)))).toThrow(/more than 4194304 numbers/)
+  })
+
+  it('allow any functions that change the order of pointers if nothing calls them', () => {
+    const pointers = (at: number) => repeat(8, (i) => `p${(i * 3 + at) % 8}`, ', ')
+    const parameters = repeat(8, (i) => `p${i}: ptr<private, u32>`, ', ')
+    const calls = (of: string) => repeat(8, (at) => `${of}(${pointers(at)});`)
+    const functions = repeat(
+      8,
+      (i) => `fn f${i + 1}(${parameters}) { ${calls(`f${i}`)} ${calls(`g${i}`)} }
+      fn g${i + 1}(${parameters}) { f${i}(p1, p0, p2, p3, p4, p5, p6, p7); }`,
+    )
+    const first = repeat(2, (i) => `fn ${'fg'[i]}0(${parameters}) { *p0 = 1; }`)
+    expect(() => lower(parseWgsl(module(`${first} ${functions}`)))).not.toThrow()
+  })
+
   it.skipIf(dawn === undefined)('are those of Dawn (needs npm webgpu)', async () => {
     const different: string[] = []
     for (const [what, largest, source] of limits) {

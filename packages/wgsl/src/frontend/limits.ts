@@ -33,5 +33,8 @@ export const maximumPrivateByteLength = 2 ** 23
 
 export const maximumOverrides = 65536
 
-/** The maximum number of function specializations for different pointers into module memory. */
-export const maximumSpecialisations = 10_000
+/** The maximum number of characters of function specializations for different pointers into module memory. */
+export const maximumSpecialisedLength = 2 ** 24
+
+/** The maximum number of literals of constants, each of which is written out where a source names it anew. */
+export const maximumLiterals = 2 ** 22

@@ -1,5 +1,5 @@
-import type { Location, ModuleVariable, PointerType, StructType } from '../ir.ts'
-import { type SourceText, UnsupportedError } from '../source-text.ts'
+import type { Location, ModuleVariable, StructType } from '../ir.ts'
+import { attempt, type SourceText } from '../source-text.ts'
 import { checkAliases } from '../validity/alias.ts'
 import { checkUniformity } from '../validity/uniformity.ts'
 import type { WgslWarning } from '../wgsl-error.ts'
@@ -9,7 +9,7 @@ import { checkEntryPointIo, checkMembers } from './entry-point-io.ts'
 import { checkBindings, workgroupSizeOf } from './entry-points.ts'
 import type { FunctionRecord } from './function-instances.ts'
 import { ModuleScope } from './module-scope.ts'
-import { type PointerBinding, standInBinding } from './pointer-binding.ts'
+import { pathOf } from './pointer-binding.ts'
 import { stageOf } from './stages.ts'
 
 /**
@@ -19,12 +19,11 @@ import { stageOf } from './stages.ts'
  */
 export function checkModule(source: SourceText, node: ModuleNode): WgslWarning[] {
   const scope = new ModuleScope(source, node, undefined)
-  const standIns = new StandIns(scope)
   const entryPoints: FunctionRecord[] = []
   for (const declaration of inDependencyOrder(source, node.declarations)) {
     attempt(() => {
       if (declaration.kind !== 'function') resolve(scope, declaration)
-      else if (stageOf(declaration) === undefined) checkFunction(scope, declaration, standIns)
+      else if (stageOf(declaration) === undefined) checkFunction(scope, declaration)
       else {
         checkEntryPointIo(scope, declaration)
         entryPoints.push(scope.functions.entryPoint(declaration))
@@ -47,14 +46,6 @@ export function checkModule(source: SourceText, node: ModuleNode): WgslWarning[]
   return warnings.sort((a, b) => a.line - b.line || a.column - b.column)
 }
 
-function attempt(check: () => void): void {
-  try {
-    check()
-  } catch (error) {
-    if (!(error instanceof UnsupportedError)) throw error
-  }
-}
-
 function resolve(scope: ModuleScope, { kind, name, at }: ModuleDeclarationNode): void {
   if (kind !== 'struct' && kind !== 'alias') scope.lookup(name)
   else {
@@ -63,49 +54,25 @@ function resolve(scope: ModuleScope, { kind, name, at }: ModuleDeclarationNode):
   }
 }
 
-/** Stand-in variables that pointer parameters point to. */
-class StandIns {
-  readonly #scope: ModuleScope
-  readonly #variables = new Map<PointerType, ModuleVariable[]>()
-
-  constructor(scope: ModuleScope) {
-    this.#scope = scope
-  }
-
-  /**
-   * The stand-in for the `position`th parameter of its type. Functions share stand-ins, so that few
-   * specializations are lowered.
-   */
-  binding(type: PointerType, position: number, at: number): PointerBinding {
-    const known = this.#variables.get(type) ?? []
-    this.#variables.set(type, known)
-    const { space, access, store } = type
-    if (known[position] === undefined && space !== 'function') {
-      const id = this.#scope.newId()
-      const loc = this.#scope.source.locate(at)
-      known[position] = {
-        kind: 'module-variable',
-        id,
-        name: `stand-in ${id}`,
-        space,
-        access,
-        type: store,
-        binding: undefined,
-        initial: undefined,
-        loc,
-      }
-    }
-    return standInBinding(known[position]!)
-  }
-}
-
-function checkFunction(scope: ModuleScope, declaration: FunctionNode, standIns: StandIns): void {
-  const counts = new Map<PointerType, number>()
+/** Checks a function, with a variable behind each pointer parameter into module memory. */
+function checkFunction(scope: ModuleScope, declaration: FunctionNode): void {
+  const loc = scope.source.locate(declaration.at)
   const bindings = scope.signature(declaration).parameters.map((type) => {
     if (type.kind !== 'pointer' || type.space === 'function') return undefined
-    const position = counts.get(type) ?? 0
-    counts.set(type, position + 1)
-    return standIns.binding(type, position, declaration.at)
+    const { space, access, store } = type
+    const id = scope.newId()
+    const variable: ModuleVariable = {
+      kind: 'module-variable',
+      id,
+      name: `stand-in ${id}`,
+      space,
+      access,
+      type: store,
+      binding: undefined,
+      initial: undefined,
+      loc,
+    }
+    return pathOf({ kind: 'variable', variable, type: store, loc }, (v) => scope.standIn(v)).binding
   })
   scope.functions.instantiate(declaration, bindings, declaration.at)
 }

@@ -1,17 +1,16 @@
 import type {
-  ArrayType,
   Constant,
-  Expression,
   Location,
   ModuleVariable,
   Override,
   Place,
+  PointerType,
   ScalarType,
   StructType,
   Type,
 } from '../ir.ts'
-import type { SourceText } from '../source-text.ts'
-import { typeName } from '../types.ts'
+import { attempt, type SourceText } from '../source-text.ts'
+import { pointerType, typeName, u32Type } from '../types.ts'
 import { WgslError } from '../wgsl-error.ts'
 import type {
   FunctionNode,
@@ -22,13 +21,15 @@ import type {
   StructNode,
 } from './ast.ts'
 import { isBuiltinFunction } from './calls.ts'
-import { ConstantError, checkInteger, roundFloat, type Value } from './constant-value.ts'
+import { declarationOf, declare, keyOf } from './constant-declarations.ts'
+import { ConstantError, checkInteger, roundFloat, type Value, valueExpression } from './constant-value.ts'
 import { lowerExpression } from './expression-lowering.ts'
 import { FunctionInstances } from './function-instances.ts'
-import { maximumOverrides } from './limits.ts'
+import { maximumLiterals, maximumOverrides } from './limits.ts'
 import { concreteOf, isOverrideSized } from './numeric-types.ts'
 import type { Binding, ConstantOperand, Operand } from './operand.ts'
 import { type Declarations, ExpressionScope, type Signature } from './scopes.ts'
+import { stageOf } from './stages.ts'
 import { resolveStruct } from './structures.ts'
 import { plainTypes, typeGenerator } from './type-names.ts'
 import { checkArrayLengths, resolveAnyType, resolveType } from './type-resolution.ts'
@@ -55,11 +56,12 @@ export class ModuleScope implements Declarations {
   readonly #enabled: ReadonlySet<string>
   readonly #declarations = new Map<string, ModuleDeclarationNode>()
   readonly #overrideSized = new Set<ModuleVariable>()
+  readonly #standIns = new Map<PointerType, ModuleVariable>()
   readonly #bindings = new Map<string, Binding>()
   readonly #types = new Map<string, Type>()
   readonly #structNodes = new Map<StructType, StructNode>()
   readonly #signatures = new Map<FunctionNode, Signature>()
-  readonly #constants = new Map<string, Constant>()
+  readonly #constants = new Map<Value, Map<Type, Constant>>()
   /**
    * Above zero while the default of an override is evaluated. An override that is not used need not have a
    * value.
@@ -70,7 +72,9 @@ export class ModuleScope implements Declarations {
    * evaluated.
    */
   #mentionsValueless = false
+  readonly #composites = new Map<string, Value>()
   #nextId = 0
+  #literals = 0
 
   /**
    * `values` are the pipeline's constants by the key that WebGPU uses: the `@id`, or else the name. If
@@ -175,7 +179,7 @@ export class ModuleScope implements Declarations {
                 this.source.error(at, `the override '${name}' has no default and no value was given`)
               )
           }
-          return { kind: 'constant', type, value, override: true, declaration: undefined, at }
+          return { kind: 'constant', type, value, override: true, at }
         }
       }
       default: {
@@ -201,6 +205,18 @@ export class ModuleScope implements Declarations {
     )
   }
 
+  /**
+   * The variable that functions are lowered for if a pointer to the given one is passed. While the module is
+   * checked, all variables of a type share one, since only the type matters there.
+   */
+  standIn(variable: ModuleVariable): ModuleVariable {
+    if (this.#values !== undefined || this.#overrideSized.has(variable)) return variable
+    const type = pointerType(variable.space, variable.type, variable.access)
+    const shared = this.#standIns.get(type) ?? variable
+    this.#standIns.set(type, shared)
+    return shared
+  }
+
   /** Notes that a view of a variable ends at a byte. */
   noteView(variable: ModuleVariable, end: number): void {
     this.viewedBytes.set(variable, Math.max(this.viewedBytes.get(variable) ?? 0, end))
@@ -220,26 +236,45 @@ export class ModuleScope implements Declarations {
       operand = expressions.convert(operand, type, `the value of '${name}'`) as ConstantOperand
     }
     checkArrayLengths(expressions, operand.type, at)
-    return { ...operand, declaration: { name, at } }
+    declare(operand.value, { name, at })
+    return operand
+  }
+
+  /** The one list for composites of the same parts, so that they are one constant. */
+  shared(parts: readonly Value[]): Value {
+    const key = keyOf(parts)
+    if (key === undefined) return parts
+    const list = this.#composites.get(key) ?? parts
+    this.#composites.set(key, list)
+    return list
+  }
+
+  /** Counts a literal of a constant that is written out. */
+  readonly countLiteral = (loc: Location): void => {
+    if (++this.#literals > maximumLiterals)
+      throw this.source.errorAt(
+        loc,
+        `constants that are written out have more than ${maximumLiterals} numbers`,
+      )
   }
 
   /**
-   * The named constant of a declaration, or of a part of one (`name.0.member`), in one concrete type; `value`
-   * makes its value at the first use.
+   * The constant for a composite value that a declaration has, in one concrete type. Constants that have the same
+   * list as their value are one.
    */
-  constantFor(
-    declaration: { name: string; at: number },
-    type: ArrayType | StructType,
-    value: () => Expression,
-  ): Constant {
-    const key = `${declaration.at}:${declaration.name}:${typeName(type)}`
-    let constant = this.#constants.get(key)
+  constantFor(value: Value, type: Type): Constant | undefined {
+    const declaration = declarationOf(value)
+    if (declaration === undefined || (type.kind !== 'array' && type.kind !== 'struct')) return undefined
+    const known = this.#constants.get(value) ?? new Map<Type, Constant>()
+    this.#constants.set(value, known)
+    let constant = known.get(type)
     if (constant === undefined) {
       const loc = this.source.locate(declaration.at)
       const name = declaration.name.replaceAll('.', '_')
-      constant = { kind: 'constant-declaration', id: this.newId(), name, type, value: value(), loc }
-      this.#constants.set(key, constant)
-      if (constant.value.kind !== 'zero') this.constants.push(constant)
+      const expression = valueExpression(value, type, loc, this.countLiteral)
+      constant = { kind: 'constant-declaration', id: this.newId(), name, type, value: expression, loc }
+      known.set(type, constant)
+      if (expression.kind !== 'zero') this.constants.push(constant)
     }
     return constant
   }
@@ -398,8 +433,15 @@ export class ModuleScope implements Declarations {
   signature(node: FunctionNode): Signature {
     let signature = this.#signatures.get(node)
     if (signature === undefined) {
+      // The parameters of entry points cannot be textures either; those of other functions end the check last.
+      const resolve = stageOf(node) === undefined ? resolveAnyType : resolveType
+      let unsupported: Error | undefined
       const parameters = node.parameters.map(({ name, type: typeNode }) => {
-        const type = resolveAnyType(this.expressions, typeNode)
+        let type = u32Type as Type
+        const error = attempt(() => {
+          type = resolve(this.expressions, typeNode)
+        })
+        unsupported ??= error
         if (type.kind !== 'pointer' && !isConstructible(type)) {
           throw this.source.error(typeNode.at, `the parameter '${name}' cannot be of type ${typeName(type)}`)
         }
@@ -411,6 +453,7 @@ export class ModuleScope implements Declarations {
         throw this.source.error(node.returnType!.at, `a function cannot return ${typeName(returnType)}`)
       }
       if (returnType !== undefined) checkArrayLengths(this.expressions, returnType, node.returnType!.at)
+      if (unsupported !== undefined) throw unsupported
       signature = { parameters, returnType }
       this.#signatures.set(node, signature)
     }

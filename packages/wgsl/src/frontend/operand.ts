@@ -8,8 +8,6 @@ export interface ConstantOperand {
   /** Undefined if it depends on an override without a value (see `ModuleScope`). */
   readonly value: Value | undefined
   readonly override: boolean
-  /** The const-declaration, if the operand is the name of one or a part of it (`name.0.member`). */
-  readonly declaration: { readonly name: string; readonly at: number } | undefined
   readonly at: number
 }
 

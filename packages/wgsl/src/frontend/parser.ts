@@ -16,49 +16,26 @@ import { maximumMembers, maximumParameters } from './limits.ts'
 import { parseBlock } from './statement-parser.ts'
 
 /** The extensions of `enable`; the features that they add are checked where they are used. */
-const enableNames = new Set([
-  'f16',
-  'subgroups',
-  'subgroup_size_control',
-  'atomic_vec2u_min_max',
-  'chromium_experimental_subgroup_matrix',
-  'clip_distances',
-  'dual_source_blending',
-  'primitive_index',
-])
+const enableNames = new Set(
+  `f16 subgroups subgroup_size_control atomic_vec2u_min_max chromium_experimental_subgroup_matrix clip_distances
+  dual_source_blending primitive_index`.split(/\s+/),
+)
 
-/**
- * The language features that a source may require: those of Dawn. All features for compute shaders are always
- * enabled.
- */
-const languageFeatures = new Set([
-  'readonly_and_readwrite_storage_textures',
-  'packed_4x8_integer_dot_product',
-  'pointer_composite_access',
-  'unrestricted_pointer_parameters',
-  'uniform_buffer_standard_layout',
-  'subgroup_id',
-  'subgroup_uniformity',
-  'linear_indexing',
-  'texture_and_sampler_let',
-  'texture_formats_tier1',
-  'swizzle_assignment',
-  'fragment_depth',
-  'immediate_address_space',
-  'buffer_view',
-])
+/** The language features that kernels may use, which are always enabled. */
+export const languageFeatures: readonly string[] =
+  `packed_4x8_integer_dot_product pointer_composite_access unrestricted_pointer_parameters uniform_buffer_standard_layout
+  subgroup_id subgroup_uniformity linear_indexing swizzle_assignment buffer_view`.split(/\s+/)
+
+/** The other language features of Dawn; compute shaders cannot use them here, but their module may require them. */
+const otherLanguageFeatures =
+  `readonly_and_readwrite_storage_textures texture_and_sampler_let texture_formats_tier1 fragment_depth
+  immediate_address_space`.split(/\s+/)
 
 /** The attributes that declarations accept. */
 const globalAttributes = { var: ['group', 'binding'], override: ['id'], const: [] } as const
-const functionAttributes = [
-  'compute',
-  'vertex',
-  'fragment',
-  'workgroup_size',
-  'subgroup_size',
-  'must_use',
-  'diagnostic',
-]
+const functionAttributes = 'compute vertex fragment workgroup_size subgroup_size must_use diagnostic'.split(
+  ' ',
+)
 const ioAttributes = ['builtin', 'location', 'interpolate', 'invariant', 'blend_src']
 const memberAttributes = ['align', 'size', ...ioAttributes]
 
@@ -97,7 +74,7 @@ class ModuleParser extends ExpressionParser {
         do {
           const at = this.peek.at
           const name = this.word('a language feature name')
-          if (!languageFeatures.has(name))
+          if (![...languageFeatures, ...otherLanguageFeatures].includes(name))
             throw this.source.error(at, `the language feature '${name}' is unknown`)
         } while (this.accept(',') && !this.is(';'))
         this.expect(';')

@@ -1,6 +1,5 @@
 import type { Expression, ModuleVariable, Parameter, Place, Type } from '../ir.ts'
 import { typeName } from '../types.ts'
-import type { PointerOperand } from './operand.ts'
 
 /**
  * The binding of a pointer parameter into module memory when its function is specialized: a path from a
@@ -19,7 +18,10 @@ export interface PointerBinding {
  * Splits the place of a pointer into the path, for which the function is specialized, and the indices, which
  * are passed as arguments.
  */
-export function pathOf({ place }: PointerOperand): { binding: PointerBinding; indices: Expression[] } {
+export function pathOf(
+  place: Place,
+  standIn: (variable: ModuleVariable) => ModuleVariable,
+): { binding: PointerBinding; indices: Expression[] } {
   const indices: Expression[] = []
   const steps: string[] = []
   const passed = (e: Expression): ((parameters: readonly Parameter[]) => Expression) => {
@@ -32,9 +34,11 @@ export function pathOf({ place }: PointerOperand): { binding: PointerBinding; in
   }
   const collect = (p: Place): ((parameters: readonly Parameter[]) => Place) => {
     switch (p.kind) {
-      case 'variable':
-        steps.push(p.type.kind === 'buffer' ? `${p.variable.id}:${typeName(p.type)}` : `${p.variable.id}`)
-        return () => p
+      case 'variable': {
+        const variable = standIn(p.variable as ModuleVariable)
+        steps.push(p.type.kind === 'buffer' ? `${variable.id}:${typeName(p.type)}` : `${variable.id}`)
+        return () => ({ ...p, variable })
+      }
       case 'member-place': {
         const base = collect(p.base)
         steps.push(`.${p.member.index}`)
@@ -74,10 +78,4 @@ export function pathOf({ place }: PointerOperand): { binding: PointerBinding; in
 export function throughParameter(place: Place, parameter: number): Place {
   if (place.kind === 'variable' || place.kind === 'deref') return { ...place, parameter }
   return { ...place, base: throughParameter(place.base, parameter) }
-}
-
-/** A binding to a stand-in variable, to check a function that is never called. */
-export function standInBinding(variable: ModuleVariable): PointerBinding {
-  const { type, loc, id } = variable
-  return { key: `${id}`, indexTypes: [], place: () => ({ kind: 'variable', variable, type, loc }) }
 }

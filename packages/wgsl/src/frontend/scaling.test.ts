@@ -33,6 +33,8 @@ function lowerFirst(module: WgslModule | undefined) {
 
 const lowered = (text: string) => lowerFirst(unlessRejected(() => parseWgsl(text)))
 
+type Repeat = (part: (i: number) => string) => string
+
 /** Sizes of a family of sources, the second eight times the first. */
 type Sizes = readonly [small: number, large: number]
 
@@ -83,6 +85,27 @@ describe('eight times the source takes less than ten times the steps', () => {
     expect(large! / small!).toBeLessThan(mostGrowth)
   })
 
+  // Not a family, since the text has all variables at each call.
+  it.each([
+    ['many calls of a function', (repeat: Repeat) => repeat(() => 'f();'), () => ''],
+    [
+      'many functions that call one',
+      (repeat: Repeat) => repeat((i) => `g${i}();`),
+      (i: number) => `fn g${i}() { f(); }`,
+    ],
+  ])('to lower %s that uses many variables', (_, calls, declared) => {
+    const runs = [64, 512].map((n) => {
+      const repeat: Repeat = (part) => Array.from({ length: n }, (_, i) => part(i)).join('')
+      const module = parseWgsl(
+        `${repeat((i) => `var<private> v${i}: u32;`)} fn f() { ${repeat((i) => `v${i} = 1u;`)} } ${repeat(declared)}
+        @compute @workgroup_size(1) fn main() { ${calls(repeat)} }`,
+      )
+      return () => void lowerFirst(module)
+    })
+    const [small, large] = counter.count(...runs)
+    expect(large! / small!).toBeLessThan(mostGrowth)
+  })
+
   it('and another of many entry points takes less than ten steps for each declaration', () => {
     const repeat = (part: (i: number) => string) => Array.from({ length: 512 }, (_, i) => part(i)).join('')
     const module = parseWgsl(repeat((i) => `@compute @workgroup_size(8, 8, 1) fn main${i}() {}`))
@@ -119,9 +142,16 @@ describe('a huge source ends in a result or a WgslError', () => {
   })
 })
 
-describe('a length of 2^29', () => {
-  it('uses no memory for a zero value', () => {
+describe('long arrays', () => {
+  it('of 2^29 elements use no memory for a zero value', () => {
     const source = '@compute @workgroup_size(1) fn main() { let x = array<i32, 536870911>()[3]; }'
     expect(runPublicFunctions(source).accepted).toBe(true)
+  })
+
+  it('of 1,000 different lengths use none either', () => {
+    const constants = Array.from({ length: 1000 }, (_, i) => `const c${i} = array<u32, ${65_535 - i}>();`)
+    const before = process.memoryUsage().heapUsed
+    lowered(`${constants.join(' ')} @compute @workgroup_size(1) fn main() {}`)
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(2 ** 28)
   })
 })

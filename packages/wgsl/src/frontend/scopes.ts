@@ -1,11 +1,11 @@
 import type {
-  ArrayType,
   BinaryOperator,
   BuiltinCall,
   Call,
   Constant,
   Expression,
   IrFunction,
+  Location,
   ModuleVariable,
   Place,
   ScalarType,
@@ -74,12 +74,11 @@ export interface Declarations {
   structNode(type: StructType): StructNode
   signature(node: FunctionNode): Signature
   isOverrideSized(place: Place): boolean
+  standIn(variable: ModuleVariable): ModuleVariable
   noteView(variable: ModuleVariable, end: number): void
-  constantFor(
-    declaration: { name: string; at: number },
-    type: ArrayType | StructType,
-    value: () => Expression,
-  ): Constant
+  constantFor(value: Value, type: Type): Constant | undefined
+  shared(parts: readonly Value[]): Value
+  readonly countLiteral: (loc: Location) => void
   constantDeclaration(
     expressions: ExpressionScope,
     node: { name: string; type?: GlobalNode['type']; initial: GlobalNode['initial']; at: number },
@@ -137,7 +136,7 @@ export class ExpressionScope {
 
   /** A constant operand. */
   constantOperand(at: number, type: Type, value: Value | undefined, override: boolean): ConstantOperand {
-    return { kind: 'constant', type, value, override, declaration: undefined, at }
+    return { kind: 'constant', type, value, override, at }
   }
 
   /** A runtime operand. */
@@ -225,8 +224,7 @@ export class ExpressionScope {
     if (value.kind !== 'constant' || !converts(value.type, type)) {
       throw this.error(operand.at, `${what} is of type ${typeName(value.type)}, not ${typeName(type)}`)
     }
-    const converted = this.fold(value.at, type, [value], ([known]) => convertValue(known, value.type, type))
-    return { ...converted, declaration: value.declaration }
+    return this.fold(value.at, type, [value], ([known]) => convertValue(known, value.type, type))
   }
 
   /** The IR of a value; abstract values get their default type. */
@@ -248,16 +246,20 @@ export class ExpressionScope {
         // Code in which a value is unknown or too large never runs, so any expression of the type will do.
         if (value.value === undefined || sizeOf(type) > maximumValueByteLength)
           return { kind: 'zero', type, loc }
-        const known = value.value
-        const made = () => valueExpression(known, type, loc)
-        if (value.declaration === undefined || (type.kind !== 'array' && type.kind !== 'struct'))
-          return made()
-        const constant: Constant = this.module.constantFor(value.declaration, type, made)
-        return constant.value.kind === 'zero'
-          ? { kind: 'zero', type, loc }
-          : { kind: 'constant', constant, type, loc }
+        const named = (part: Value, of: Type) => this.#named(part, of, loc)
+        // Only functions refer to constants inside of others.
+        const inside = this === this.module.expressions ? undefined : named
+        const { countLiteral } = this.module
+        return named(value.value, type) ?? valueExpression(value.value, type, loc, countLiteral, inside)
       }
     }
+  }
+
+  /** The reference to the constant for a composite value that a declaration has. */
+  #named(value: Value, type: Type, loc: Location): Expression | undefined {
+    const constant = this.module.constantFor(value, type)
+    if (constant?.value.kind === 'zero') return { kind: 'zero', type, loc }
+    return constant && { kind: 'constant', constant, type, loc }
   }
 
   /** The IR of a value converted to a type. */

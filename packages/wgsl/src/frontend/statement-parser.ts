@@ -13,14 +13,16 @@ import { maximumSwitchClauses } from './limits.ts'
 
 const compoundAssignments = new Set(['+=', '-=', '*=', '/=', '%=', '&=', '|=', '^=', '<<=', '>>='])
 
-/** Parses `{ ... }`. */
-export function parseBlock(parser: ExpressionParser): BlockNode {
+/** Parses `{ ... }`; `last` parses what may only be the last part of this block, if it comes next. */
+export function parseBlock(parser: ExpressionParser, last = () => false): BlockNode {
   const { at } = parser.peek
   const statements: StatementNode[] = []
   let end = at
   parser.bracketed('{', '}', () => {
     while (!parser.is('}')) {
-      if (!parser.accept(';')) statements.push(parseStatement(parser))
+      if (parser.accept(';')) continue
+      if (last()) break
+      statements.push(parseStatement(parser))
     }
     end = parser.peek.at
   })
@@ -168,45 +170,24 @@ function parseClause(parser: ExpressionParser): SwitchNode['clauses'][number] {
 function parseLoop(parser: ExpressionParser): LoopNode {
   const { at } = parser.expect('loop')
   const subgroupUniformity = parser.severity('a block')
-  const open = parser.peek.at
-  const statements: StatementNode[] = []
   let continuing: LoopNode['continuing']
-  let end = open
-  const body = () => {
-    while (!parser.is('}')) {
-      if (parser.accept(';')) continue
-      if (parser.is('continuing')) {
-        continuing = parser.nestedStatement(() => parseContinuing(parser))
-        break
-      }
-      statements.push(parseStatement(parser))
-    }
-    end = parser.peek.at
+  const last = () => {
+    if (parser.is('continuing')) continuing = parser.nestedStatement(() => parseContinuing(parser))
+    return continuing !== undefined
   }
-  parser.nestedStatement(() => parser.bracketed('{', '}', body))
-  const block: BlockNode = { kind: 'block', statements, subgroupUniformity, at: open, end }
-  return { kind: 'loop', body: block, continuing, at }
+  const block = parser.nestedStatement(() => parseBlock(parser, last))
+  return { kind: 'loop', body: { ...block, subgroupUniformity }, continuing, at }
 }
 
 function parseContinuing(parser: ExpressionParser): NonNullable<LoopNode['continuing']> {
   const { at } = parser.expect('continuing')
   const subgroupUniformity = parser.severity('a block')
-  const open = parser.peek.at
-  const statements: StatementNode[] = []
   let breakIf: ExpressionNode | undefined
-  let end = open
-  parser.bracketed('{', '}', () => {
-    while (!parser.is('}')) {
-      if (parser.accept(';')) continue
-      if (parser.is('break')) {
-        breakIf = parser.nestedStatement(() => parseBreakIf(parser))
-        break
-      }
-      statements.push(parseStatement(parser))
-    }
-    end = parser.peek.at
+  const block = parseBlock(parser, () => {
+    if (parser.is('break')) breakIf = parser.nestedStatement(() => parseBreakIf(parser))
+    return breakIf !== undefined
   })
-  return { body: { kind: 'block', statements, subgroupUniformity, at: open, end }, breakIf, at }
+  return { body: { ...block, subgroupUniformity }, breakIf, at }
 }
 
 function parseBreakIf(parser: ExpressionParser): ExpressionNode {

@@ -10,7 +10,7 @@ import type {
 } from '../ir.ts'
 import { alignOf, leastViewSize, roundUp } from '../layout.ts'
 import { UnsupportedError } from '../source-text.ts'
-import { containsAtomic, containsSubgroupMatrix, isHostShareable } from '../type-property.ts'
+import { containsArray, containsAtomic, containsSubgroupMatrix, isHostShareable } from '../type-property.ts'
 import {
   arrayType,
   atomicType,
@@ -217,7 +217,7 @@ function constantLength(
 /** The error for the use of an immediate data variable. */
 export const immediateSpace = "the address space 'immediate' is not supported"
 
-const spaces = new Set(['function', 'private', 'workgroup', 'storage', 'uniform'])
+const spaces = new Set(['function', 'private', 'workgroup', 'storage', 'uniform', 'immediate'])
 
 /** An address space or access mode given as a bare name. */
 export function enumerant(scope: ExpressionScope, node: ExpressionNode): string {
@@ -244,7 +244,6 @@ function pointer(scope: ExpressionScope, templates: ExpressionNode[], at: number
     ExpressionNode | undefined,
   ]
   const space = enumerant(scope, spaceNode)
-  if (space === 'immediate') throw scope.module.source.unsupported(spaceNode.at, immediateSpace)
   if (!spaces.has(space))
     throw scope.error(spaceNode.at, `'${space}' is not an address space of compute shaders`)
   if (accessNode !== undefined && space !== 'storage')
@@ -254,8 +253,9 @@ function pointer(scope: ExpressionScope, templates: ExpressionNode[], at: number
   const store = resolveType(scope, storeNode)
   if (isOverrideSized(store) && space !== 'workgroup') throw scope.error(storeNode.at, overrideElement)
   if (store.kind === 'pointer') throw scope.error(storeNode.at, 'pointers to pointers do not exist')
-  checkPointee(scope, store, space as AddressSpace, access, storeNode.at)
+  checkPointee(scope, store, space as AddressSpace | 'immediate', access, storeNode.at)
   if (space !== 'storage') checkArrayLengths(scope, store, at)
+  if (space === 'immediate') throw scope.module.source.unsupported(spaceNode.at, immediateSpace)
   return pointerType(space as AddressSpace, store, access)
 }
 
@@ -266,7 +266,7 @@ function pointer(scope: ExpressionScope, templates: ExpressionNode[], at: number
 function checkPointee(
   scope: ExpressionScope,
   store: Type,
-  space: AddressSpace,
+  space: AddressSpace | 'immediate',
   access: Access,
   at: number,
 ): void {
@@ -276,9 +276,10 @@ function checkPointee(
     if (store.kind === 'buffer') throw refuse('no buffer can')
     if (!hasFixedFootprint(store)) throw refuse('only buffers can be runtime-sized')
   }
+  if (space === 'immediate' && containsArray(store)) throw refuse('it has no room for arrays')
   if (space !== 'function' && containsSubgroupMatrix(store))
     throw refuse('subgroup matrices cannot be in memory')
-  if ((space === 'storage' || space === 'uniform') && !isHostShareable(store))
+  if (['storage', 'uniform', 'immediate'].includes(space) && !isHostShareable(store))
     throw refuse('bool has no host-shareable layout')
   if (containsAtomic(store) && space !== 'workgroup' && (space !== 'storage' || access === 'read'))
     throw refuse('atomics need workgroup memory or a writable storage buffer')

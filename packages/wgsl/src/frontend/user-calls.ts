@@ -27,7 +27,7 @@ export function callUserFunction(scope: ExpressionScope, declaration: FunctionNo
     if (value.kind === 'pointer')
       pointers.push({ position: i, root: { ...rootOf(value.place), loc: scope.loc(argNode.at) } })
     if (value.kind === 'pointer' && value.type.space !== 'function') {
-      const { binding, indices } = pathOf(value)
+      const { binding, indices } = pathOf(value.place, (v) => scope.module.standIn(v))
       bindings.push(binding)
       args.push(...indices)
     } else {

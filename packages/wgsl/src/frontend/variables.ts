@@ -1,6 +1,6 @@
 import type { Access, Expression, ModuleVariable, Type } from '../ir.ts'
-import { UnsupportedError } from '../source-text.ts'
-import { containsAtomic, containsSubgroupMatrix, isHostShareable } from '../type-property.ts'
+import { attempt } from '../source-text.ts'
+import { containsArray, containsAtomic, containsSubgroupMatrix, isHostShareable } from '../type-property.ts'
 import { typeName } from '../types.ts'
 import type { GlobalNode } from './ast.ts'
 import { concreteOf, isOverrideSized, withoutOverride } from './numeric-types.ts'
@@ -15,6 +15,13 @@ import {
 } from './type-resolution.ts'
 import { containsWideAtomic, hasFixedFootprint, isConstructible } from './type-structure.ts'
 
+/** The address spaces of variables of module scope, with the one that is not supported. */
+type ModuleSpace = ModuleVariable['space'] | 'immediate'
+
+function isModuleSpace(space: string): space is ModuleSpace {
+  return ['storage', 'uniform', 'workgroup', 'private', 'immediate'].includes(space)
+}
+
 /**
  * Resolves the declaration of a module-scope `var`; `type` is the variable's type in the front end (see
  * `OverrideSizedType`).
@@ -27,21 +34,18 @@ export function resolveVariable(
   const { source, expressions } = module
   const [spaceNode, accessNode] = templates ?? []
   if (spaceNode === undefined) {
-    try {
-      if (node.type !== undefined) resolveAnyType(expressions, node.type)
-    } catch (error) {
-      const missing = ['group', 'binding'].find((a) => !node.attributes.some((given) => given.name === a))
-      if (error instanceof UnsupportedError && missing !== undefined)
-        throw source.error(at, `'${name}' needs @${missing}`)
-      throw error
-    }
-    throw source.error(at, `the variable '${name}' of module scope needs an address space`)
+    const unsupported = attempt(() => void (node.type && resolveAnyType(expressions, node.type)))
+    if (unsupported === undefined)
+      throw source.error(at, `the variable '${name}' of module scope needs an address space`)
+    bindingOf(module, node, 'uniform')
+    if (node.initial !== undefined)
+      throw source.error(node.initial.at, `'${name}' cannot have an initial value`)
+    throw unsupported
   }
   if (templates!.length > 2)
     throw source.error(templates![2]!.at, 'a variable has at most an address space and an access mode')
   const space = enumerant(expressions, spaceNode)
-  if (space === 'immediate') throw source.unsupported(spaceNode.at, immediateSpace)
-  if (space !== 'storage' && space !== 'uniform' && space !== 'workgroup' && space !== 'private') {
+  if (!isModuleSpace(space)) {
     throw source.error(spaceNode.at, `'${space}' is not an address space for variables of module scope`)
   }
   if (accessNode !== undefined && space !== 'storage') {
@@ -61,6 +65,7 @@ export function resolveVariable(
   if (space !== 'storage') checkArrayLengths(expressions, type, at)
 
   const binding = bindingOf(module, node, space)
+  if (space === 'immediate') throw source.unsupported(spaceNode.at, immediateSpace)
   const variable: ModuleVariable = {
     kind: 'module-variable',
     id: module.newId(),
@@ -78,7 +83,7 @@ export function resolveVariable(
 function typeAndInitial(
   module: Declarations,
   node: GlobalNode,
-  space: ModuleVariable['space'],
+  space: ModuleSpace,
 ): { type: Type; initial: Expression | undefined } {
   const { source, expressions } = module
   const declared = node.type && resolveType(expressions, node.type)
@@ -100,7 +105,7 @@ function typeAndInitial(
 function checkStoreType(
   module: Declarations,
   { name, at }: GlobalNode,
-  space: ModuleVariable['space'],
+  space: ModuleSpace,
   access: Access,
   type: Type,
 ): void {
@@ -112,20 +117,17 @@ function checkStoreType(
     throw refuse('atomic<vec2u> is only allowed in storage buffers')
   if (space !== 'storage' && !hasFixedFootprint(type))
     throw refuse('only storage buffers can be runtime-sized')
+  if (space === 'immediate' && containsArray(type)) throw refuse('it has no room for arrays')
   const isValue = isConstructible(type) || (space === 'uniform' && type.kind === 'buffer')
-  if ((space === 'private' || space === 'uniform') && !isValue) throw refuse('it has no values')
-  if (space === 'storage' || space === 'uniform') {
+  if (['private', 'uniform', 'immediate'].includes(space) && !isValue) throw refuse('it has no values')
+  if (['storage', 'uniform', 'immediate'].includes(space)) {
     if (!isHostShareable(type)) throw refuse('bool has no host-shareable layout')
     if (space === 'storage' && access === 'read' && containsAtomic(type))
       throw refuse('atomics need read_write access')
   }
 }
 
-function bindingOf(
-  module: Declarations,
-  node: GlobalNode,
-  space: ModuleVariable['space'],
-): ModuleVariable['binding'] {
+function bindingOf(module: Declarations, node: GlobalNode, space: ModuleSpace): ModuleVariable['binding'] {
   const { attributes, name, at } = node
   const group = attributes.find((a) => a.name === 'group')
   const binding = attributes.find((a) => a.name === 'binding')

@@ -60,6 +60,19 @@ function uniformMembers({ name, type, members }: Binding): { name: string; type:
 
 const typeOf = (member: ReflectedMember): ReflectedType => ({ ...member, name: member.type })
 
+/** The types of structures by their members. */
+const structureTypes = new WeakMap<readonly ReflectedMember[], string>()
+
+/** Structures that contain others many times have short declarations and long types. */
+const longestStructureType = 4_000
+
+function structureType(members: readonly ReflectedMember[]): string {
+  const texts = members.map(
+    (member) => `readonly ${propertyName(member.name)}: ${uniformType(typeOf(member))}`,
+  )
+  return `{ ${texts.join('; ')} }`
+}
+
 /** The TypeScript type of the values that a uniform member accepts. */
 function uniformType(type: ReflectedType): string {
   const numbers = `readonly number[]${type.scalar in arrays ? ` | ${arrays[type.scalar as 'f32']}` : ''}`
@@ -77,10 +90,10 @@ function uniformType(type: ReflectedType): string {
       return element.kind === 'vector' ? `${numbers} | ${each}` : each
     }
     default: {
-      const members = type.members!.map(
-        (member) => `readonly ${propertyName(member.name)}: ${uniformType(typeOf(member))}`,
-      )
-      return `{ ${members.join('; ')} }`
+      const members = type.members!
+      const text = structureTypes.get(members) ?? structureType(members)
+      structureTypes.set(members, text)
+      return text.length > longestStructureType ? 'object' : text
     }
   }
 }

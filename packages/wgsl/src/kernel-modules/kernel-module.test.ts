@@ -104,6 +104,27 @@ it('gives no two kernels the same names', () => {
   expect(text).toContain('export { evalKernel_ as eval }')
 })
 
+it('refuses two arguments of one name', () => {
+  const members = (buffer: string, second: string) => `struct P { n: u32 } struct Q { ${second}: f32 }
+    @group(0) @binding(0) var<storage, read_write> ${buffer}: array<f32>;
+    @group(0) @binding(1) var<uniform> p: P; @group(0) @binding(2) var<uniform> q: Q;
+    @compute @workgroup_size(1) fn f() { ${buffer}[p.n] = q.${second}; }`
+  expect(() => kernelModule(members('x', 'm'), 'f.wgsl')).not.toThrow()
+  for (const source of [members('x', 'n'), members('m', 'm')])
+    expect(() => kernelModule(source, 'f.wgsl')).toThrow(/^f\.wgsl:4:\d+: 'f' has two arguments '[nm]'/)
+})
+
+it('types structures that contain others many times in a text that is not much longer than the source', () => {
+  const structures = Array.from({ length: 26 }, (_, i) => `struct S${i + 1} { a: S${i}, b: S${i} }`)
+  const text = kernelModule(
+    `struct S0 { a: u32 } ${structures.join(' ')} @group(0) @binding(0) var<uniform> s: S26;
+    @compute @workgroup_size(1) fn f() { _ = &s; }`,
+    'f.wgsl',
+  )
+  expect(text).toContain('readonly a: object')
+  expect(text.length).toBeLessThan(20_000)
+})
+
 async function run(...argv: string[]) {
   let [out, error] = ['', '']
   const code = await main(argv, { out: (text) => (out += text), error: (text) => (error += text) })

@@ -1,5 +1,7 @@
 import { lower, lowerWithoutValues, parseWgsl } from '../frontend/lower.ts'
-import { type Reflection, reflect } from '../reflect.ts'
+import type { IrModule } from '../ir.ts'
+import { reflect } from '../reflect.ts'
+import { SourceText } from '../source-text.ts'
 import { argumentLines, propertyName } from './argument-types.ts'
 
 /**
@@ -18,11 +20,12 @@ export function kernelModule(wgsl: string, fileName: string): string {
       name,
       constant: reserved.has(name) ? untaken(`${name}Kernel`, names) : name,
       type: untaken(`${name.charAt(0).toUpperCase()}${name.slice(1)}Arguments`, types),
-      reflection: reflect(lowerWithoutValues(module, name)),
+      ir: lowerWithoutValues(module, name),
     }))
   // Throws the error that there is no entry point.
   if (kernels.length === 0) lower(module)
-  const body = kernels.map((kernel) => kernelText(kernel, fileName))
+  const text = new SourceText(wgsl, fileName)
+  const body = kernels.map((kernel) => kernelText(kernel, text))
   const imported = ['BufferView', 'CompileOptions', 'Parameter'].filter((name) =>
     body.some((text) => new RegExp(`\\b${name}\\b`).test(text)),
   )
@@ -41,15 +44,24 @@ interface Kernel {
   readonly name: string
   readonly constant: string
   readonly type: string
-  readonly reflection: Reflection
+  readonly ir: IrModule
 }
 
-function kernelText({ name, constant, type, reflection }: Kernel, fileName: string): string {
-  const lines = argumentLines(reflection).flatMap(({ name: argument, type, optional, comment }) => [
+function kernelText({ name, constant, type, ir }: Kernel, text: SourceText): string {
+  const reflection = reflect(ir)
+  const args = argumentLines(reflection)
+  const names = new Set<string>()
+  const twice = args.find(({ name: argument }) => names.has(argument) || !names.add(argument))
+  if (twice !== undefined)
+    throw text.errorAt(
+      ir.entryPoint.loc,
+      `'${name}' has two arguments '${twice.name}'; arguments are passed by name, so rename one of them`,
+    )
+  const lines = args.flatMap(({ name: argument, type, optional, comment }) => [
     `  /** ${comment.replaceAll('*/', '* /')}${optional ? '; filled in where it is left out' : ''} */`,
     `  readonly ${propertyName(argument)}${optional ? '?' : ''}: ${type}`,
   ])
-  const stem = fileName.replace(/\.wgsl$/, '')
+  const stem = text.label.replace(/\.wgsl$/, '')
   const label = stem === name ? name : `${stem} ${name}`
   const constants = reflection.overrides.map(({ name: override, type: kind }) => `${override}: ${kind}`)
   return [

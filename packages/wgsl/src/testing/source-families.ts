@@ -41,6 +41,10 @@ export const sourceFamilies: Readonly<Record<string, (n: number) => string>> = {
     `const a = array(${list(n, (i) => `${i}u`)}); ${main(`out[0] = a[id.x] + ${list(100, (i) => `a[${i % n}]`, ' + ')};`)}`,
   'uses of a constant array': (n) =>
     `const a = array<u32, 64>(${list(64, (i) => `${i}u`)}); ${main(repeat(n, (i) => `out[${i}] = a[id.x];`))}`,
+  'other names of a constant array': (n) =>
+    `const a = array(${list(n, (i) => `${i}u`)}); ${main(repeat(n, (i) => `{ const b = a; const c = array(b, b); out[${i}] = c[id.y][id.x]; }`))}`,
+  'composites of a constant array': (n) =>
+    `const a = array(${list(n, (i) => `${i}`)}); ${main(repeat(n, (i) => `let b${i} = array(a, a); out[${i}] = u32(b${i}[id.y][id.x]);`))}`,
   'conversions of a constant array': (n) =>
     `const a = array(${list(n, (i) => `${i}`)}); ${main(repeat(n, () => `{ const x: array<f32, ${n}> = a; const y: array<u32, ${n}> = a; }`))}`,
   'uses of parts of a constant': (n) =>

@@ -140,8 +140,9 @@ export class ExpressionGraph {
     if (memory !== undefined) return { uses: [pointer, this.memory.get(memory)!] }
     const { space, name, access } = moduleVariableOf(place)!
     if (access === 'read') return pointer
-    const what =
-      space === 'storage' ? `the read_write storage variable '${name}'` : `the ${space} variable '${name}'`
+    const kind = space === 'storage' ? 'read_write storage' : space
+    const isPointed = rootOf(place).parameter !== undefined
+    const what = isPointed ? `${kind} memory behind a pointer` : `the ${kind} variable '${name}'`
     return this.varying(what, place.loc)
   }
 

@@ -163,10 +163,22 @@ describe('errors', () => {
     )
   })
 
+  it('do not name a variable behind a pointer, which may be one of several', () => {
+    expect(message('fn f(p: ptr<private, u32>) { if *p == 1 { workgroupBarrier(); } } ### f(&pv);')).toMatch(
+      /the if in line 10 depends on private memory behind a pointer \(line 10\)$/,
+    )
+  })
+
   it('name the arguments that alias', () => {
     expect(
       message('fn f(p: ptr<function, u32>, q: ptr<function, u32>) { *p = *q; } ### var a: u32; f(&a, &a);'),
     ).toBe("argument 2 of f points to 'a', as argument 1 does, and f writes through argument 1")
+    expect(
+      message(`fn f(p: ptr<private, u32>, q: ptr<private, u32>) { *p = *q; }
+        fn g(p: ptr<private, u32>, q: ptr<private, u32>) { f(q, q); } ### `),
+    ).toBe(
+      'argument 2 of f points to the memory behind parameter 2, as argument 1 does, and f writes through argument 1',
+    )
     expect(message('fn f(p: ptr<private, u32>) { *p = pv; } ### f(&pv);')).toBe(
       "argument 1 of f points to 'pv', which f also accesses by name, and it writes to it",
     )
