@@ -22,10 +22,11 @@ export function callText(writer: FunctionWriter, e: Call): CxxExpression {
     })),
   )
   const needs = context.needs.get(e.function)!
-  for (const variable of needs.variables) writer.uses(variable)
+  const variables = passedVariables(needs)
+  for (const variable of variables) writer.uses(variable)
   for (const variable of needs.lengths) writer.lengthOf(variable)
   if (needs.usesLanes) writer.needs.usesLanes = true
-  const passed = passedVariables(needs).flatMap((v) => {
+  const passed = variables.flatMap((v) => {
     const name = context.names.of(v)
     const parts = [name]
     if (needs.lengths.has(v)) parts.push(lengthName(context.names, v))
