@@ -1,4 +1,5 @@
-import type { For, IrFunction, IrModule } from '../ir.ts'
+import type { For, IrFunction, IrModule, Type } from '../ir.ts'
+import { sizeOf } from '../layout.ts'
 import { walk } from '../walk.ts'
 import { mostStatements } from './unrolling.ts'
 
@@ -13,22 +14,37 @@ const mostInlined = { withCalls: 2000, withLoops: 6000 }
 /** The maximum number of statements, with calls and loops expanded, of a function that is always inlined. */
 const mostOfShortFunction = 50
 
-/**
- * The functions to inline: all of them, or the short ones if the kernel would become very long. `trips` is the
- * factor of a loop when it is unrolled.
- */
-export function findInlined(module: IrModule, trips: (loop: For) => number): ReadonlySet<IrFunction> {
+/** How a kernel is kept short enough for nvcc. */
+export interface Inlining {
+  /** The functions to inline: all of them, or the short ones if the kernel would become very long. */
+  readonly inlined: ReadonlySet<IrFunction>
+  /** Whether the kernel would become very long, so that loops copy the values of which `partsOfCopy` tells. */
+  readonly copiesInLoops: boolean
+}
+
+/** `trips` is the factor of a loop when it is unrolled. */
+export function findInlined(module: IrModule, trips: (loop: For) => number): Inlining {
   const withCalls = expandedStatements(module, () => 1)
   const withLoops = expandedStatements(module, trips)
   const all =
     withCalls.get(module.entryPoint)! <= mostInlined.withCalls &&
     withLoops.get(module.entryPoint)! <= mostInlined.withLoops
-  return new Set(module.functions.filter((fn) => all || withLoops.get(fn)! <= mostOfShortFunction))
+  const inlined = new Set(module.functions.filter((fn) => all || withLoops.get(fn)! <= mostOfShortFunction))
+  return { inlined, copiesInLoops: !all }
+}
+
+/**
+ * The number of instructions that nvcc and ptxas write out for a copy of a composite of more than 128 bytes,
+ * unless a loop makes it that is not unrolled; 0 for other values.
+ */
+export function partsOfCopy(type: Type | undefined): number {
+  const isComposite = type?.kind === 'array' || type?.kind === 'struct'
+  return isComposite && sizeOf(type) > 128 ? Math.ceil(sizeOf(type) / 16) : 0
 }
 
 /**
  * The number of statements of each function with every call expanded, and `for` loops by the factor `trips`
- * unless they become too large with the functions that they call.
+ * unless they become too large with the functions that they call. The parts of copies are statements too.
  */
 function expandedStatements(module: IrModule, trips: (loop: For) => number): ReadonlyMap<IrFunction, number> {
   const counts = new Map<IrFunction, number>()
@@ -37,13 +53,14 @@ function expandedStatements(module: IrModule, trips: (loop: For) => number): Rea
     const before: number[] = []
     walk(fn, {
       statement(s) {
-        count++
+        count += 1 + (s.kind === 'var' && s.initial === undefined ? partsOfCopy(s.variable.type) : 0)
         if (s.kind !== 'for') return
         before.push(count)
         count = 0
       },
       expression(e) {
         if (e.kind === 'call') count += counts.get(e.function)!
+        if (e.kind === 'load' || e.kind === 'zero') count += partsOfCopy(e.type)
       },
       leave(node) {
         if (node.kind !== 'for') return
