@@ -49,16 +49,14 @@ export class AccessLists {
     for (const [i, s] of list.entries()) {
       const { stored, used } = this.#effects.of(s)
       accesses += stored.size + used.size
-      if (accesses > mostAccesses) {
-        positions.clear()
-        break
-      }
+      if (accesses > mostAccesses) break
       for (const v of new Set([...stored, ...used])) {
         const known = positions.get(v)
         if (known === undefined) positions.set(v, [i])
         else known.push(i)
       }
     }
+    if (accesses > mostAccesses) positions.clear()
     const found = { positions, nextBarrier }
     this.#known.set(list, found)
     return found

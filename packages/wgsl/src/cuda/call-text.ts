@@ -24,12 +24,10 @@ export function callText(writer: FunctionWriter, e: Call): CxxExpression {
     })),
   )
   const needs = context.needs.get(e.function)!
-  const variables = passedVariables(needs)
-  for (const variable of variables) writer.uses(variable)
   for (const variable of needs.lengths) writer.lengthOf(variable)
   if (needs.usesLanes) writer.needs.usesLanes = true
-  const passed = variables.flatMap((v) => {
-    const name = context.names.of(v)
+  const passed = passedVariables(needs).flatMap((v) => {
+    const name = writer.uses(v)
     const parts = [name]
     if (needs.lengths.has(v)) parts.push(lengthName(context.names, v))
     if (v.space === 'storage' && context.bounds === 'trap') parts.push(viewName(context.names, v))

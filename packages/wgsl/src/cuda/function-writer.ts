@@ -12,7 +12,7 @@ import type {
   Type,
 } from '../ir.ts'
 import type { AsyncCopies } from './async-copies.ts'
-import { type CxxExpression, call, simple } from './cxx-expression.ts'
+import { type CxxExpression, simple } from './cxx-expression.ts'
 import { type Inlining, partsOfCopy } from './inlining.ts'
 import type { CudaBounds } from './kernel.ts'
 import type { Looks } from './loop-looks.ts'
@@ -224,10 +224,8 @@ export class FunctionWriter {
   assignment(type: Type, to: string, from?: string): string {
     const { names } = this.context
     if (!this.copiesInLoop(type)) return `${to} = ${from ?? zeroText(type, names)}`
-    return call(
-      names.prelude(from === undefined ? 'zero_long' : 'copy_long'),
-      from === undefined ? [to] : [to, from],
-    ).text
+    if (from === undefined) return `${names.prelude('zero_long')}(${to})`
+    return `${names.prelude('copy_long')}(${to}, ${from})`
   }
 
   /** A new name for a variable that the caller declares. */

@@ -1,7 +1,7 @@
 import type { For, IrFunction, IrModule, Type } from '../ir.ts'
 import { sizeOf } from '../layout.ts'
 import { walk } from '../walk.ts'
-import { mostStatements } from './unrolling.ts'
+import { mostStatements, ownSize } from './unrolling.ts'
 
 /**
  * The maximum number of statements of a kernel whose functions are all inlined, with all calls expanded and
@@ -14,22 +14,21 @@ const mostInlined = { withCalls: 2000, withLoops: 6000 }
 /** The maximum number of statements, with calls and loops expanded, of a function that is always inlined. */
 const mostOfShortFunction = 50
 
-/** How a kernel is kept short enough for nvcc. */
-export interface Inlining {
-  /** The functions to inline: all of them, or the short ones if the kernel would become very long. */
-  readonly inlined: ReadonlySet<IrFunction>
-  /** Whether the kernel would become very long, so that loops copy the values of which `partsOfCopy` tells. */
-  readonly copiesInLoops: boolean
-}
+export type Inlining = Readonly<ReturnType<typeof findInlined>>
 
-/** `trips` is the factor of a loop when it is unrolled. */
-export function findInlined(module: IrModule, trips: (loop: For) => number): Inlining {
+/**
+ * The functions to inline: all of them, or the short ones if the kernel would become very long. In such a kernel
+ * loops copy the values of which `partsOfCopy` tells. `trips` is the factor of a loop when it is unrolled.
+ */
+export function findInlined(module: IrModule, trips: (loop: For) => number) {
   const withCalls = expandedStatements(module, () => 1)
   const withLoops = expandedStatements(module, trips)
   const all =
     withCalls.get(module.entryPoint)! <= mostInlined.withCalls &&
     withLoops.get(module.entryPoint)! <= mostInlined.withLoops
-  const inlined = new Set(module.functions.filter((fn) => all || withLoops.get(fn)! <= mostOfShortFunction))
+  const inlined: ReadonlySet<IrFunction> = new Set(
+    module.functions.filter((fn) => all || withLoops.get(fn)! <= mostOfShortFunction),
+  )
   return { inlined, copiesInLoops: !all }
 }
 
@@ -38,8 +37,7 @@ export function findInlined(module: IrModule, trips: (loop: For) => number): Inl
  * unless a loop makes it that is not unrolled; 0 for other values.
  */
 export function partsOfCopy(type: Type | undefined): number {
-  const isComposite = type?.kind === 'array' || type?.kind === 'struct'
-  return isComposite && sizeOf(type) > 128 ? Math.ceil(sizeOf(type) / 16) : 0
+  return (type?.kind === 'array' || type?.kind === 'struct') && sizeOf(type) > 128 ? sizeOf(type) / 16 : 0
 }
 
 /**
@@ -53,7 +51,7 @@ function expandedStatements(module: IrModule, trips: (loop: For) => number): Rea
     const before: number[] = []
     walk(fn, {
       statement(s) {
-        count += 1 + (s.kind === 'var' && s.initial === undefined ? partsOfCopy(s.variable.type) : 0)
+        count += ownSize(s) + (s.kind === 'var' && s.initial === undefined ? partsOfCopy(s.variable.type) : 0)
         if (s.kind !== 'for') return
         before.push(count)
         count = 0

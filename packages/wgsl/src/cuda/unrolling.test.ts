@@ -71,3 +71,22 @@ it('a function is called, with its loops unrolled, where nvcc would take minutes
     ...inlined.slice(1),
   ])
 })
+
+it('a function with a long expression is called, and a loop with one is not unrolled', () => {
+  const sum = Array.from({ length: 50 }, (_, i) => `acosh(x + ${i}.5)`).join(' + ')
+  const text = (statements: string) =>
+    emitCuda(
+      lower(
+        parseWgsl(`fn f(x: f32) -> f32 { return ${sum}; }
+        @group(0) @binding(0) var<storage, read_write> out: array<f32>;
+        @compute @workgroup_size(1) fn main() { ${statements} }`),
+      ),
+      { bounds: 'clamp' },
+    ).parts.body
+  const call = 'out[0] = f(out[1]); '
+  expect(text(call.repeat(10))).toContain('WGSL_FN float f_')
+  expect(text(call.repeat(20))).toContain('__attribute__((noinline)) float f_')
+  const loop = (trips: number) => `let x = out[0]; for (var i = 0; i < ${trips}; i++) { out[i] += ${sum}; }`
+  expect(text(loop(12))).toContain('_Pragma("unroll")')
+  expect(text(loop(32))).not.toContain('_Pragma("unroll")')
+})

@@ -1,4 +1,5 @@
 import type { For, IrModule, Statement } from '../ir.ts'
+import { walk } from '../walk.ts'
 
 /** The maximum number of statements of an unrolled loop, including the loops in it. */
 export const mostStatements = 2048
@@ -26,11 +27,11 @@ export function findUnrolledLoops(
       case 'block':
         return s.statements.reduce((n, inner) => n + expandedSize(inner), 0)
       case 'if':
-        return 1 + expandedSize(s.then) + expandedSize(s.otherwise)
+        return ownSize(s) + expandedSize(s.then) + expandedSize(s.otherwise)
       case 'switch':
-        return 1 + s.clauses.reduce((n, c) => n + expandedSize(c.body), 0)
+        return ownSize(s) + s.clauses.reduce((n, c) => n + expandedSize(c.body), 0)
       case 'loop':
-        return 1 + expandedSize(s.body) + expandedSize(s.continuing)
+        return ownSize(s) + expandedSize(s.body) + expandedSize(s.continuing)
       case 'for': {
         const body = expandedSize(s.body) + expandedSize(s.update)
         const count = trips(s) ?? Infinity
@@ -40,7 +41,25 @@ export function findUnrolledLoops(
         return expanded
       }
       default:
-        return 1
+        return ownSize(s)
     }
   }
+}
+
+/** The size of the expressions of a usual statement; each four more count as a statement. */
+const usualSize = 64
+
+/**
+ * The number of statements as which one counts, without the statements in it and without the functions that it
+ * calls: 1, or more if it has long expressions. A built-in function may be dozens of instructions.
+ */
+export function ownSize(s: Statement): number {
+  let size = 0
+  walk(s, {
+    statement: (inner) => inner === s,
+    expression(e) {
+      size += e.kind === 'builtin-call' ? 8 : 1
+    },
+  })
+  return 1 + Math.max(0, size - usualSize) / 4
 }
