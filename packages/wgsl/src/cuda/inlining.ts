@@ -42,7 +42,7 @@ export function partsOfCopy(type: Type | undefined): number {
 
 /**
  * The number of statements of each function with every call expanded, and `for` loops by the factor `trips`
- * unless they become too large with the functions that they call. The parts of copies are statements too.
+ * unless they become too large with the functions that they call.
  */
 function expandedStatements(module: IrModule, trips: (loop: For) => number): ReadonlyMap<IrFunction, number> {
   const counts = new Map<IrFunction, number>()
@@ -58,7 +58,6 @@ function expandedStatements(module: IrModule, trips: (loop: For) => number): Rea
       },
       expression(e) {
         if (e.kind === 'call') count += counts.get(e.function)!
-        if (e.kind === 'load' || e.kind === 'zero') count += partsOfCopy(e.type)
       },
       leave(node) {
         if (node.kind !== 'for') return

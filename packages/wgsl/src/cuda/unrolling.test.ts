@@ -89,4 +89,17 @@ it('a function with a long expression is called, and a loop with one is not unro
   const loop = (trips: number) => `let x = out[0]; for (var i = 0; i < ${trips}; i++) { out[i] += ${sum}; }`
   expect(text(loop(12))).toContain('_Pragma("unroll")')
   expect(text(loop(32))).not.toContain('_Pragma("unroll")')
+  // Of vectors and matrices each component counts.
+  const matrices = (calls: number) =>
+    `var m = mat4x4f(); ${`m = ${'m * '.repeat(20)} m; `.repeat(calls)} out[0] = m[1].x;`
+  const vectors = (trips: number) =>
+    `var v = vec4f(); for (var i = 0; i < ${trips}; i++) { v = ${'acosh(v) + '.repeat(12)} v; } out[0] = v.x;`
+  expect(text(`${call.repeat(2)} ${matrices(8)}`)).toContain('WGSL_FN float f_')
+  expect(text(`${call.repeat(2)} ${matrices(20)}`)).toContain('__attribute__((noinline)) float f_')
+  expect(text(vectors(16))).toContain('_Pragma("unroll")')
+  expect(text(vectors(32))).not.toContain('_Pragma("unroll")')
+  // A table is not copied.
+  const table = `const t = array(${Array.from({ length: 1000 }, (_, i) => `${i}u`)});
+    var s = 0u; for (var i = 0u; i < 32u; i++) { s += t[i * 9u + s]; } out[0] = f32(s);`
+  expect(text(table)).toContain('_Pragma("unroll")')
 })

@@ -1,5 +1,6 @@
 import type { For, IrModule, Statement } from '../ir.ts'
 import { walk } from '../walk.ts'
+import { words } from './cost.ts'
 
 /** The maximum number of statements of an unrolled loop, including the loops in it. */
 export const mostStatements = 2048
@@ -46,19 +47,20 @@ export function findUnrolledLoops(
   }
 }
 
-/** The size of the expressions of a usual statement; each four more count as a statement. */
+/** The number of operations on words of a usual statement; each four more count as a statement. */
 const usualSize = 64
 
 /**
  * The number of statements as which one counts, without the statements in it and without the functions that it
- * calls: 1, or more if it has long expressions. A built-in function may be dozens of instructions.
+ * calls: 1, or more if it has long expressions, on vectors and matrices for instance, or copies of arrays. A
+ * built-in function may be dozens of instructions.
  */
 export function ownSize(s: Statement): number {
   let size = 0
   walk(s, {
     statement: (inner) => inner === s,
     expression(e) {
-      size += e.kind === 'builtin-call' ? 8 : 1
+      size += words(e) * (e.kind === 'builtin-call' ? 8 : Number(e.kind !== 'value' && e.kind !== 'constant'))
     },
   })
   return 1 + Math.max(0, size - usualSize) / 4
