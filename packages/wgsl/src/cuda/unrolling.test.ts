@@ -46,6 +46,13 @@ describe('a loop is unrolled', () => {
     const loop = (more: number) => unrolled(`for (var i = 0u; i < 16u; i++) { ${body} ${plain(more)} }`)
     expect([loop(0), loop(1)]).toEqual([inner + 1, inner])
   })
+
+  it('of a kernel of up to 6,000 statements', () => {
+    // 1,000 statements each, and two more.
+    const loops = (count: number, more: number) =>
+      unrolled(`for (var i = 0u; i < 20u; i++) { ${plain(49)} } `.repeat(count) + plain(more))
+    expect([loops(5, 998), loops(5, 999), loops(6, 0)]).toEqual([5, 0, 0])
+  })
 })
 
 it('a function is called, with its loops unrolled, where nvcc would take minutes for its copies', () => {
@@ -100,6 +107,6 @@ it('a function with a long expression is called, and a loop with one is not unro
   expect(text(vectors(32))).not.toContain('_Pragma("unroll")')
   // A table is not copied.
   const table = `const t = array(${Array.from({ length: 1000 }, (_, i) => `${i}u`)});
-    var s = 0u; for (var i = 0u; i < 32u; i++) { s += t[i * 9u + s]; } out[0] = f32(s);`
+    let u = t; var s = 0u; for (var i = 0u; i < 32u; i++) { s += t[i * 9u + s] + u[i * 9u + s]; } out[0] = f32(s);`
   expect(text(table)).toContain('_Pragma("unroll")')
 })

@@ -5,6 +5,12 @@ import { words } from './cost.ts'
 /** The maximum number of statements of an unrolled loop, including the loops in it. */
 export const mostStatements = 2048
 
+/**
+ * The maximum number of statements of a kernel with unrolled loops, without those of calls. In a longer one no
+ * loop is unrolled.
+ */
+const mostOfKernel = 6000
+
 /** The maximum number of iterations of an unrolled loop. */
 const mostTrips = 32
 
@@ -18,8 +24,8 @@ export function findUnrolledLoops(
   trips: (loop: For) => number | undefined,
 ): ReadonlySet<For> {
   const unrolled = new Set<For>()
-  for (const fn of module.functions) expandedSize(fn.body)
-  return unrolled
+  const size = module.functions.reduce((total, fn) => total + expandedSize(fn.body), 0)
+  return size > mostOfKernel ? new Set() : unrolled
 
   /** Statements executed, with unrolled loops expanded; other loops count once. */
   function expandedSize(s: Statement | undefined): number {
@@ -36,10 +42,9 @@ export function findUnrolledLoops(
       case 'for': {
         const body = expandedSize(s.body) + expandedSize(s.update)
         const count = trips(s) ?? Infinity
-        const expanded = body * Math.max(count, 1)
-        if (count > mostTrips || expanded > mostStatements) return 1 + body
+        if (count > mostTrips || body * Math.max(count, 1) > mostStatements) return 1 + body
         unrolled.add(s)
-        return expanded
+        return body * Math.max(count, 1)
       }
       default:
         return ownSize(s)
