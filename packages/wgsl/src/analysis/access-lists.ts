@@ -2,8 +2,12 @@ import type { ModuleVariable, Statement } from '../ir.ts'
 import type { Effects } from './effects.ts'
 import type { LoopCounters } from './loop-counter.ts'
 
+/** The maximum number of accesses of a list; a call accesses all variables of its function and its callees. */
+const mostAccesses = 200_000
+
 /**
- * Finds which statements of a list access which variables, and where the list has barriers, once per list.
+ * Finds which statements of a list access which variables, and where the list has barriers, once per list. In
+ * a list with too many accesses it finds none.
  */
 export class AccessLists {
   readonly #effects: Effects
@@ -41,14 +45,18 @@ export class AccessLists {
       const s = list[i]!
       if (isBarrier(s) || beginsWithBarrier(s, this.#counters)) next = i
     }
+    let accesses = 0
     for (const [i, s] of list.entries()) {
       const { stored, used } = this.#effects.of(s)
+      accesses += stored.size + used.size
+      if (accesses > mostAccesses) break
       for (const v of new Set([...stored, ...used])) {
         const known = positions.get(v)
         if (known === undefined) positions.set(v, [i])
         else known.push(i)
       }
     }
+    if (accesses > mostAccesses) positions.clear()
     const found = { positions, nextBarrier }
     this.#known.set(list, found)
     return found

@@ -264,4 +264,12 @@ describe('workgroup memory is zeroed', () => {
       ),
     ).toEqual(['t'])
   })
+  it('when calls access so many variables that a list of the accesses would take long', () => {
+    const others = Array.from({ length: 500 }, (_, k) => k)
+    const declared = `${one} ${others.map((k) => `var<private> p${k}: f32;`).join(' ')}
+      fn f() { ${others.map((k) => `p${k} += 1.0;`).join(' ')} }`
+    const calls = (n: number) =>
+      zeroed(declared, `t[i] = 1.0; workgroupBarrier(); ${'f(); '.repeat(n)} out[i] = t[63u - i];`)
+    expect([calls(3), calls(400)]).toEqual([[], ['t']])
+  })
 })

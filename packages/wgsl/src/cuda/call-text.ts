@@ -1,11 +1,11 @@
 import type { Call } from '../ir.ts'
-import { type CxxExpression, call } from './cxx-expression.ts'
+import { type CxxExpression, call, simple } from './cxx-expression.ts'
 import { type FunctionWriter, lengthName, viewName } from './function-writer.ts'
 import { stopWordName } from './kernel.ts'
 import { passedVariables } from './module-memory.ts'
 import { placeText } from './place-text.ts'
 import { settledBefore } from './settled-place.ts'
-import { isByReference, typeText } from './type-text.ts'
+import { isByReference } from './type-text.ts'
 
 /** A call of a user function: its own arguments, then the module variables that it and its callees use. */
 export function callText(writer: FunctionWriter, e: Call): CxxExpression {
@@ -17,16 +17,17 @@ export function callText(writer: FunctionWriter, e: Call): CxxExpression {
         a.kind === 'address-of'
           ? placeText(writer, settledBefore(writer, a.place, e.args.slice(i + 1))).value
           : a.kind === 'load' && isByReference(a.type)
-            ? call(typeText(a.type, context.names), [writer.value(a)])
+            ? writer.copiesInLoop(a.type)
+              ? simple(writer.temporary(a.type, writer.value(a).text))
+              : call(writer.type(a.type), [writer.value(a)])
             : writer.value(a),
     })),
   )
   const needs = context.needs.get(e.function)!
-  for (const variable of needs.variables) writer.uses(variable)
   for (const variable of needs.lengths) writer.lengthOf(variable)
   if (needs.usesLanes) writer.needs.usesLanes = true
   const passed = passedVariables(needs).flatMap((v) => {
-    const name = context.names.of(v)
+    const name = writer.uses(v)
     const parts = [name]
     if (needs.lengths.has(v)) parts.push(lengthName(context.names, v))
     if (v.space === 'storage' && context.bounds === 'trap') parts.push(viewName(context.names, v))

@@ -134,7 +134,7 @@ function either(costs: readonly Cost[]): Cost {
 }
 
 /** The number of 4-byte words of a value. */
-function words({ type }: { readonly type: Type | undefined }): number {
+export function words({ type }: { readonly type: Type | undefined }): number {
   if (type === undefined || type.kind === 'pointer') return 1
   return type.kind === 'subgroup-matrix' ? 8 : Math.max(1, Math.ceil(sizeOf(type) / 4))
 }

@@ -46,6 +46,13 @@ describe('a loop is unrolled', () => {
     const loop = (more: number) => unrolled(`for (var i = 0u; i < 16u; i++) { ${body} ${plain(more)} }`)
     expect([loop(0), loop(1)]).toEqual([inner + 1, inner])
   })
+
+  it('of a kernel of up to 6,000 statements', () => {
+    // 1,000 statements each, and two more.
+    const loops = (count: number, more: number) =>
+      unrolled(`for (var i = 0u; i < 20u; i++) { ${plain(49)} } `.repeat(count) + plain(more))
+    expect([loops(5, 998), loops(5, 999), loops(6, 0)]).toEqual([5, 0, 0])
+  })
 })
 
 it('a function is called, with its loops unrolled, where nvcc would take minutes for its copies', () => {
@@ -70,4 +77,36 @@ it('a function is called, with its loops unrolled, where nvcc would take minutes
     'static __device__ __attribute__((noinline)) unsigned f_() {',
     ...inlined.slice(1),
   ])
+})
+
+it('a function with a long expression is called, and a loop with one is not unrolled', () => {
+  const sum = Array.from({ length: 50 }, (_, i) => `acosh(x + ${i}.5)`).join(' + ')
+  const text = (statements: string) =>
+    emitCuda(
+      lower(
+        parseWgsl(`fn f(x: f32) -> f32 { return ${sum}; }
+        @group(0) @binding(0) var<storage, read_write> out: array<f32>;
+        @compute @workgroup_size(1) fn main() { ${statements} }`),
+      ),
+      { bounds: 'clamp' },
+    ).parts.body
+  const call = 'out[0] = f(out[1]); '
+  expect(text(call.repeat(10))).toContain('WGSL_FN float f_')
+  expect(text(call.repeat(20))).toContain('__attribute__((noinline)) float f_')
+  const loop = (trips: number) => `let x = out[0]; for (var i = 0; i < ${trips}; i++) { out[i] += ${sum}; }`
+  expect(text(loop(12))).toContain('_Pragma("unroll")')
+  expect(text(loop(32))).not.toContain('_Pragma("unroll")')
+  // Of vectors and matrices each component counts.
+  const matrices = (calls: number) =>
+    `var m = mat4x4f(); ${`m = ${'m * '.repeat(20)} m; `.repeat(calls)} out[0] = m[1].x;`
+  const vectors = (trips: number) =>
+    `var v = vec4f(); for (var i = 0; i < ${trips}; i++) { v = ${'acosh(v) + '.repeat(12)} v; } out[0] = v.x;`
+  expect(text(`${call.repeat(2)} ${matrices(8)}`)).toContain('WGSL_FN float f_')
+  expect(text(`${call.repeat(2)} ${matrices(20)}`)).toContain('__attribute__((noinline)) float f_')
+  expect(text(vectors(16))).toContain('_Pragma("unroll")')
+  expect(text(vectors(32))).not.toContain('_Pragma("unroll")')
+  // A table is not copied.
+  const table = `const t = array(${Array.from({ length: 1000 }, (_, i) => `${i}u`)});
+    let u = t; var s = 0u; for (var i = 0u; i < 32u; i++) { s += t[i * 9u + s] + u[i * 9u + s]; } out[0] = f32(s);`
+  expect(text(table)).toContain('_Pragma("unroll")')
 })

@@ -1,7 +1,15 @@
 import type { For, IrModule, Statement } from '../ir.ts'
+import { walk } from '../walk.ts'
+import { words } from './cost.ts'
 
 /** The maximum number of statements of an unrolled loop, including the loops in it. */
 export const mostStatements = 2048
+
+/**
+ * The maximum number of statements of a kernel with unrolled loops, without those of calls. In a longer one no
+ * loop is unrolled.
+ */
+const mostOfKernel = 6000
 
 /** The maximum number of iterations of an unrolled loop. */
 const mostTrips = 32
@@ -16,8 +24,8 @@ export function findUnrolledLoops(
   trips: (loop: For) => number | undefined,
 ): ReadonlySet<For> {
   const unrolled = new Set<For>()
-  for (const fn of module.functions) expandedSize(fn.body)
-  return unrolled
+  const size = module.functions.reduce((total, fn) => total + expandedSize(fn.body), 0)
+  return size > mostOfKernel ? new Set() : unrolled
 
   /** Statements executed, with unrolled loops expanded; other loops count once. */
   function expandedSize(s: Statement | undefined): number {
@@ -26,21 +34,39 @@ export function findUnrolledLoops(
       case 'block':
         return s.statements.reduce((n, inner) => n + expandedSize(inner), 0)
       case 'if':
-        return 1 + expandedSize(s.then) + expandedSize(s.otherwise)
+        return ownSize(s) + expandedSize(s.then) + expandedSize(s.otherwise)
       case 'switch':
-        return 1 + s.clauses.reduce((n, c) => n + expandedSize(c.body), 0)
+        return ownSize(s) + s.clauses.reduce((n, c) => n + expandedSize(c.body), 0)
       case 'loop':
-        return 1 + expandedSize(s.body) + expandedSize(s.continuing)
+        return ownSize(s) + expandedSize(s.body) + expandedSize(s.continuing)
       case 'for': {
         const body = expandedSize(s.body) + expandedSize(s.update)
         const count = trips(s) ?? Infinity
-        const expanded = body * Math.max(count, 1)
-        if (count > mostTrips || expanded > mostStatements) return 1 + body
+        if (count > mostTrips || body * Math.max(count, 1) > mostStatements) return 1 + body
         unrolled.add(s)
-        return expanded
+        return body * Math.max(count, 1)
       }
       default:
-        return 1
+        return ownSize(s)
     }
   }
+}
+
+/** The number of operations on words of a usual statement; each four more count as a statement. */
+const usualSize = 64
+
+/**
+ * The number of statements as which one counts, without the statements in it and without the functions that it
+ * calls: 1, or more if it has long expressions, on vectors and matrices for instance, or copies of arrays. A
+ * built-in function may be dozens of instructions.
+ */
+export function ownSize(s: Statement): number {
+  let size = 0
+  walk(s, {
+    statement: (inner) => inner === s,
+    expression(e) {
+      size += words(e) * (e.kind === 'builtin-call' ? 8 : Number(e.kind !== 'value' && e.kind !== 'constant'))
+    },
+  })
+  return 1 + Math.max(0, size - usualSize) / 4
 }
