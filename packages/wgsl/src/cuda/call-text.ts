@@ -1,11 +1,11 @@
 import type { Call } from '../ir.ts'
-import { type CxxExpression, call, simple } from './cxx-expression.ts'
+import { type CxxExpression, call } from './cxx-expression.ts'
 import { type FunctionWriter, lengthName, viewName } from './function-writer.ts'
 import { stopWordName } from './kernel.ts'
 import { passedVariables } from './module-memory.ts'
 import { placeText } from './place-text.ts'
 import { settledBefore } from './settled-place.ts'
-import { isByReference } from './type-text.ts'
+import { isByReference, typeText } from './type-text.ts'
 
 /** A call of a user function: its own arguments, then the module variables that it and its callees use. */
 export function callText(writer: FunctionWriter, e: Call): CxxExpression {
@@ -17,9 +17,7 @@ export function callText(writer: FunctionWriter, e: Call): CxxExpression {
         a.kind === 'address-of'
           ? placeText(writer, settledBefore(writer, a.place, e.args.slice(i + 1))).value
           : a.kind === 'load' && isByReference(a.type)
-            ? writer.copiesInLoop(a.type)
-              ? simple(writer.temporary(a.type, writer.value(a).text))
-              : call(writer.type(a.type), [writer.value(a)])
+            ? call(typeText(a.type, context.names), [writer.value(a)])
             : writer.value(a),
     })),
   )

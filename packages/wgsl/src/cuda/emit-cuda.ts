@@ -40,7 +40,7 @@ import { Names } from './names.ts'
 import { fragmentsFor, preludeText } from './prelude/link.ts'
 import { writeStatement } from './statement-text.ts'
 import { findSwizzles } from './swizzles.ts'
-import { structText, typeText } from './type-text.ts'
+import { structText, typeText, zeroText } from './type-text.ts'
 import { findUniformCopies } from './uniform-copies.ts'
 import { findUnrolledLoops } from './unrolling.ts'
 import {
@@ -122,7 +122,7 @@ export function emitCudaWithLooks(
     },
     needs: new Map(),
     dynamicOffsets: isDynamic ? layout.offsets : undefined,
-    ...findInlined(module, (loop) => (unrolledLoops.has(loop) ? trips(loop)! : 1)),
+    inlined: findInlined(module, (loop) => (unrolledLoops.has(loop) ? trips(loop)! : 1)),
     valueText,
     writeStatement,
     nextSite: 0,
@@ -131,10 +131,8 @@ export function emitCudaWithLooks(
   const lines: Line[] = []
   const plain = (text: string) => lines.push({ text, line: undefined })
   for (const s of module.structs) for (const text of structText(s, names)) plain(text)
-  // There is no place for statements.
-  const outside = { ...context, copiesInLoops: false }
   for (const constant of module.constants) {
-    const { text } = new FunctionWriter(outside).value(constant.value)
+    const { text } = new FunctionWriter(context).value(constant.value)
     plain(`__device__ constexpr ${typeText(constant.type, names)} ${names.of(constant)} = ${text};`)
   }
   if (isDynamic) plain(names.prelude('WGSL_DYNAMIC_WORKGROUP'))
@@ -167,9 +165,9 @@ export function emitCudaWithLooks(
   if (looksFirst) plain(`  ${lookFirst(names, findSubgroupMatrixUses(module).length > 0, stopWordName)}`)
   if (options.indirect === true) for (const text of roundsHead) plain(`  ${text}`)
   for (const v of module.variables.filter((v) => v.space === 'private' && entry.needs.variables.has(v))) {
-    const writer = new FunctionWriter(v.initial === undefined ? context : outside)
-    writer.declare(v.type, names.of(v), v.initial && writer.value(v.initial).text)
-    lines.push(...writer.lines)
+    const writer = new FunctionWriter(context)
+    const initial = v.initial === undefined ? zeroText(v.type, names) : writer.value(v.initial).text
+    plain(`  ${typeText(v.type, names)} ${names.of(v)} = ${initial};`)
   }
   lines.push(...dynamicNames(context, workgroup))
   const zeroed = workgroup.filter((v) => context.zeroed.has(v))

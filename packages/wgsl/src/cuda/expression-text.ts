@@ -31,7 +31,6 @@ function computedText(writer: FunctionWriter, e: Expression): CxxExpression {
     case 'literal':
       return literalText(e.value, e.type, names)
     case 'zero':
-      if (writer.copiesInLoop(e.type)) return simple(writer.temporary(e.type))
       return (e.type.kind === 'scalar' ? simple : primary)(zeroText(e.type, names))
     case 'splat':
       return call(writer.type(e.type), [writer.value(e.value)])

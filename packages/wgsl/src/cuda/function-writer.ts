@@ -13,15 +13,14 @@ import type {
 } from '../ir.ts'
 import type { AsyncCopies } from './async-copies.ts'
 import { type CxxExpression, simple } from './cxx-expression.ts'
-import { type Inlining, partsOfCopy } from './inlining.ts'
 import type { CudaBounds } from './kernel.ts'
 import type { Looks } from './loop-looks.ts'
 import type { Names } from './names.ts'
-import { typeText, zeroText } from './type-text.ts'
+import { typeText } from './type-text.ts'
 import type { WorkgroupText } from './workgroup-rounds.ts'
 
 /** The module, and the facts about it that are needed to write its functions. */
-export interface ModuleContext extends Analyses, Inlining {
+export interface ModuleContext extends Analyses {
   /**
    * The writers of expressions and of statements. Places, calls and loops contain both, so their writers call
    * these functions through the `FunctionWriter`.
@@ -55,6 +54,8 @@ export interface ModuleContext extends Analyses, Inlining {
   readonly needs: Map<IrFunction, FunctionNeeds>
   /** Byte offsets of workgroup variables in dynamic memory; undefined when they are declared statically. */
   readonly dynamicOffsets: ReadonlyMap<ModuleVariable, number> | undefined
+  /** The functions that are inlined; the others never are. */
+  readonly inlined: ReadonlySet<IrFunction>
   /** Ids for values that the emitter creates; negative, so that they differ from all ids of the module. */
   nextTemporaryId: number
   /** The number of the next subgroup operation in divergent control flow. */
@@ -200,32 +201,11 @@ export class FunctionWriter {
     return typeText(type, this.context.names)
   }
 
-  /** Declares a constant that holds `text`, or zero, and names it. */
-  temporary(type: Type | string, text?: string): string {
-    const name = this.temporaryName()
-    if (typeof type === 'string') this.line(`const ${type} ${name} = ${text};`)
-    else this.declare(type, name, text, 'const ')
+  /** Declares a constant that holds `text`, and names it. */
+  temporary(type: Type | string, text: string): string {
+    const name = `t${this.#temporaries++}`
+    this.line(`const ${typeof type === 'string' ? type : this.type(type)} ${name} = ${text};`)
     return name
-  }
-
-  /** Whether a loop copies values of the type. */
-  copiesInLoop(type: Type): boolean {
-    return this.context.copiesInLoops && partsOfCopy(type) > 0
-  }
-
-  /** Declares a variable that holds `text`, or zero. */
-  declare(type: Type, name: string, text?: string, qualifier = ''): void {
-    const isCopied = this.copiesInLoop(type)
-    if (isCopied) this.line(`${this.type(type)} ${name};`)
-    this.simple(`${isCopied ? '' : `${qualifier}${this.type(type)} `}${this.assignment(type, name, text)}`)
-  }
-
-  /** The assignment of `from`, or of zero. */
-  assignment(type: Type, to: string, from?: string): string {
-    const { names } = this.context
-    if (!this.copiesInLoop(type)) return `${to} = ${from ?? zeroText(type, names)}`
-    if (from === undefined) return `${names.prelude('zero_long')}(${to})`
-    return `${names.prelude('copy_long')}(${to}, ${from})`
   }
 
   /** A new name for a variable that the caller declares. */

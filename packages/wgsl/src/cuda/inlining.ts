@@ -1,5 +1,4 @@
-import type { For, IrFunction, IrModule, Type } from '../ir.ts'
-import { sizeOf } from '../layout.ts'
+import type { For, IrFunction, IrModule } from '../ir.ts'
 import { walk } from '../walk.ts'
 import { mostStatements, ownSize } from './unrolling.ts'
 
@@ -14,30 +13,17 @@ const mostInlined = { withCalls: 2000, withLoops: 6000 }
 /** The maximum number of statements, with calls and loops expanded, of a function that is always inlined. */
 const mostOfShortFunction = 50
 
-export type Inlining = Readonly<ReturnType<typeof findInlined>>
-
 /**
- * The functions to inline: all of them, or the short ones if the kernel would become very long. In such a kernel
- * loops copy the values of which `partsOfCopy` tells. `trips` is the factor of a loop when it is unrolled.
+ * The functions to inline: all of them, or the short ones if the kernel would become very long. `trips` is the
+ * factor of a loop when it is unrolled.
  */
-export function findInlined(module: IrModule, trips: (loop: For) => number) {
+export function findInlined(module: IrModule, trips: (loop: For) => number): ReadonlySet<IrFunction> {
   const withCalls = expandedStatements(module, () => 1)
   const withLoops = expandedStatements(module, trips)
   const all =
     withCalls.get(module.entryPoint)! <= mostInlined.withCalls &&
     withLoops.get(module.entryPoint)! <= mostInlined.withLoops
-  const inlined: ReadonlySet<IrFunction> = new Set(
-    module.functions.filter((fn) => all || withLoops.get(fn)! <= mostOfShortFunction),
-  )
-  return { inlined, copiesInLoops: !all }
-}
-
-/**
- * The number of instructions that nvcc and ptxas write out for a copy of a composite of more than 128 bytes,
- * unless a loop makes it that is not unrolled; 0 for other values.
- */
-export function partsOfCopy(type: Type | undefined): number {
-  return (type?.kind === 'array' || type?.kind === 'struct') && sizeOf(type) > 128 ? sizeOf(type) / 16 : 0
+  return new Set(module.functions.filter((fn) => all || withLoops.get(fn)! <= mostOfShortFunction))
 }
 
 /**
@@ -51,7 +37,7 @@ function expandedStatements(module: IrModule, trips: (loop: For) => number): Rea
     const before: number[] = []
     walk(fn, {
       statement(s) {
-        count += ownSize(s) + (s.kind === 'var' && s.initial === undefined ? partsOfCopy(s.variable.type) : 0)
+        count += ownSize(s)
         if (s.kind !== 'for') return
         before.push(count)
         count = 0

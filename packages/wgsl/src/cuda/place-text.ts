@@ -215,10 +215,5 @@ export function guarded(
   writer: FunctionWriter,
 ): CxxExpression {
   if (guards.length === 0) return value
-  if (writer.copiesInLoop(type)) {
-    const copy = writer.temporary(type)
-    writer.line(`if (${guards.join(' && ')}) ${writer.assignment(type, copy, value.text)};`)
-    return simple(copy)
-  }
   return operation(`${guards.join(' && ')} ? ${operand(value)} : ${zeroText(type, writer.context.names)}`)
 }

@@ -10,7 +10,7 @@ import { literalText } from './literals.ts'
 import { writeFor, writeLoop } from './loop-text.ts'
 import { guarded, type PlaceText, placeText, targetText } from './place-text.ts'
 import { settled } from './settled-place.ts'
-import { hasPadding } from './type-text.ts'
+import { hasPadding, zeroText } from './type-text.ts'
 
 /** Writes a statement. */
 export function writeStatement(writer: FunctionWriter, s: Statement): void {
@@ -22,7 +22,7 @@ export function writeStatement(writer: FunctionWriter, s: Statement): void {
       return
     case 'let':
     case 'var':
-      writeDeclaration(writer, s)
+      writer.simple(declarationText(writer, s))
       return
     case 'assign':
       if (writer.context.asyncCopies.copies.has(s) && s.value.kind === 'load')
@@ -77,13 +77,13 @@ function writeEvaluate(writer: FunctionWriter, e: Evaluated): void {
   }
 }
 
-function writeDeclaration(writer: FunctionWriter, s: Extract<Statement, { kind: 'let' | 'var' }>): void {
-  const { id, type } = s.variable
+function declarationText(writer: FunctionWriter, s: Extract<Statement, { kind: 'let' | 'var' }>): string {
+  const { names } = writer.context
   const initial = s.kind === 'let' ? s.value : s.initial
-  const text = initial && writer.value(initial).text
-  const name = writer.context.names.of(s.variable)
-  if (writer.hoisted.has(id)) writer.simple(writer.assignment(type, name, text))
-  else writer.declare(type, name, text, s.kind === 'let' ? 'const ' : '')
+  const text = initial === undefined ? zeroText(s.variable.type, names) : writer.value(initial).text
+  const name = names.of(s.variable)
+  if (writer.hoisted.has(s.variable.id)) return `${name} = ${text}`
+  return `${s.kind === 'let' ? 'const ' : ''}${writer.type(s.variable.type)} ${name} = ${text}`
 }
 
 /** Stores a value in a place, under its guards. Stores to buffers leave padding as it is. */
@@ -97,7 +97,7 @@ function writeStore(writer: FunctionWriter, target: Place, place: PlaceText, val
   const store =
     inBuffer && hasPadding(target.type)
       ? call(names.prelude('store_padded'), [place.value, value]).text
-      : writer.assignment(target.type, operand(place.value), value.text)
+      : `${operand(place.value)} = ${value.text}`
   if (place.guards.length === 0) writer.simple(store)
   else writer.line(`if (${place.guards.join(' && ')}) ${store};`)
 }

@@ -236,14 +236,6 @@ WGSL_FN bool look_is_due(unsigned& last) {
 }`,
   },
   {
-    provides: ['copy_long', 'zero_long'],
-    source: `// Copies and zeroes in loops that stay loops: nvcc and ptxas write those of other copies out, element by element.
-struct alignas(16) copied_quad { unsigned w[4]; };
-template <class Part, class T> WGSL_FN void copy_parts(T& to, const T* from) { _Pragma("unroll 1") for (unsigned i = 0; i < sizeof(T) / sizeof(Part); i++) reinterpret_cast<Part*>(&to)[i] = from == nullptr ? Part{} : reinterpret_cast<const Part*>(from)[i]; }
-template <class T> WGSL_FN void copy_from(T& to, const T* from) { if constexpr (alignof(T) % 16 == 0) copy_parts<copied_quad>(to, from); else if constexpr (alignof(T) % 4 == 0) copy_parts<unsigned>(to, from); else copy_parts<unsigned char>(to, from); }
-template <class T> WGSL_FN void copy_long(T& to, const T& from) { copy_from(to, &from); } template <class T> WGSL_FN void zero_long(T& to) { copy_from<T>(to, nullptr); }`,
-  },
-  {
     provides: ['zero_workgroup'],
     source: `// Zeroes workgroup memory, spread over the threads of the block.
 WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsigned threads) {
