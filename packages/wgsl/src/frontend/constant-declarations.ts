@@ -13,19 +13,3 @@ export function declare(value: unknown, declaration: Declared | undefined): void
   if (typeof value !== 'object' || value === null || declaration === undefined) return
   if (!declarations.has(value)) declarations.set(value, declaration)
 }
-
-const ids = new WeakMap<object, number>()
-let nextId = 0
-
-/** A key that composites of the same parts share, if there are few parts and the first is a list itself. */
-export function keyOf(parts: readonly unknown[]): string | undefined {
-  if (typeof parts[0] !== 'object' || parts.length > 16) return undefined
-  const keys = parts.map((part) => {
-    if (typeof part !== 'object' || part === null)
-      return `${typeof part} ${Object.is(part, -0) ? '-0' : part}`
-    const id = ids.get(part) ?? nextId++
-    ids.set(part, id)
-    return id
-  })
-  return keys.join()
-}

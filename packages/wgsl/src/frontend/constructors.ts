@@ -132,7 +132,7 @@ function constructParts(
   if (args.length !== count)
     throw scope.error(at, `${typeName(type)} takes ${count} values, not ${args.length}`)
   const parts = args.map((arg, i) => scope.convert(arg, typeOf(i), `part ${i + 1} of ${typeName(type)}`))
-  return assemble(scope, type, parts, at, (values) => scope.module.shared(values))
+  return assemble(scope, type, parts, at, (values) => values)
 }
 
 /** A composite of parts of the right types: constant if all are. */

@@ -21,7 +21,7 @@ import type {
   StructNode,
 } from './ast.ts'
 import { isBuiltinFunction } from './calls.ts'
-import { declarationOf, declare, keyOf } from './constant-declarations.ts'
+import { declarationOf, declare } from './constant-declarations.ts'
 import { ConstantError, checkInteger, roundFloat, type Value, valueExpression } from './constant-value.ts'
 import { lowerExpression } from './expression-lowering.ts'
 import { FunctionInstances } from './function-instances.ts'
@@ -72,7 +72,6 @@ export class ModuleScope implements Declarations {
    * evaluated.
    */
   #mentionsValueless = false
-  readonly #composites = new Map<string, Value>()
   #nextId = 0
   #literals = 0
 
@@ -238,15 +237,6 @@ export class ModuleScope implements Declarations {
     checkArrayLengths(expressions, operand.type, at)
     declare(operand.value, { name, at })
     return operand
-  }
-
-  /** The one list for composites of the same parts, so that they are one constant. */
-  shared(parts: readonly Value[]): Value {
-    const key = keyOf(parts)
-    if (key === undefined) return parts
-    const list = this.#composites.get(key) ?? parts
-    this.#composites.set(key, list)
-    return list
   }
 
   /** Counts a literal of a constant that is written out. */

@@ -77,7 +77,6 @@ export interface Declarations {
   standIn(variable: ModuleVariable): ModuleVariable
   noteView(variable: ModuleVariable, end: number): void
   constantFor(value: Value, type: Type): Constant | undefined
-  shared(parts: readonly Value[]): Value
   readonly countLiteral: (loc: Location) => void
   constantDeclaration(
     expressions: ExpressionScope,

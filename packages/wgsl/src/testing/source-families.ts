@@ -42,7 +42,7 @@ export const sourceFamilies: Readonly<Record<string, (n: number) => string>> = {
   'uses of a constant array': (n) =>
     `const a = array<u32, 64>(${list(64, (i) => `${i}u`)}); ${main(repeat(n, (i) => `out[${i}] = a[id.x];`))}`,
   'other names of a constant array': (n) =>
-    `const a = array(${list(n, (i) => `${i}u`)}); ${main(repeat(n, (i) => `{ const b = a; const c = array(b, b); out[${i}] = c[id.y][id.x]; }`))}`,
+    `const a = array(${list(n, (i) => `${i}u`)}); ${main(repeat(n, (i) => `{ const b = a; const c = array(b, b); out[${i}] = c[1][id.x]; }`))}`,
   'composites of a constant array': (n) =>
     `const a = array(${list(n, (i) => `${i}`)}); ${main(repeat(n, (i) => `let b${i} = array(a, a); out[${i}] = u32(b${i}[id.y][id.x]);`))}`,
   'conversions of a constant array': (n) =>
