@@ -35,6 +35,20 @@ it.skipIf(!hasProgram('nvcc'))(
 )
 
 it.skipIf(!hasProgram('nvcc'))(
+  'nvcc has separate places for such arrays in an indirect kernel that is long (needs nvcc)',
+  () => {
+    const statements = Array.from(
+      { length: 2000 },
+      (_, k) => `  f += g * ${k}.5; if (f > ${k}.25) { out[${k % 64}] = u32(f); }`,
+    )
+    const long = source
+      .replace('  if (i < 4u)', '  var f = f32(i); let g = f32(par.x);\n  if (i < 4u)')
+      .replace('  out[i] = x', `${statements.join('\n')}\n  out[i] = x`)
+    expect(localMemory(long, { indirect: true })).toBeGreaterThanOrEqual(leastBytes)
+  },
+)
+
+it.skipIf(!hasProgram('nvcc'))(
   'nvcc has separate places for such arrays in a function that is not inlined (needs nvcc)',
   () => {
     const statements = Array.from({ length: 60 }, (_, k) => `  out[i] = out[i] * ${k}u + 1u;`).join('\n')

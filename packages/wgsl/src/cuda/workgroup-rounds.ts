@@ -35,12 +35,12 @@ export const roundsParameters: readonly CudaParameter[] = [
 
 /**
  * Lines before the body, which becomes a function of the workgroup, so that a `return` in it ends only this
- * workgroup.
+ * workgroup. It is inlined for the reason that `inlinedHead` states.
  */
 export const roundsHead: readonly string[] = [
   'const unsigned workgroups_x = workgroup_counts[0], workgroups_y = workgroup_counts[1], workgroups_z = workgroup_counts[2];',
   'if (workgroups_x > most_workgroups || workgroups_y > most_workgroups || workgroups_z > most_workgroups) return;',
-  'const auto run_workgroup = [&](const unsigned workgroup_x, const unsigned workgroup_y, const unsigned workgroup_z) {',
+  'const auto run_workgroup = [&](const unsigned workgroup_x, const unsigned workgroup_y, const unsigned workgroup_z) __attribute__((always_inline)) {',
 ]
 
 /**

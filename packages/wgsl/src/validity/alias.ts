@@ -96,6 +96,7 @@ function checkCall(
       )
     }
     seen.set(root, { position, writes })
+    if (typeof root === 'number' || root.kind === 'local-variable') continue
     const named = accessesOf(target, root)
     if (named.includes(true) || (writes && named.length > 0)) {
       throw error(place.loc, `${what}, which ${target.name} also accesses by name, and it writes to it`)
