@@ -185,7 +185,8 @@ describe.skipIf(!mpichInstalled)(
       await job.says('tandem: Sweeping')
       job.kill('SIGINT')
       const { exit, stdout, stderr } = await job.ended
-      expect(exit).toBe(130)
+      // Hydra's status after a signal is that of the processes in some runs and 0 in others.
+      expect([0, 130]).toContain(exit)
       expect(stdout).not.toContain('jacobi')
       expect(stderr.match(/^tandem: Interrupted .*$/gm)).toEqual([
         expect.stringMatching(/; nothing was written\.$/),
