@@ -1,11 +1,8 @@
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { lower, parseWgsl } from '../frontend/lower.ts'
 import { emitCuda } from './emit-cuda.ts'
 import { hasProgram } from './testing/kernel-cases.ts'
+import { nvccPtx } from './testing/nvcc-ptx.ts'
 import { parsePtx, runPtx } from './testing/ptx.ts'
 
 /** Subtracts values of which only the highest bit can be set; nvcc recognizes this in each form. */
@@ -27,27 +24,20 @@ it.skipIf(!hasProgram('nvcc'))(
   { timeout: 600_000 },
   () => {
     const kernel = emitCuda(lower(parseWgsl(source)), { bounds: 'clamp', lineDirectives: false })
-    const folder = mkdtempSync(join(tmpdir(), 'tandem-atomic-'))
-    try {
-      writeFileSync(join(folder, 'atomic.cu'), kernel.source)
-      execFileSync('nvcc', ['-std=c++17', '-arch=sm_90', '-w', '-ptx', 'atomic.cu'], { cwd: folder })
-      const ptx = parsePtx(readFileSync(join(folder, 'atomic.ptx'), 'utf8')).get(kernel.entryName)!
-      for (const input of [0x80000001, 0x80000000, 1, 2]) {
-        const words = new Uint32Array([5, 6, 7, 8, 9, 10, input])
-        const places = [0n, 12n, 24n]
-        const parameters = kernel.parameters.map(({ kind, bindingIndex }, i) => {
-          const value = kind === 'storage' ? places[bindingIndex!]! : bindingIndex === 2 ? 4n : 12n
-          return [`${kernel.entryName}_param_${i}`, value] as const
-        })
-        const memory = new DataView(words.buffer)
-        runPtx(ptx, { parameters: new Map(parameters), memory, thread: 0 }, 1000)
-        const low = (input & 1) << 31
-        const subtracted = [low, low, input & 0x80000000]
-        const expected = [5, 6, 7, 8, 9, 10].map((n, i) => (n - subtracted[i % 3]!) >>> 0)
-        expect([...words.slice(0, 6)], `input ${input}`).toEqual(expected)
-      }
-    } finally {
-      rmSync(folder, { recursive: true })
+    const ptx = parsePtx(nvccPtx(kernel.source)).get(kernel.entryName)!
+    for (const input of [0x80000001, 0x80000000, 1, 2]) {
+      const words = new Uint32Array([5, 6, 7, 8, 9, 10, input])
+      const places = [0n, 12n, 24n]
+      const parameters = kernel.parameters.map(({ kind, bindingIndex }, i) => {
+        const value = kind === 'storage' ? places[bindingIndex!]! : bindingIndex === 2 ? 4n : 12n
+        return [`${kernel.entryName}_param_${i}`, value] as const
+      })
+      const memory = new DataView(words.buffer)
+      runPtx(ptx, { parameters: new Map(parameters), memory, thread: 0 }, 1000)
+      const low = (input & 1) << 31
+      const subtracted = [low, low, input & 0x80000000]
+      const expected = [5, 6, 7, 8, 9, 10].map((n, i) => (n - subtracted[i % 3]!) >>> 0)
+      expect([...words.slice(0, 6)], `input ${input}`).toEqual(expected)
     }
   },
 )

@@ -1,12 +1,9 @@
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { lower, parseWgsl } from '../frontend/lower.ts'
 import { corpus } from '../testing/corpus.ts'
 import { emitCuda } from './emit-cuda.ts'
 import { hasProgram } from './testing/kernel-cases.ts'
+import { nvccPtx } from './testing/nvcc-ptx.ts'
 
 /** The arguments of `exit_condition` in the text of a kernel with this body. */
 function hidden(body: string, functions = ''): string[] {
@@ -93,16 +90,8 @@ describe('the compiler does not see how a condition is computed', () => {
 
 /** The PTX of a kernel of the corpus. */
 function ptxOf(kernel: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'tandem-loops-'))
-  try {
-    const { source } = corpus('accepted').find(({ name }) => name === kernel)!
-    const text = emitCuda(lower(parseWgsl(source)), { bounds: 'clamp', lineDirectives: false }).source
-    writeFileSync(join(folder, 'loops.cu'), text)
-    execFileSync('nvcc', ['-std=c++17', '-arch=sm_90', '-ptx', 'loops.cu'], { cwd: folder, stdio: 'pipe' })
-    return readFileSync(join(folder, 'loops.ptx'), 'utf8')
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  const { source } = corpus('accepted').find(({ name }) => name === kernel)!
+  return nvccPtx(emitCuda(lower(parseWgsl(source)), { bounds: 'clamp', lineDirectives: false }).source)
 }
 
 it.skipIf(!hasProgram('nvcc'))(

@@ -1,25 +1,14 @@
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { lower, parseWgsl } from '../frontend/lower.ts'
 import { corpus } from '../testing/corpus.ts'
 import { emitCuda } from './emit-cuda.ts'
 import { hasProgram } from './testing/kernel-cases.ts'
+import { nvccPtx } from './testing/nvcc-ptx.ts'
 
 /** The bytes of local memory of the last function in the PTX that nvcc makes of a kernel. */
 function localMemory(source: string, options: { indirect?: boolean } = {}): number {
-  const folder = mkdtempSync(join(tmpdir(), 'tandem-local-memory-'))
-  try {
-    const text = emitCuda(lower(parseWgsl(source)), { bounds: 'clamp', ...options }).source
-    writeFileSync(join(folder, 'kernel.cu'), text)
-    execFileSync('nvcc', ['-std=c++17', '-arch=sm_90', '-ptx', 'kernel.cu'], { cwd: folder, stdio: 'pipe' })
-    const ptx = readFileSync(join(folder, 'kernel.ptx'), 'utf8')
-    return Number([...ptx.matchAll(/__local_depot\d+\[(\d+)\];/g)].at(-1)![1])
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  const ptx = nvccPtx(emitCuda(lower(parseWgsl(source)), { bounds: 'clamp', ...options }).source)
+  return Number([...ptx.matchAll(/__local_depot\d+\[(\d+)\];/g)].at(-1)![1])
 }
 
 const { source } = corpus('accepted').find(({ name }) => name === 'local-memory.wgsl')!

@@ -1,7 +1,3 @@
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { lower, parseWgsl } from '../frontend/lower.ts'
 import { compileReference } from '../reference/index.ts'
@@ -10,6 +6,7 @@ import { emitCuda } from './emit-cuda.ts'
 import type { CudaKernel } from './kernel.ts'
 import { fragmentsFor, preludeText } from './prelude/link.ts'
 import { hasProgram } from './testing/kernel-cases.ts'
+import { nvccPtx } from './testing/nvcc-ptx.ts'
 import { type PtxKernel, parsePtx, runPtx } from './testing/ptx.ts'
 import { exitInput, exitInvocations, randomExits } from './testing/random-exits.ts'
 
@@ -50,18 +47,8 @@ function compile(kernels: readonly CudaKernel[]): PtxKernel[] {
     ({ entryName, parts }, i) => `namespace k${i} {\n${parts.body.replace(`${entryName}(`, `entry${i}(`)}\n}`,
   )
   const prelude = preludeText(fragmentsFor(kernels.flatMap(({ parts }) => parts.preludeNames)), 'cuda')
-  const folder = mkdtempSync(join(tmpdir(), 'tandem-exits-'))
-  try {
-    writeFileSync(join(folder, 'exits.cu'), `namespace wgsl {\n${prelude}\n${bodies.join('\n')}\n}\n`)
-    execFileSync('nvcc', ['-std=c++17', '-arch=sm_90', '-w', '-ptx', 'exits.cu'], {
-      cwd: folder,
-      stdio: 'pipe',
-    })
-    const found = parsePtx(readFileSync(join(folder, 'exits.ptx'), 'utf8'))
-    return kernels.map((_, i) => found.get(`entry${i}`)!)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  const found = parsePtx(nvccPtx(`namespace wgsl {\n${prelude}\n${bodies.join('\n')}\n}\n`))
+  return kernels.map((_, i) => found.get(`entry${i}`)!)
 }
 
 /** The contents of `out` after running the PTX of a kernel. */

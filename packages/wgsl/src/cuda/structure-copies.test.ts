@@ -1,7 +1,4 @@
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { lower, parseWgsl } from '../frontend/lower.ts'
 import { compileReference } from '../reference/index.ts'
@@ -10,6 +7,7 @@ import { parseKernelTest } from '../testing/kernel-test.ts'
 import { emitCuda } from './emit-cuda.ts'
 import { preludeFragments } from './prelude/link.ts'
 import { hasProgram } from './testing/kernel-cases.ts'
+import { nvccPtx } from './testing/nvcc-ptx.ts'
 import { parsePtx, runPtx } from './testing/ptx.ts'
 
 it.skipIf(!hasProgram('nvcc')).each([
@@ -22,27 +20,20 @@ it.skipIf(!hasProgram('nvcc')).each([
   const source = readFileSync(file, 'utf8')
   const module = lower(parseWgsl(source))
   const { source: text, entryName } = emitCuda(module, { bounds: 'clamp', lineDirectives: false })
-  const folder = mkdtempSync(join(tmpdir(), 'tandem-structures-'))
-  try {
-    writeFileSync(join(folder, 'copies.cu'), text)
-    execFileSync('nvcc', ['-std=c++17', '-arch=sm_90', '-w', '-ptx', 'copies.cu'], { cwd: folder })
-    const ptx = parsePtx(readFileSync(join(folder, 'copies.ptx'), 'utf8')).get(entryName)!
-    // The buffers one after another: parameters have the first byte and the number of bytes of each.
-    const filled = parseKernelTest(source).buffers.map(fillBuffer)
-    const starts = filled.map((_, i) => filled.slice(0, i).reduce((sum, { length }) => sum + length, 0))
-    const values = filled.flatMap(({ length }, i) => [starts[i]!, length].map(BigInt))
-    const parameters = new Map(values.map((value, i) => [`${entryName}_param_${i}`, value]))
-    const bytes = new Uint8Array(Buffer.concat(filled))
-    const expected = bytes.slice()
-    runPtx(ptx, { parameters, memory: new DataView(bytes.buffer), thread: 0 }, 1000)
-    const bindings = new Map(
-      filled.map(({ length }, i) => [`0.${i}`, expected.subarray(starts[i], starts[i]! + length)]),
-    )
-    compileReference(module).run({ workgroups: [1, 1, 1], bindings })
-    expect([...bytes]).toEqual([...expected])
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  const ptx = parsePtx(nvccPtx(text)).get(entryName)!
+  // The buffers one after another: parameters have the first byte and the number of bytes of each.
+  const filled = parseKernelTest(source).buffers.map(fillBuffer)
+  const starts = filled.map((_, i) => filled.slice(0, i).reduce((sum, { length }) => sum + length, 0))
+  const values = filled.flatMap(({ length }, i) => [starts[i]!, length].map(BigInt))
+  const parameters = new Map(values.map((value, i) => [`${entryName}_param_${i}`, value]))
+  const bytes = new Uint8Array(Buffer.concat(filled))
+  const expected = bytes.slice()
+  runPtx(ptx, { parameters, memory: new DataView(bytes.buffer), thread: 0 }, 1000)
+  const bindings = new Map(
+    filled.map(({ length }, i) => [`0.${i}`, expected.subarray(starts[i], starts[i]! + length)]),
+  )
+  compileReference(module).run({ workgroups: [1, 1, 1], bindings })
+  expect([...bytes]).toEqual([...expected])
 })
 
 it('no function of the prelude that returns a scalar takes a class as its first parameter by value', () => {

@@ -42,9 +42,10 @@ export function findUnrolledLoops(
       case 'for': {
         const body = expandedSize(s.body) + expandedSize(s.update)
         const count = trips(s) ?? Infinity
-        if (count > mostTrips || body * Math.max(count, 1) > mostStatements) return 1 + body
+        const expanded = body * Math.max(count, 1)
+        if (count > mostTrips || expanded > mostStatements) return 1 + body
         unrolled.add(s)
-        return body * Math.max(count, 1)
+        return expanded
       }
       default:
         return ownSize(s)

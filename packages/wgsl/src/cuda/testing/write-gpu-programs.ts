@@ -4,8 +4,8 @@
 //     [--random 2000] [--composites 2000] [--collectives 2000] [--first 0]
 //
 // The files random-N.cu, composites-N.cu and collectives-N.cu contain the given numbers of random kernels,
-// starting at the seed `first`; corpus-N.cu contain the kernels of packages/wgsl/testdata and the generated ones. Running them does
-// not need Node: they contain hashes of the reference executor's results.
+// starting at the seed `first`; corpus-N.cu contain the kernels of packages/wgsl/testdata and the generated
+// ones. Running them does not need Node: they contain hashes of the reference executor's results.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
