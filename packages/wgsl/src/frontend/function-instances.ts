@@ -1,7 +1,7 @@
 import type { IrFunction, ModuleVariable } from '../ir.ts'
 import type { FunctionNode } from './ast.ts'
 import { FunctionLowering } from './function-lowering.ts'
-import { maximumSpecialisedLength } from './limits.ts'
+import { maximumSpecialisedLength, specialisationLength } from './limits.ts'
 import type { PointerBinding } from './pointer-binding.ts'
 import type { Declarations } from './scopes.ts'
 import { type Stage, stageOf } from './stages.ts'
@@ -32,7 +32,7 @@ export class FunctionInstances {
   readonly #byKey = new Map<string, FunctionRecord>()
   #pending: { record: FunctionRecord; lowering: FunctionLowering }[] = []
   readonly #records: FunctionRecord[] = []
-  /** The characters of all specialisations for pointer arguments. */
+  /** The characters of all specialisations for pointer arguments (see `specialisationLength`). */
   #specialisedLength = 0
   /** The function whose body is being lowered. */
   #current: FunctionRecord | undefined
@@ -51,7 +51,8 @@ export class FunctionInstances {
     const key = `${node.name}(${bindings.map((b) => b?.key ?? '').join(',')})`
     let record = this.#byKey.get(key)
     if (record === undefined) {
-      if (bindings.some((b) => b !== undefined)) this.#specialisedLength += node.body.end - node.at
+      if (bindings.some((b) => b !== undefined))
+        this.#specialisedLength += specialisationLength + node.body.end - node.at
       if (this.#specialisedLength > maximumSpecialisedLength) {
         const text = `functions that are specialised for their pointer arguments have more than ${maximumSpecialisedLength} characters`
         throw this.#module.source.error(at, text)

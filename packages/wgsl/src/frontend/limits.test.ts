@@ -190,12 +190,17 @@ describe('limits', () => {
     expect(() => lower(parseWgsl(loaded))).toThrow(/above the limit of 65536/)
   })
 
-  it('allow long functions for some of the variables that pointers point to', () => {
+  it('allow long and short functions for some of the parts of variables that pointers point to', () => {
     const long = (n: number) =>
       `${repeat(n, (i) => `var<private> v${i}: u32;`)} fn f(p: ptr<private, u32>) { ${'/**/'.repeat(100_000)} }
       ${main(repeat(n, (i) => `f(&v${i});`))}`
     expect(() => lower(parseWgsl(long(41)))).not.toThrow()
     expect(() => lower(parseWgsl(long(42)))).toThrow(/more than 16777216 characters/)
+    const short = (n: number) =>
+      `struct S { ${repeat(182, (i) => `m${i}: u32`, ', ')} } fn f(p: ptr<private, u32>) { }
+      ${repeat(n, (i) => `var<private> v${i}: S;`)}
+      ${main(repeat(n, (i) => repeat(182, (member) => `f(&v${i}.m${member});`)))}`
+    expect(() => lower(parseWgsl(short(172)))).toThrow(/more than 16777216 characters/)
   })
 
   it('keep constants that are built anew in many blocks from filling the memory', () => {

@@ -36,5 +36,8 @@ export const maximumOverrides = 65536
 /** The maximum number of characters of function specializations for different pointers into module memory. */
 export const maximumSpecialisedLength = 2 ** 24
 
+/** What each specialization adds to the characters of its function, because a short one takes time and memory too. */
+export const specialisationLength = 512
+
 /** The maximum number of literals of constants, each of which is written out where a source names it anew. */
 export const maximumLiterals = 2 ** 22
