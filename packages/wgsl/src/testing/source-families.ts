@@ -155,6 +155,9 @@ export const sourceFamilies: Readonly<Record<string, (n: number) => string>> = {
     `${out} ${repeat(Math.ceil(n / 20), (i) => `@compute @workgroup_size(1) fn main${i}() { out[${i}] = 1u; }`)}`,
   'unused functions': (n) =>
     `${repeat(n, (i) => `fn f${i}(x: u32) -> u32 { return x + ${i}u; }`)} ${main('out[0] = id.x;')}`,
+  'functions that pass a pointer on and are called': (n) =>
+    `var<private> v: u32; fn f0(p: ptr<private, u32>) { *p = 1u; }
+    ${repeat(n, (i) => `fn f${i + 1}(p: ptr<private, u32>) { f${i}(p); }`)} ${main(repeat(n, (i) => `f${i}(&v);`))}`,
   'digits of a number': (n) => main(`out[0] = ${'9'.repeat(n)};`),
   'digits of an exponent': (n) => main(`out[0] = u32(0x1p${'9'.repeat(n)});`),
 }

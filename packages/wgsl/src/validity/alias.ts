@@ -1,4 +1,12 @@
-import type { Call, IrFunction, LocalVariable, Location, ModuleVariable, Place } from '../ir.ts'
+import type {
+  Call,
+  IrFunction,
+  LocalVariable,
+  Location,
+  ModuleVariable,
+  Place,
+  PointerArgument,
+} from '../ir.ts'
 import { rootOf, walk } from '../walk.ts'
 
 /** The root of a place in the source: a variable, or a pointer parameter by its position. */
@@ -6,12 +14,19 @@ type Root = ModuleVariable | LocalVariable | number
 
 /** The memory that a function accesses; the map values tell whether it writes. */
 interface Accesses {
-  /** Module variables that the function itself accesses by name, or through calls with a pointer to them. */
-  readonly named: Map<Root, boolean>
   /** Memory accessed through pointer parameters, by position. */
   readonly pointed: Map<Root, boolean>
-  readonly callees: Set<IrFunction>
+  readonly callers: Set<Accesses>
+  /** The last variable that was found to be accessed by name here or in a callee, and whether it is written. */
+  variable: Root | undefined
+  writes: boolean
 }
+
+/**
+ * For each module variable, the functions that access it by name, or through calls with a pointer to it, and
+ * whether they write it.
+ */
+type Named = Map<Root, Map<Accesses, boolean>>
 
 /**
  * Checks the alias rule of WGSL: a function must not write memory that it accesses in two ways, through two
@@ -23,29 +38,53 @@ export function checkAliases(
   error: (loc: Location, text: string) => Error,
 ): void {
   const known = new Map<IrFunction, Accesses>()
+  const named: Named = new Map()
   const calls: Call[] = []
+  const passed = new Map<ModuleVariable, [PointerArgument, Accesses][]>()
   for (const fn of functions) {
-    const accesses: Accesses = { named: new Map(), pointed: new Map(), callees: new Set() }
+    const accesses: Accesses = { pointed: new Map(), callers: new Set(), variable: undefined, writes: false }
     known.set(fn, accesses)
     walk(fn, {
       place(place, use) {
-        if (use !== 'address' && use !== 'measure') note(accesses, sourceRoot(place), use !== 'load')
+        if (use !== 'address' && use !== 'measure') note(named, accesses, sourceRoot(place), use !== 'load')
       },
       expression(e) {
         if (e.kind !== 'call') return
+        const callee = known.get(e.function)!
         calls.push(e)
-        accesses.callees.add(e.function)
-        notePointers(accesses, e, known.get(e.function)!)
+        callee.callers.add(accesses)
+        for (const pointer of e.pointers) {
+          const root = sourceRoot(pointer.root)
+          const writes = callee.pointed.get(pointer.position)
+          if (writes !== undefined) note(named, accesses, root, writes)
+          if (typeof root === 'number' || root.kind === 'local-variable') continue
+          const list = passed.get(root) ?? []
+          passed.set(root, list)
+          list.push([pointer, callee])
+        }
       },
     })
   }
-  const reached = new Map<IrFunction, readonly Accesses[]>()
-  const accessesOf = (fn: IrFunction, variable: Root): boolean[] => {
-    const all = reached.get(fn) ?? reachedFrom(fn, known)
-    reached.set(fn, all)
-    return all.map(({ named }) => named.get(variable)).filter((writes) => writes !== undefined)
+  // One variable at a time, so that time and memory do not grow with the functions that each function reaches.
+  const byName = new Map<PointerArgument, boolean>()
+  for (const [variable, pointers] of passed) {
+    mark(variable, named.get(variable) ?? new Map())
+    for (const [pointer, callee] of pointers)
+      if (callee.variable === variable) byName.set(pointer, callee.writes)
   }
-  for (const call of calls) checkCall(call, known.get(call.function)!, accessesOf, error)
+  for (const call of calls) checkCall(call, known.get(call.function)!, byName, error)
+}
+
+/** Marks the functions that access a variable by name, in their own code or through calls. */
+function mark(variable: Root, named: ReadonlyMap<Accesses, boolean>): void {
+  for (const writes of [false, true]) {
+    const found = [...named.keys()].filter((accesses) => named.get(accesses) === writes)
+    for (const accesses of found) {
+      if (accesses.variable === variable && accesses.writes === writes) continue
+      Object.assign(accesses, { variable, writes })
+      for (const caller of accesses.callers) found.push(caller)
+    }
+  }
 }
 
 function sourceRoot(place: Place): Root {
@@ -54,34 +93,24 @@ function sourceRoot(place: Place): Root {
   return (root as Extract<typeof root, { kind: 'variable' }>).variable
 }
 
-function note(accesses: Accesses, root: Root, writes: boolean): void {
+function note(named: Named, accesses: Accesses, root: Root, writes: boolean): void {
   if (typeof root === 'object' && root.kind === 'local-variable') return
-  const list = typeof root === 'number' ? accesses.pointed : accesses.named
-  list.set(root, writes || list.get(root) === true)
-}
-
-function notePointers(accesses: Accesses, { pointers }: Call, callee: Accesses): void {
-  for (const { position, root } of pointers) {
-    const writes = callee.pointed.get(position)
-    if (writes !== undefined) note(accesses, sourceRoot(root), writes)
+  if (typeof root === 'number') accesses.pointed.set(root, writes || accesses.pointed.get(root) === true)
+  else {
+    const list = named.get(root) ?? new Map<Accesses, boolean>()
+    named.set(root, list.set(accesses, writes || list.get(accesses) === true))
   }
-}
-
-/** A function and those that it calls, directly or through others. */
-function reachedFrom(fn: IrFunction, known: ReadonlyMap<IrFunction, Accesses>): Accesses[] {
-  const reached = new Set([fn])
-  for (const caller of reached) for (const callee of known.get(caller)!.callees) reached.add(callee)
-  return Array.from(reached, (f) => known.get(f)!)
 }
 
 function checkCall(
   { pointers, function: target }: Call,
   callee: Accesses,
-  accessesOf: (fn: IrFunction, variable: Root) => boolean[],
+  byName: ReadonlyMap<PointerArgument, boolean>,
   error: (loc: Location, text: string) => Error,
 ): void {
   const seen = new Map<Root, { position: number; writes: boolean }>()
-  for (const { position, root: place } of pointers) {
+  for (const pointer of pointers) {
+    const { position, root: place } = pointer
     const writes = callee.pointed.get(position)
     if (writes === undefined) continue
     const root = sourceRoot(place)
@@ -96,9 +125,8 @@ function checkCall(
       )
     }
     seen.set(root, { position, writes })
-    if (typeof root === 'number' || root.kind === 'local-variable') continue
-    const named = accessesOf(target, root)
-    if (named.includes(true) || (writes && named.length > 0)) {
+    const named = byName.get(pointer)
+    if (named === true || (writes && named === false)) {
       throw error(place.loc, `${what}, which ${target.name} also accesses by name, and it writes to it`)
     }
   }
