@@ -4,11 +4,10 @@ import { WgslError, type WgslErrorPlace } from './wgsl-error.ts'
 /** The error for a source that may be valid but uses features that this compiler does not support. */
 export class UnsupportedError extends WgslError {}
 
-/** Makes a check, which ends at the first feature that is not supported; returns the error about that. */
-export function attempt(check: () => void): UnsupportedError | undefined {
+/** The result of a check, or the error that ended it at the first feature that is not supported. */
+export function attempt<T>(check: () => T): T | UnsupportedError {
   try {
-    check()
-    return undefined
+    return check()
   } catch (error) {
     if (error instanceof UnsupportedError) return error
     throw error
@@ -75,7 +74,8 @@ export class SourceText {
   #place({ line, column }: Location): WgslErrorPlace {
     const start = this.#starts[line - 1]!
     const end = this.#starts[line] ?? this.text.length
-    const sourceLine = this.text.slice(start, end).replace(/[\n\v\f\r\u0085\u2028\u2029]+$/, '')
-    return { line, column, label: this.label, sourceLine }
+    // Only the end is searched: a line can be long, and there can be many errors about features in it.
+    const [lineBreak] = /[\n\v\f\r\u0085\u2028\u2029]*$/.exec(this.text.slice(Math.max(start, end - 2), end))!
+    return { line, column, label: this.label, sourceLine: this.text.slice(start, end - lineBreak.length) }
   }
 }

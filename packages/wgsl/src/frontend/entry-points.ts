@@ -87,17 +87,12 @@ export function checkPrivateVariables(source: SourceText, variables: readonly Mo
   let total = 0
   for (const { name, space, type, loc } of variables) {
     if (space !== 'private') continue
-    const byteLength = sizeOf(type)
-    total += byteLength
-    if (byteLength > maximumValueByteLength)
-      throw source.errorAt(
-        loc,
-        `the private variable '${name}' has ${byteLength} bytes, above the limit of ${maximumValueByteLength}`,
-      )
-    if (total > maximumPrivateByteLength)
-      throw source.errorAt(
-        loc,
-        `the private variables up to '${name}' have ${total} bytes, above the limit of ${maximumPrivateByteLength}`,
-      )
+    const limit = (what: string, bytes: number, most: number) => {
+      if (bytes > most)
+        throw source.errorAt(loc, `the private ${what} ${bytes} bytes, above the limit of ${most}`)
+    }
+    total += sizeOf(type)
+    limit(`variable '${name}' has`, sizeOf(type), maximumValueByteLength)
+    limit(`variables up to '${name}' have`, total, maximumPrivateByteLength)
   }
 }

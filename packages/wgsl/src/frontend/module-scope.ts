@@ -58,7 +58,7 @@ export class ModuleScope implements Declarations {
   readonly #overrideSized = new Set<ModuleVariable>()
   readonly #standIns = new Map<PointerType, ModuleVariable>()
   readonly #bindings = new Map<string, Binding>()
-  readonly #types = new Map<string, Type>()
+  readonly #types = new Map<string, Type | Error>()
   readonly #structNodes = new Map<StructType, StructNode>()
   readonly #signatures = new Map<FunctionNode, Signature>()
   readonly #constants = new Map<Value, Map<Type, Constant>>()
@@ -93,9 +93,8 @@ export class ModuleScope implements Declarations {
     this.expressions = new ExpressionScope(this)
     this.functions = new FunctionInstances(this)
     for (const declaration of node.declarations) {
-      if (this.#declarations.has(declaration.name)) {
+      if (this.#declarations.has(declaration.name))
         throw source.error(declaration.at, `'${declaration.name}' is declared twice`)
-      }
       this.#declarations.set(declaration.name, declaration)
     }
   }
@@ -398,17 +397,20 @@ export class ModuleScope implements Declarations {
   /** The type that the module declares under a name. */
   declaredType(name: string, at: number): Type | undefined {
     const known = this.#types.get(name)
+    if (known instanceof Error) throw known
     if (known !== undefined) return known
     const node = this.#declarations.get(name)
     if (node === undefined) return undefined
     if (node.kind !== 'alias' && node.kind !== 'struct')
       throw this.source.error(at, `'${name}' is not a type`)
-    const type =
+    const type = attempt(() =>
       node.kind === 'alias'
         ? resolveAnyType(this.expressions, node.type)
-        : resolveStruct(this.expressions, node)
-    if (node.kind === 'struct') this.#structNodes.set(type as StructType, node)
+        : resolveStruct(this.expressions, node),
+    )
     this.#types.set(name, type)
+    if (type instanceof Error) throw type
+    if (node.kind === 'struct') this.#structNodes.set(type as StructType, node)
     return type
   }
 
@@ -427,26 +429,22 @@ export class ModuleScope implements Declarations {
       const resolve = stageOf(node) === undefined ? resolveAnyType : resolveType
       let unsupported: Error | undefined
       const parameters = node.parameters.map(({ name, type: typeNode }) => {
-        let type = u32Type as Type
-        const error = attempt(() => {
-          type = resolve(this.expressions, typeNode)
-        })
-        unsupported ??= error
-        if (type.kind !== 'pointer' && !isConstructible(type)) {
+        const resolved = attempt(() => resolve(this.expressions, typeNode))
+        if (resolved instanceof Error) unsupported ??= resolved
+        const type = resolved instanceof Error ? u32Type : resolved
+        if (type.kind !== 'pointer' && !isConstructible(type))
           throw this.source.error(typeNode.at, `the parameter '${name}' cannot be of type ${typeName(type)}`)
-        }
         if (type.kind !== 'pointer') checkArrayLengths(this.expressions, type, typeNode.at)
         return type
       })
       const returnType = node.returnType && resolveType(this.expressions, node.returnType)
-      if (returnType !== undefined && !isConstructible(returnType)) {
+      if (returnType !== undefined && !isConstructible(returnType))
         throw this.source.error(node.returnType!.at, `a function cannot return ${typeName(returnType)}`)
-      }
       if (returnType !== undefined) checkArrayLengths(this.expressions, returnType, node.returnType!.at)
-      if (unsupported !== undefined) throw unsupported
-      signature = { parameters, returnType }
+      signature = { parameters, returnType, unsupported }
       this.#signatures.set(node, signature)
     }
+    if (signature.unsupported !== undefined) throw signature.unsupported
     return signature
   }
 

@@ -150,13 +150,12 @@ class ModuleParser extends ExpressionParser {
     const name = this.identifier()
     const members = this.list('{', '}', () => this.#typedName(memberAttributes, 'a member of a structure'))
     if (members.length === 0) throw this.source.error(at, `the structure '${name}' has no members`)
-    if (members.length > maximumMembers) {
-      throw this.source.error(
-        at,
-        `the structure '${name}' has ${members.length} members, above the limit of ${maximumMembers}`,
-      )
-    }
+    this.#limited(at, `the structure '${name}'`, members.length, 'members', maximumMembers)
     return { kind: 'struct', name, members, at }
+  }
+
+  #limited(at: number, what: string, count: number, parts: string, most: number): void {
+    if (count > most) throw this.source.error(at, `${what} has ${count} ${parts}, above the limit of ${most}`)
   }
 
   /** `@attributes name: type`. */
@@ -177,12 +176,7 @@ class ModuleParser extends ExpressionParser {
     const at = this.peek.at
     const name = this.identifier()
     const parameters = this.list('(', ')', () => this.#typedName(ioAttributes, 'a parameter'))
-    if (parameters.length > maximumParameters) {
-      throw this.source.error(
-        at,
-        `the function '${name}' has ${parameters.length} parameters, above the limit of ${maximumParameters}`,
-      )
-    }
+    this.#limited(at, `the function '${name}'`, parameters.length, 'parameters', maximumParameters)
     let returnType: NameNode | undefined
     let returnAttributes: AttributeNode[] = []
     if (this.accept('->')) {

@@ -14,7 +14,7 @@ import type {
   VectorType,
 } from '../ir.ts'
 import { sizeOf } from '../layout.ts'
-import type { SourceText } from '../source-text.ts'
+import { attempt, type SourceText } from '../source-text.ts'
 import { boolType, i32Type, pointerType, scalarType, typeName, u32Type } from '../types.ts'
 import type {
   ExpressionNode,
@@ -46,6 +46,8 @@ import { isConstructible } from './type-structure.ts'
 export interface Signature {
   readonly parameters: readonly Type[]
   readonly returnType: Type | undefined
+  /** The error about the first parameter that is not supported. */
+  readonly unsupported: Error | undefined
 }
 
 /**
@@ -220,9 +222,8 @@ export class ExpressionScope {
   convert(operand: Operand, type: Type, what: string): ValueOperand {
     const value = this.value(operand)
     if (value.type === type) return value
-    if (value.kind !== 'constant' || !converts(value.type, type)) {
+    if (value.kind !== 'constant' || !converts(value.type, type))
       throw this.error(operand.at, `${what} is of type ${typeName(value.type)}, not ${typeName(type)}`)
-    }
     return this.fold(value.at, type, [value], ([known]) => convertValue(known, value.type, type))
   }
 
@@ -275,11 +276,11 @@ export class ExpressionScope {
 
   /** A const-expression; `override` also allows an override-expression. */
   constant(node: ExpressionNode, what: string, override = false): ConstantOperand {
-    const operand = this.expression(node)
-    if (operand.kind !== 'constant') throw this.error(node.at, `${what} must be a constant`)
-    if (operand.override && !override) {
+    const operand = attempt(() => this.expression(node))
+    if (operand instanceof Error || operand.kind !== 'constant')
+      throw this.error(node.at, `${what} must be a constant`)
+    if (operand.override && !override)
       throw this.error(node.at, `${what} must be a const-expression, but depends on an override`)
-    }
     return operand
   }
 
@@ -294,9 +295,8 @@ export class ExpressionScope {
    */
   integerOf(operand: ConstantOperand, what: string, abstractAs: 'i32' | 'u32' = 'i32'): number | undefined {
     const kind = operand.type.kind === 'scalar' ? scalarOf(operand.type) : undefined
-    if (kind !== 'abstract-int' && kind !== 'i32' && kind !== 'u32') {
+    if (kind !== 'abstract-int' && kind !== 'i32' && kind !== 'u32')
       throw this.error(operand.at, `${what} is of type ${typeName(operand.type)}, not an integer`)
-    }
     const type = kind === 'abstract-int' ? scalarType(abstractAs) : operand.type
     const { value } = this.convert(operand, type, what) as ConstantOperand
     return value === undefined ? undefined : Number(value)

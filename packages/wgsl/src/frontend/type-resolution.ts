@@ -76,9 +76,8 @@ export function resolveAnyType(scope: ExpressionScope, node: ExpressionNode): Ty
 }
 
 function requireF16(scope: ExpressionScope, type: Type, at: number): void {
-  if (scalarOf(type) === 'f16' && !scope.module.isEnabled('f16')) {
+  if (scalarOf(type) === 'f16' && !scope.module.isEnabled('f16'))
     throw scope.error(at, `the type ${typeName(type)} needs 'enable f16;'`)
-  }
 }
 
 function generate(scope: ExpressionScope, generator: TypeGenerator, node: NameNode): Type {
@@ -163,9 +162,8 @@ export const overrideElement =
 
 /** Checks an element type: arrays may contain any type of fixed size except pointers and buffers. */
 export function checkElement(scope: ExpressionScope, element: Type, at: number): void {
-  if (element.kind === 'pointer' || element.kind === 'buffer' || !hasFixedFootprint(element)) {
+  if (element.kind === 'pointer' || element.kind === 'buffer' || !hasFixedFootprint(element))
     throw scope.error(at, `an array cannot hold elements of type ${typeName(element)}`)
-  }
 }
 
 function scalarArgument(scope: ExpressionScope, node: ExpressionNode, name: string): ScalarType {
@@ -263,7 +261,7 @@ function pointer(scope: ExpressionScope, templates: ExpressionNode[], at: number
  * Checks that memory of a type is allowed in the address space. A view of a `buffer` may be runtime-sized in
  * workgroup and uniform memory too.
  */
-function checkPointee(
+export function checkPointee(
   scope: ExpressionScope,
   store: Type,
   space: AddressSpace | 'immediate',

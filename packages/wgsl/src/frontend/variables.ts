@@ -1,6 +1,5 @@
 import type { Access, Expression, ModuleVariable, Type } from '../ir.ts'
 import { attempt } from '../source-text.ts'
-import { containsArray, containsAtomic, containsSubgroupMatrix, isHostShareable } from '../type-property.ts'
 import { typeName } from '../types.ts'
 import type { GlobalNode } from './ast.ts'
 import { concreteOf, isOverrideSized, withoutOverride } from './numeric-types.ts'
@@ -8,12 +7,13 @@ import type { Declarations } from './scopes.ts'
 import {
   accessMode,
   checkArrayLengths,
+  checkPointee,
   enumerant,
   immediateSpace,
   resolveAnyType,
   resolveType,
 } from './type-resolution.ts'
-import { containsWideAtomic, hasFixedFootprint, isConstructible } from './type-structure.ts'
+import { hasFixedFootprint } from './type-structure.ts'
 
 /** The address spaces of variables of module scope, with the one that is not supported. */
 type ModuleSpace = ModuleVariable['space'] | 'immediate'
@@ -102,29 +102,20 @@ function typeAndInitial(
   return { type, initial: initial.kind === 'zero' ? undefined : initial }
 }
 
+/** Checks the type of a variable, which is more limited than that of memory that a pointer may point to. */
 function checkStoreType(
-  module: Declarations,
+  { source, expressions }: Declarations,
   { name, at }: GlobalNode,
   space: ModuleSpace,
   access: Access,
   type: Type,
 ): void {
   const refuse = (why: string) =>
-    module.source.error(at, `the ${space} variable '${name}' cannot be of type ${typeName(type)}: ${why}`)
+    source.error(at, `the ${space} variable '${name}' cannot be of type ${typeName(type)}: ${why}`)
   if (type.kind === 'pointer') throw refuse('pointers cannot be stored')
-  if (containsSubgroupMatrix(type)) throw refuse('subgroup matrices exist only inside functions')
-  if (space !== 'storage' && containsWideAtomic(type))
-    throw refuse('atomic<vec2u> is only allowed in storage buffers')
   if (space !== 'storage' && !hasFixedFootprint(type))
     throw refuse('only storage buffers can be runtime-sized')
-  if (space === 'immediate' && containsArray(type)) throw refuse('it has no room for arrays')
-  const isValue = isConstructible(type) || (space === 'uniform' && type.kind === 'buffer')
-  if (['private', 'uniform', 'immediate'].includes(space) && !isValue) throw refuse('it has no values')
-  if (['storage', 'uniform', 'immediate'].includes(space)) {
-    if (!isHostShareable(type)) throw refuse('bool has no host-shareable layout')
-    if (space === 'storage' && access === 'read' && containsAtomic(type))
-      throw refuse('atomics need read_write access')
-  }
+  checkPointee(expressions, type, space, access, at)
 }
 
 function bindingOf(module: Declarations, node: GlobalNode, space: ModuleSpace): ModuleVariable['binding'] {

@@ -158,6 +158,11 @@ export const sourceFamilies: Readonly<Record<string, (n: number) => string>> = {
   'functions that pass a pointer on and are called': (n) =>
     `var<private> v: u32; fn f0(p: ptr<private, u32>) { *p = 1u; }
     ${repeat(n, (i) => `fn f${i + 1}(p: ptr<private, u32>) { f${i}(p); }`)} ${main(repeat(n, (i) => `f${i}(&v);`))}`,
+  'aliases of a texture': (n) =>
+    `alias A0 = texture_2d<f32>; ${repeat(n, (i) => `alias A${i + 1} = A${i};`)} ${main('out[0] = id.x;')}`,
+  'functions that call one with many textures': (n) =>
+    `fn f(${list(Math.min(n, 255), (i) => `t${i}: texture_2d<f32>`)}) { }
+    ${repeat(n, (i) => `fn g${i}() { f(); }`)} ${main('out[0] = id.x;')}`,
   'digits of a number': (n) => main(`out[0] = ${'9'.repeat(n)};`),
   'digits of an exponent': (n) => main(`out[0] = u32(0x1p${'9'.repeat(n)});`),
 }

@@ -1,4 +1,4 @@
-// error: atomics need read_write access
+// error: atomics need workgroup memory or a writable storage buffer
 @group(0) @binding(1) var<storage, read> r: atomic<u32>;
 @group(0) @binding(0) var<storage, read_write> out: array<u32>;
 @compute @workgroup_size(1)
