@@ -146,6 +146,9 @@ export function checkEntryPointIo(scope: ModuleScope, node: FunctionNode): void 
     throw scope.source.error(node.at, `the vertex shader '${node.name}' does not return @builtin(position)`)
 }
 
+/** The attributes of members, for structures that many entry points use. */
+const checked = new WeakMap<IoNode, Io>()
+
 /** The inputs or the outputs of an entry point. */
 class StageIo {
   readonly #scope: ModuleScope
@@ -190,7 +193,8 @@ class StageIo {
 
   #addOne(node: IoNode, type: Type): void {
     const { source } = this.#scope
-    const io = checkIo(this.#scope, node, type)
+    const io = checked.get(node) ?? checkIo(this.#scope, node, type)
+    checked.set(node, io)
     const what = `${this.#stage} ${this.#direction}` as const
     if ((io.builtin === undefined) === (io.location === undefined))
       throw source.error(node.at, `each ${what} needs @builtin or @location, and not both`)

@@ -114,6 +114,17 @@ describe('eight times the source takes less than ten times the steps', () => {
     expect(steps! / 512).toBeLessThan(10)
   })
 
+  it('and each member of a structure takes few steps for each of many entry points that use it', () => {
+    const repeat = (n: number, part: (i: number) => string) =>
+      Array.from({ length: n }, (_, i) => part(i)).join('')
+    const module = parseWgsl(
+      `struct S { ${repeat(512, (i) => `@location(${i}) m${i}: f32,`)} } @compute @workgroup_size(1) fn main() {}
+      ${repeat(512, (i) => `@fragment fn entry${i}(s: S) {}`)}`,
+    )
+    const [steps] = counter.count(() => void lower(module))
+    expect(steps! / 512 ** 2).toBeLessThan(10)
+  })
+
   const emitted = families.flatMap(({ name, source, accepted }) => {
     if (accepted === undefined) return []
     // The emitter takes longer per line.
