@@ -129,9 +129,9 @@ function constructParts(
   typeOf: (part: number) => Type,
   at: number,
 ): Operand {
-  if (args.length !== count)
-    throw scope.error(at, `${typeName(type)} takes ${count} values, not ${args.length}`)
-  const parts = args.map((arg, i) => scope.convert(arg, typeOf(i), `part ${i + 1} of ${typeName(type)}`))
+  const name = typeName(type)
+  if (args.length !== count) throw scope.error(at, `${name} takes ${count} values, not ${args.length}`)
+  const parts = args.map((arg, i) => scope.convert(arg, typeOf(i), `part ${i + 1} of ${name}`))
   return assemble(scope, type, parts, at, (values) => values)
 }
 

@@ -1,5 +1,6 @@
 import type { ArrayType, BufferType, ScalarKind, StructType, Type } from '../ir.ts'
 import { alignOf, roundUp, sizeOf } from '../layout.ts'
+import { typeProperty } from '../type-property.ts'
 import { arrayType, bufferType, matrixType, scalarType, vectorType } from '../types.ts'
 
 /*
@@ -74,7 +75,7 @@ export function withScalar(type: Type, scalar: AnyScalar): Type {
 }
 
 /** Whether a type has abstract components. */
-export function isAbstract(type: Type): boolean {
+export const isAbstract = typeProperty((type: Type): boolean => {
   switch (type.kind) {
     case 'scalar':
     case 'vector':
@@ -87,15 +88,15 @@ export function isAbstract(type: Type): boolean {
     default:
       return false
   }
-}
+})
 
 /** The default concrete type of an abstract type: with components of i32 or f32. */
-export function concreteOf(type: Type): Type {
+export const concreteOf = typeProperty((type: Type): Type => {
   if (!isAbstract(type)) return type
   if (type.kind === 'array') return arrayType(concreteOf(type.element), type.length)
   if (type.kind === 'struct') return withMembers(type)
   return withScalar(type, scalarOf(type) === 'abstract-int' ? 'i32' : 'f32')
-}
+})
 
 function withMembers(type: StructType): Type {
   return resultStruct(

@@ -1,4 +1,5 @@
 import type { Expression, ModuleVariable, Parameter, Place, Type } from '../ir.ts'
+import { typeProperty } from '../type-property.ts'
 import { typeName } from '../types.ts'
 
 /**
@@ -13,6 +14,11 @@ export interface PointerBinding {
   /** The place that the pointer points to, given the parameters that hold the indices. */
   place(indices: readonly Parameter[]): Place
 }
+
+let types = 0
+
+/** A number for each type, because names can be long. */
+const typeNumber = typeProperty(() => types++)
 
 /**
  * Splits the place of a pointer into the path, for which the function is specialized, and the indices, which
@@ -54,8 +60,8 @@ export function pathOf(
         const base = collect(p.base)
         const offset = passed(p.offset)
         const size = p.size && passed(p.size)
-        const types = [p.offset, ...(p.size ? [p.size] : [])].map((e) => typeName(e.type))
-        steps.push(`<${typeName(p.type)}>(${types.join(',')})`)
+        const given = [p.offset, ...(p.size ? [p.size] : [])].map((e) => typeName(e.type))
+        steps.push(`<${typeNumber(p.type)}>(${given.join(',')})`)
         return (parameters) => ({
           ...p,
           base: base(parameters),

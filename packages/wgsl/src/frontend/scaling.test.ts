@@ -1,11 +1,15 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { emitCuda } from '../cuda/emit-cuda.ts'
+import type { VariablePlace } from '../ir.ts'
 import { runPublicFunctions } from '../testing/public-functions.ts'
 import { sourceFamilies } from '../testing/source-families.ts'
 import { StepCounter } from '../testing/step-counter.ts'
 import { isLong, testCases } from '../testing/test-cases.ts'
+import { bufferType, u32Type } from '../types.ts'
 import { WgslError } from '../wgsl-error.ts'
 import { lower, parseWgsl, type WgslModule } from './lower.ts'
+import { makeStruct } from './numeric-types.ts'
+import { pathOf } from './pointer-binding.ts'
 
 const counter = new StepCounter()
 afterAll(() => counter.close())
@@ -125,6 +129,20 @@ describe('eight times the source takes less than ten times the steps', () => {
     expect(steps! / 512 ** 2).toBeLessThan(10)
   })
 
+  it.each([
+    ['variables', 10, (repeat: Repeat) => repeat(() => '{ var x = d; }')],
+    ['elements of an array', 2, (repeat: Repeat) => `_ = array(${repeat(() => 'd,')});`],
+  ])('and each level of a nested type takes few steps for each of many %s', (_, most, uses) => {
+    const repeat: Repeat = (part) => Array.from({ length: 512 }, (_, i) => part(i)).join('')
+    const nested = (inside: string) => `${'array('.repeat(120)}${inside}${')'.repeat(120)}`
+    const module = parseWgsl(
+      `const c = ${nested('1')}; const d = ${nested('c')}; fn unused() { ${uses(repeat)} }
+      @compute @workgroup_size(1) fn main() {}`,
+    )
+    const [steps] = counter.count(() => void lower(module))
+    expect(steps! / (512 * 240)).toBeLessThan(most)
+  })
+
   const emitted = families.flatMap(({ name, source, accepted }) => {
     if (accepted === undefined) return []
     // The emitter takes longer per line.
@@ -150,6 +168,17 @@ describe('a huge source ends in a result or a WgslError', () => {
   const n = isLong ? 65_536 : 1024
   it.each(testCases(families.length, families.length).map((i) => families[i]!))('$name', ({ source }) => {
     runPublicFunctions(source(n), 'walk')
+  })
+})
+
+describe('long names', () => {
+  it('of structures are no part of the keys of functions with views of them', () => {
+    const loc = { line: 1, column: 1 }
+    const type = makeStruct('S'.repeat(10_000), [{ name: 'a', type: u32Type }], false)
+    const base = { kind: 'variable', variable: { id: 7 }, type: bufferType(64), loc } as VariablePlace
+    const offset = { kind: 'literal', value: 0, type: u32Type, loc } as const
+    const place = { kind: 'view-place', base, offset, size: undefined, type, loc } as const
+    expect(pathOf(place, (variable) => variable).binding.key).toMatch(/^7:buffer<64><\d+>\(u32\)$/)
   })
 })
 
