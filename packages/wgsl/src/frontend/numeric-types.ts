@@ -18,18 +18,21 @@ export type OverrideSizedType = (ArrayType | BufferType) & {
   readonly lengthName: string
 }
 
-const overrideSizedTypes = new WeakMap<Type, Map<string, OverrideSizedType>>()
+const overrideSizedTypes = new WeakMap<object, Map<Type, OverrideSizedType>>()
 
-/** Returns `type` as an override-sized type; `key` distinguishes length expressions. */
+/**
+ * Returns `type` as an override-sized type. `length` is the node of the override, or of a longer expression, with
+ * which the type can be collected.
+ */
 export function overrideSized(
   type: ArrayType | BufferType,
-  key: string,
+  length: object,
   lengthName: string,
 ): OverrideSizedType {
-  const known = overrideSizedTypes.get(type) ?? new Map<string, OverrideSizedType>()
-  overrideSizedTypes.set(type, known)
-  const made = known.get(key) ?? ({ ...type, lengthName } as OverrideSizedType)
-  known.set(key, made)
+  const known = overrideSizedTypes.get(length) ?? new Map<Type, OverrideSizedType>()
+  overrideSizedTypes.set(length, known)
+  const made = known.get(type) ?? ({ ...type, lengthName } as OverrideSizedType)
+  known.set(type, made)
   return made
 }
 

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterAll, describe, expect, it } from 'vitest'
 import { emitCuda } from '../cuda/emit-cuda.ts'
 import type { VariablePlace } from '../ir.ts'
@@ -179,6 +181,22 @@ describe('long names', () => {
     const offset = { kind: 'literal', value: 0, type: u32Type, loc } as const
     const place = { kind: 'view-place', base, offset, size: undefined, type, loc } as const
     expect(pathOf(place, (variable) => variable).binding.key).toMatch(/^7:buffer<64><\d+>\(u32\)$/)
+  })
+})
+
+describe('sources', () => {
+  it('are not kept for the names of the overrides in them', () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const source = (i: number) =>
+      `/* ${`${i}`.repeat(50_000)} */ override length_of_array_${i} = 4; var<workgroup> w: array<u32, length_of_array_${i}>;
+      @compute @workgroup_size(1) fn main() { w[0] = 1u; }`
+    lowered(source(9))
+    collect()
+    const before = process.memoryUsage().heapUsed
+    for (let i = 1000; i < 1200; i++) lowered(source(i))
+    collect()
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(2 ** 24)
   })
 })
 

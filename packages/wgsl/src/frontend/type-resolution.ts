@@ -189,8 +189,8 @@ function sized(
   const type = make(length)
   if (!override) return type
   return lengthNode.kind === 'name'
-    ? overrideSized(type, lengthNode.name, lengthNode.name)
-    : overrideSized(type, `${lengthNode.at}`, 'an override-expression')
+    ? overrideSized(type, scope.module.declaration(lengthNode.name)!, lengthNode.name)
+    : overrideSized(type, lengthNode, 'an override-expression')
 }
 
 /** A constant length, which must be a multiple of `unit`; an unknown length counts as `unit`. */
