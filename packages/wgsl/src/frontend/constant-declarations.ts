@@ -8,8 +8,11 @@ export function declarationOf(value: unknown): Declared | undefined {
   return typeof value === 'object' && value !== null ? declarations.get(value) : undefined
 }
 
-/** Notes that a declaration has a value; for a scalar there is nothing to note. */
+/**
+ * Notes that a declaration has a value. There is nothing to note for a scalar, nor for the zeros of an array: their
+ * empty list belongs to the type, which may live as long as the process, and would keep the source of the name.
+ */
 export function declare(value: unknown, declaration: Declared | undefined): void {
-  if (typeof value !== 'object' || value === null || declaration === undefined) return
+  if (!Array.isArray(value) || value.length === 0 || declaration === undefined) return
   if (!declarations.has(value)) declarations.set(value, declaration)
 }

@@ -185,16 +185,27 @@ describe('long names', () => {
 })
 
 describe('sources', () => {
-  it('are not kept for the names of the overrides in them', () => {
+  it.each([
+    [
+      'overrides',
+      (i: number) =>
+        `override length_of_array_${i} = 4; var<workgroup> w: array<u32, length_of_array_${i}>;
+        @compute @workgroup_size(1) fn main() { w[0] = 1u; }`,
+    ],
+    [
+      'constants',
+      (i: number) =>
+        `const table_of_zeros_${i} = array<u32, ${i}>();
+        @compute @workgroup_size(1) fn main() { let x = table_of_zeros_${i}; }`,
+    ],
+  ])('are not kept for the names of the %s in them', (_, source) => {
     setFlagsFromString('--expose-gc')
     const collect = runInNewContext('gc') as () => void
-    const source = (i: number) =>
-      `/* ${`${i}`.repeat(50_000)} */ override length_of_array_${i} = 4; var<workgroup> w: array<u32, length_of_array_${i}>;
-      @compute @workgroup_size(1) fn main() { w[0] = 1u; }`
-    lowered(source(9))
+    const lowerLong = (i: number) => lowered(`/* ${`${i}`.repeat(50_000)} */ ${source(i)}`)
+    lowerLong(999)
     collect()
     const before = process.memoryUsage().heapUsed
-    for (let i = 1000; i < 1200; i++) lowered(source(i))
+    for (let i = 1000; i < 1200; i++) lowerLong(i)
     collect()
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(2 ** 24)
   })
