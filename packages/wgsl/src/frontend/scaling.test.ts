@@ -99,6 +99,11 @@ describe('eight times the source takes less than ten times the steps', () => {
       (repeat: Repeat) => repeat((i) => `g${i}();`),
       (i: number) => `fn g${i}() { f(); }`,
     ],
+    [
+      'many functions, and one with a pointer, that call one',
+      (repeat: Repeat) => repeat((i) => `g${i}(); h(&v${i});`),
+      (i: number) => `fn g${i}() { f(); } ${i === 0 ? 'fn h(p: ptr<private, u32>) { _ = *p; }' : ''}`,
+    ],
   ])('to lower %s that uses many variables', (_, calls, declared) => {
     const runs = [64, 512].map((n) => {
       const repeat: Repeat = (part) => Array.from({ length: n }, (_, i) => part(i)).join('')

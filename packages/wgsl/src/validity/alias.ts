@@ -12,14 +12,13 @@ import { rootOf, walk } from '../walk.ts'
 /** The root of a place in the source: a variable, or a pointer parameter by its position. */
 type Root = ModuleVariable | LocalVariable | number
 
-/** The memory that a function accesses; the map values tell whether it writes. */
+/** The memory that a function accesses. */
 interface Accesses {
-  /** Memory accessed through pointer parameters, by position. */
+  /** The position among all functions, after those of its callees. */
+  readonly index: number
+  /** Memory accessed through pointer parameters, by position, and whether it is written. */
   readonly pointed: Map<Root, boolean>
-  readonly callers: Set<Accesses>
-  /** The last variable that was found to be accessed by name here or in a callee, and whether it is written. */
-  variable: Root | undefined
-  writes: boolean
+  readonly callees: Set<Accesses>
 }
 
 /**
@@ -40,9 +39,9 @@ export function checkAliases(
   const known = new Map<IrFunction, Accesses>()
   const named: Named = new Map()
   const calls: Call[] = []
-  const passed = new Map<ModuleVariable, [PointerArgument, Accesses][]>()
+  const passed = new Map<ModuleVariable, Map<PointerArgument, Accesses>>()
   for (const fn of functions) {
-    const accesses: Accesses = { pointed: new Map(), callers: new Set(), variable: undefined, writes: false }
+    const accesses: Accesses = { index: known.size, pointed: new Map(), callees: new Set() }
     known.set(fn, accesses)
     walk(fn, {
       place(place, use) {
@@ -52,39 +51,42 @@ export function checkAliases(
         if (e.kind !== 'call') return
         const callee = known.get(e.function)!
         calls.push(e)
-        callee.callers.add(accesses)
+        accesses.callees.add(callee)
         for (const pointer of e.pointers) {
           const root = sourceRoot(pointer.root)
           const writes = callee.pointed.get(pointer.position)
           if (writes !== undefined) note(named, accesses, root, writes)
           if (typeof root === 'number' || root.kind === 'local-variable') continue
-          const list = passed.get(root) ?? []
-          passed.set(root, list)
-          list.push([pointer, callee])
+          const pointers = passed.get(root) ?? new Map<PointerArgument, Accesses>()
+          passed.set(root, pointers.set(pointer, callee))
         }
       },
     })
   }
-  // One variable at a time, so that time and memory do not grow with the functions that each function reaches.
-  const byName = new Map<PointerArgument, boolean>()
+  // One variable at a time: the functions that each function reaches may be too many to list them all.
+  const byName = new Map<PointerArgument, boolean | undefined>()
   for (const [variable, pointers] of passed) {
-    mark(variable, named.get(variable) ?? new Map())
-    for (const [pointer, callee] of pointers)
-      if (callee.variable === variable) byName.set(pointer, callee.writes)
+    const found = reaching(named.get(variable) ?? new Map(), [...pointers.values()])
+    for (const [pointer, callee] of pointers) byName.set(pointer, found.get(callee))
   }
   for (const call of calls) checkCall(call, known.get(call.function)!, byName, error)
 }
 
-/** Marks the functions that access a variable by name, in their own code or through calls. */
-function mark(variable: Root, named: ReadonlyMap<Accesses, boolean>): void {
-  for (const writes of [false, true]) {
-    const found = [...named.keys()].filter((accesses) => named.get(accesses) === writes)
-    for (const accesses of found) {
-      if (accesses.variable === variable && accesses.writes === writes) continue
-      Object.assign(accesses, { variable, writes })
-      for (const caller of accesses.callers) found.push(caller)
-    }
+/**
+ * Which of some functions, and of those that they call, directly or through others, access a variable by name or
+ * call one that does, and whether one of these writes it.
+ */
+function reaching(named: ReadonlyMap<Accesses, boolean>, functions: readonly Accesses[]) {
+  const found = new Map<Accesses, boolean>()
+  const last = functions.reduce((index, accesses) => Math.max(index, accesses.index), 0)
+  if (![...named.keys()].some(({ index }) => index <= last)) return found
+  const reached = new Set(functions)
+  for (const { callees } of reached) for (const callee of callees) reached.add(callee)
+  for (const accesses of [...reached].sort((a, b) => a.index - b.index)) {
+    const ways = [named.get(accesses), ...Array.from(accesses.callees, (callee) => found.get(callee))]
+    if (ways.includes(true) || ways.includes(false)) found.set(accesses, ways.includes(true))
   }
+  return found
 }
 
 function sourceRoot(place: Place): Root {
@@ -105,7 +107,7 @@ function note(named: Named, accesses: Accesses, root: Root, writes: boolean): vo
 function checkCall(
   { pointers, function: target }: Call,
   callee: Accesses,
-  byName: ReadonlyMap<PointerArgument, boolean>,
+  byName: ReadonlyMap<PointerArgument, boolean | undefined>,
   error: (loc: Location, text: string) => Error,
 ): void {
   const seen = new Map<Root, { position: number; writes: boolean }>()
