@@ -54,8 +54,9 @@ export function sizeOf(type: Type): number {
       return type.stride * (type.length ?? 0)
     case 'struct':
       return type.size
+    // With f16 the length may be half a word more.
     case 'buffer':
-      return type.length ?? 0
+      return roundUp(type.length ?? 0, 4)
     // A nominal size per invocation; the type has no layout that a program can observe.
     case 'subgroup-matrix':
       return 4

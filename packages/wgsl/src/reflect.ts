@@ -177,7 +177,7 @@ const describe = typeProperty((type: Type): ReflectedType => {
   if (type.kind === 'pointer' || type.kind === 'subgroup-matrix')
     throw new TypeError(`a buffer holds no ${type.kind}`)
   if (type.kind === 'buffer') {
-    const words = arrayType(u32Type, type.length === undefined ? undefined : type.length / 4)
+    const words = arrayType(u32Type, type.length === undefined ? undefined : sizeOf(type) / 4)
     return { ...describe(words), name: typeName(type) }
   }
   const array = type.kind === 'array' ? type : undefined
@@ -201,7 +201,7 @@ const describe = typeProperty((type: Type): ReflectedType => {
 /** The byte length with one element for a runtime-sized array at the end. */
 const minimumSize = typeProperty((type: Type): number => {
   if (type.kind === 'array' && type.length === undefined) return type.stride
-  if (type.kind === 'buffer') return type.length ?? 4
+  if (type.kind === 'buffer') return Math.max(4, sizeOf(type))
   if (type.kind !== 'struct') return sizeOf(type)
   const last = type.members.at(-1)!
   return roundUp(Math.max(type.size, last.offset + minimumSize(last.type)), alignOf(type))

@@ -29,7 +29,7 @@ export function typeText(type: Type, names: Names): string {
       return names.struct(type)
     case 'buffer':
       if (type.length === undefined) throw new TypeError('a buffer without length has no C++ type')
-      return `${names.prelude('array')}<unsigned, ${type.length / 4}>`
+      return `${names.prelude('array')}<unsigned, ${sizeOf(type) / 4}>`
     case 'subgroup-matrix':
       return subgroupMatrixText(type, names)
     case 'pointer':

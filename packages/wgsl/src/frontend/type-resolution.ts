@@ -184,7 +184,7 @@ function sized(
     scope,
     lengthNode,
     `the ${what}'s length`,
-    what === 'array' ? 1 : 4,
+    what === 'array' ? 1 : scope.module.isEnabled('f16') ? 2 : 4,
   )
   const type = make(length)
   if (!override) return type

@@ -2,6 +2,7 @@ import { boundVariables } from '../bound-variables.ts'
 import type { ValueFunction } from '../builtin-functions.ts'
 import { subgroupSize } from '../collectives.ts'
 import type { Expression, Index, IndexPlace, IrModule, Type } from '../ir.ts'
+import { sizeOf } from '../layout.ts'
 import { componentFunction, wholeFunction } from '../values/functions.ts'
 import {
   binaryFunction,
@@ -116,7 +117,7 @@ export function compileReference(module: IrModule, options: ReferenceOptions = {
             for (const { id, type } of shared)
               workgroup[id] =
                 type.kind === 'buffer'
-                  ? new BoundMemory('', new Uint8Array(type.length ?? 0), undefined)
+                  ? new BoundMemory('', new Uint8Array(sizeOf(type)), undefined)
                   : zeroValue(type)
             runWorkgroup(module, instance, emitted.meets, [x, y, z], workgroups, workgroup)
           }
