@@ -1,10 +1,12 @@
 import { roundToHalf } from '../half-float.ts'
-import type { Expression, Location, ScalarType, StructType, Type } from '../ir.ts'
+import type { Construct, Expression, Location, ScalarType, StructType, Type } from '../ir.ts'
 import { typeProperty } from '../type-property.ts'
-import { typeName, vectorType } from '../types.ts'
-import { convertScalar as convertConcrete } from '../values/operators.ts'
+import { elementCount, typeName } from '../types.ts'
+import { clampTo } from '../values/functions.ts'
+import { convertScalar as convertConcrete, mapComponents } from '../values/operators.ts'
 import { declarationOf, declare } from './constant-declarations.ts'
-import { type AnyScalar, anyScalar, scalarOf } from './numeric-types.ts'
+import { type AnyScalar, scalarOf } from './numeric-types.ts'
+import { elementType } from './type-structure.ts'
 
 /**
  * A constant: bigint for abstract-int, number or boolean for other scalars, a list of components, columns,
@@ -58,14 +60,9 @@ export function convertScalar(value: Value, from: AnyScalar, to: AnyScalar): Val
   if (isFloatKind(to)) return convertFloat(Number(value as number | bigint), to)
   if (typeof value === 'bigint') return checkInteger(value, to)
   const number = value as number
-  if (from === 'abstract-float')
-    return (
-      Math.min(
-        Math.max(Math.trunc(number), to === 'i32' ? -(2 ** 31) : 0),
-        to === 'i32' ? 2 ** 31 - 1 : 2 ** 32 - 1,
-      ) + 0
-    )
-  return convertConcrete(number, from, to)
+  if (from !== 'abstract-float') return convertConcrete(number, from, to)
+  const [low, high] = to === 'i32' ? [-(2 ** 31), 2 ** 31 - 1] : [0, 2 ** 32 - 1]
+  return clampTo(Math.trunc(number), low, high) + 0
 }
 
 /** The conversions of each list. A value may hold the same list many times, in a source that is short. */
@@ -76,13 +73,9 @@ export function convertValue(value: Value, from: Type, to: Type): Value {
   if (from === to) return value
   switch (from.kind) {
     case 'scalar':
-      return convertScalar(value, from.scalar, scalarOf(to)!)
     case 'vector':
-      return (value as Value[]).map((v) => convertScalar(v, from.scalar, scalarOf(to)!))
     case 'matrix':
-      return (value as Value[][]).map((column) =>
-        column.map((v) => convertScalar(v, from.scalar, scalarOf(to)!)),
-      )
+      return mapComponents((v: never) => convertScalar(v, from.scalar, scalarOf(to)!), value)
     case 'array': {
       const elements = value as Value[]
       const known = conversions.get(elements) ?? new Map<Type, Value>()
@@ -122,9 +115,8 @@ function makeZero(type: Type): Value {
       return kind === 'bool' ? false : kind === 'abstract-int' ? 0n : 0
     }
     case 'vector':
-      return new Array<Value>(type.size).fill(zeroValue(anyScalar(type.scalar)))
     case 'matrix':
-      return new Array<Value>(type.columns).fill(zeroValue(vectorType(type.rows, type.scalar)))
+      return new Array<Value>(elementCount(type)!).fill(zeroValue(elementType(type)!))
     case 'array':
       return []
     case 'struct':
@@ -157,28 +149,9 @@ export function valueExpression(
   }
   const parts = value as readonly Value[]
   if (isZero(value)) return { kind: 'zero', type, loc }
-  switch (type.kind) {
-    case 'vector': {
-      const scalar = anyScalar(type.scalar)
-      if (parts.every((v) => Object.is(v, parts[0]))) {
-        return { kind: 'splat', value: part(parts[0]!, scalar), type, loc }
-      }
-      return { kind: 'construct', args: parts.map((v) => part(v, scalar)), type, loc }
-    }
-    case 'matrix': {
-      const column = vectorType(type.rows, type.scalar)
-      return { kind: 'construct', args: parts.map((v) => part(v, column)), type, loc }
-    }
-    case 'array':
-      return { kind: 'construct', args: parts.map((v) => part(v, type.element)), type, loc }
-    case 'struct':
-      return {
-        kind: 'construct',
-        args: parts.map((v, i) => part(v, type.members[i]!.type)),
-        type,
-        loc,
-      }
-    default:
-      throw new ConstantError(`${typeName(type)} has no constants`)
-  }
+  if (type.kind === 'vector' && parts.every((v) => Object.is(v, parts[0])))
+    return { kind: 'splat', value: part(parts[0]!, elementType(type)!), type, loc }
+  const typeOf = (i: number) => (type.kind === 'struct' ? type.members[i]!.type : elementType(type)!)
+  const args = parts.map((v, i) => part(v, typeOf(i)))
+  return { kind: 'construct', args, type: type as Construct['type'], loc }
 }

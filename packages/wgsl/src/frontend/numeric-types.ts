@@ -79,18 +79,10 @@ export function withScalar(type: Type, scalar: AnyScalar): Type {
 
 /** Whether a type has abstract components. */
 export const isAbstract = typeProperty((type: Type): boolean => {
-  switch (type.kind) {
-    case 'scalar':
-    case 'vector':
-    case 'matrix':
-      return (type.scalar as AnyScalar) === 'abstract-int' || (type.scalar as AnyScalar) === 'abstract-float'
-    case 'array':
-      return isAbstract(type.element)
-    case 'struct':
-      return type.builtin && type.members.some((m) => isAbstract(m.type))
-    default:
-      return false
-  }
+  if (type.kind === 'array') return isAbstract(type.element)
+  if (type.kind === 'struct') return type.builtin && type.members.some((m) => isAbstract(m.type))
+  const scalar = scalarOf(type)
+  return scalar === 'abstract-int' || scalar === 'abstract-float'
 })
 
 /** The default concrete type of an abstract type: with components of i32 or f32. */
@@ -102,11 +94,8 @@ export const concreteOf = typeProperty((type: Type): Type => {
 })
 
 function withMembers(type: StructType): Type {
-  return resultStruct(
-    type.name.includes('frexp') ? 'frexp' : 'modf',
-    concreteOf(type.members[0]!.type),
-    concreteOf(type.members[1]!.type),
-  )
+  const [first, second] = type.members.map((m) => concreteOf(m.type))
+  return resultStruct(type.name.includes('frexp') ? 'frexp' : 'modf', first!, second!)
 }
 
 const scalarConversions: Record<string, readonly AnyScalar[]> = {

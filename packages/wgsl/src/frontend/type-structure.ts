@@ -51,18 +51,10 @@ export const hasFixedFootprint = typeProperty((type: Type): boolean => {
 
 /** The nesting depth of composites in a type: 0 for a scalar, 1 for a vector. */
 export const nestingDepth = typeProperty((type: Type): number => {
-  switch (type.kind) {
-    case 'vector':
-      return 1
-    case 'matrix':
-      return 2
-    case 'array':
-      return 1 + nestingDepth(type.element)
-    case 'struct':
-      return 1 + type.members.reduce((depth, m) => Math.max(depth, nestingDepth(m.type)), 0)
-    default:
-      return 0
-  }
+  const element = elementType(type)
+  if (element !== undefined) return 1 + nestingDepth(element)
+  if (type.kind !== 'struct') return 0
+  return 1 + type.members.reduce((depth, m) => Math.max(depth, nestingDepth(m.type)), 0)
 })
 
 /** The length of the longest fixed-length array in a type; 0 if there is none. */
