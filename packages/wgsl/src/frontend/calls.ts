@@ -194,11 +194,8 @@ function bitcast(scope: ExpressionScope, node: CallNode): Operand {
   if (from === undefined) throw invalid()
   const value = scope.convert(operand, from, 'the operand of bitcast')
   if (value.type === type) return value
-  if (value.kind === 'constant') {
-    const constant = value
-    const source = constant.type as ScalarType | VectorType
-    return scope.fold(at, type, [constant], ([known]) => bitcastConstant(known, source, type))
-  }
+  if (value.kind === 'constant')
+    return scope.fold(at, type, [value], ([known]) => bitcastConstant(known, from, type))
   return scope.runtime({ kind: 'bitcast', value: scope.expressionOf(value), type, loc: scope.loc(at) }, at)
 }
 
@@ -206,15 +203,15 @@ function bitcast(scope: ExpressionScope, node: CallNode): Operand {
  * The concrete type whose bits are cast: for an abstract operand, the first that has as many bits as the
  * result.
  */
-function bitcastSource(operand: ValueOperand, target: Type): Type | undefined {
+function bitcastSource(operand: ValueOperand, target: Type): ScalarType | VectorType | undefined {
   const { type } = operand
   if (type.kind !== 'scalar' && type.kind !== 'vector') return undefined
   const concrete = isUnsigned(target) && integersOf(operand).some(isAboveI32) ? target : concreteOf(type)
   const choices = isAbstract(type) ? [concrete, withScalar(type, 'f16')] : [type]
-  return choices.find((choice) => {
+  return choices.filter(isBitcastable).find((choice) => {
     const fits =
       sizeOf(choice) === sizeOf(target) && (sizeOf(choice) !== 12 || alignOf(choice) === alignOf(target))
-    return fits && isBitcastable(choice) && (choice === target || (!isVec3h(choice) && !isVec3h(target)))
+    return fits && (choice === target || (!isVec3h(choice) && !isVec3h(target)))
   })
 }
 

@@ -53,7 +53,7 @@ export function constructSubgroupMatrix(
     value === undefined
       ? { kind: 'zero', type: scalar, loc: scope.loc(at) }
       : scope.expressionAs(value, scalar, `the component of ${typeName(type)}`)
-  return call(scope, 'subgroupMatrixFill', [fill], type, at)
+  return call(scope, 'subgroupMatrixFill', [], type, at, fill)
 }
 
 /** Notes that a value is made, which only compute shaders may do if it has subgroup matrices. */
@@ -81,13 +81,16 @@ export function lowerSubgroupMatrixCall(scope: ExpressionScope, node: CallNode):
   }
 }
 
+/** The call of a function with the operands and, after them, the expressions of `last`. */
 function call(
   scope: ExpressionScope,
   name: BuiltinFunction,
-  args: readonly Expression[],
+  operands: readonly ValueOperand[],
   type: Type | undefined,
   at: number,
+  ...last: readonly Expression[]
 ): Operand {
+  const args = [...operands.map((o) => scope.expressionOf(o)), ...last]
   return scope.called({ kind: 'builtin-call', name, args, type, loc: scope.loc(at) }, at)
 }
 
@@ -143,13 +146,7 @@ function lowerMultiply(scope: ExpressionScope, node: CallNode): Operand {
   if (!multiplies(left.component, result))
     throw scope.error(at, `${name} has no product of ${left.component} with a result of ${result}`)
   const type = subgroupMatrixType('result', result, right.columns, left.rows)
-  return call(
-    scope,
-    'subgroupMatrixMultiply',
-    operands.map((o) => scope.expressionOf(o)),
-    type,
-    at,
-  )
+  return call(scope, 'subgroupMatrixMultiply', operands, type, at)
 }
 
 function lowerMultiplyAccumulate(scope: ExpressionScope, node: CallNode): Operand {
@@ -164,13 +161,7 @@ function lowerMultiplyAccumulate(scope: ExpressionScope, node: CallNode): Operan
       at,
       `${name} cannot add the product of ${typeName(left)} and ${typeName(right)} to ${typeName(sum)}`,
     )
-  return call(
-    scope,
-    'subgroupMatrixMultiplyAccumulate',
-    operands.map((o) => scope.expressionOf(o)),
-    sum,
-    at,
-  )
+  return call(scope, 'subgroupMatrixMultiplyAccumulate', operands, sum, at)
 }
 
 function lowerScalarOperation(scope: ExpressionScope, name: BuiltinFunction, node: CallNode): Operand {
@@ -178,8 +169,8 @@ function lowerScalarOperation(scope: ExpressionScope, name: BuiltinFunction, nod
   if (callee.templates !== undefined) throw scope.error(at, `'${name}' has no template arguments`)
   const [operand, scalar] = values(scope, node, 2) as [ValueOperand, ValueOperand]
   const type = matrix(scope, name, operand)
-  const value = scope.expressionAs(scalar, scalarOf(type), `argument 2 of ${name}`)
-  return call(scope, name, [scope.expressionOf(operand), value], type, at)
+  const value = scope.convert(scalar, scalarOf(type), `argument 2 of ${name}`)
+  return call(scope, name, [operand, value], type, at)
 }
 
 // ------------------------------------------------------------------------------------------------ loads and
@@ -218,15 +209,9 @@ function lowerAccess(
     : majorness(scope, templates[0]!)
   checkArray(scope, name, pointer, type, isOld, at)
   checkRange(scope, name, { pointer, type, offset, stride, isColumnMajor, at })
-  const loc = scope.loc(at)
-  const flag: Expression = { kind: 'literal', value: isColumnMajor, type: boolType, loc }
-  const [address, from, step] = [pointer, offset, stride].map((o) => scope.expressionOf(o)) as [
-    Expression,
-    Expression,
-    Expression,
-  ]
-  if (isLoad) return call(scope, name, [address, from, step, flag], type, at)
-  return call(scope, name, [address, from, scope.expressionOf(operands[2]!), step, flag], undefined, at)
+  const flag: Expression = { kind: 'literal', value: isColumnMajor, type: boolType, loc: scope.loc(at) }
+  if (isLoad) return call(scope, name, [pointer, offset, stride], type, at, flag)
+  return call(scope, name, [pointer, offset, operands[2]!, stride], undefined, at, flag)
 }
 
 function loadedType(scope: ExpressionScope, name: string, node: ExpressionNode): SubgroupMatrixType {
