@@ -86,21 +86,12 @@ function walkInsideStatement(statement: Statement, visitor: Visitor): void {
     case 'block':
       for (const s of statement.statements) walkStatement(s, visitor)
       return
-    case 'let':
-      value(statement.value)
-      return
     case 'var':
       value(statement.initial)
       return
     case 'assign':
-      walkPlace(statement.target, 'store', visitor)
-      value(statement.value)
-      return
     case 'compound-assign':
-      walkPlace(statement.target, 'load-store', visitor)
-      value(statement.value)
-      return
-    case 'evaluate':
+      walkPlace(statement.target, statement.kind === 'assign' ? 'store' : 'load-store', visitor)
       value(statement.value)
       return
     case 'if':
@@ -123,6 +114,8 @@ function walkInsideStatement(statement: Statement, visitor: Visitor): void {
       inside(statement.body)
       inside(statement.update)
       return
+    case 'let':
+    case 'evaluate':
     case 'return':
       value(statement.value)
       return
@@ -212,6 +205,12 @@ function ownOperands(place: Place): readonly Expression[] {
   if (place.kind === 'index-place') return [place.index]
   if (place.kind !== 'view-place') return []
   return place.size === undefined ? [place.offset] : [place.offset, place.size]
+}
+
+/** The place whose address a built-in function receives. */
+export function addressed(e: Expression): Place {
+  if (e.kind !== 'address-of') throw new TypeError(`a pointer is ${e.kind}, not address-of`)
+  return e.place
 }
 
 /** The variable or pointer parameter at the root of a place. */

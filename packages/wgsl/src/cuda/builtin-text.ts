@@ -1,7 +1,7 @@
 import { builtinFacts } from '../builtin-functions.ts'
 import { subgroupSize } from '../collectives.ts'
 import type { BuiltinCall, Expression, Type } from '../ir.ts'
-import { moduleVariableOf, viewOf } from '../walk.ts'
+import { addressed, moduleVariableOf, viewOf } from '../walk.ts'
 import { type CxxExpression, call, primary, simple } from './cxx-expression.ts'
 import type { FunctionWriter } from './function-writer.ts'
 import { allLanes } from './invocation-index.ts'
@@ -61,11 +61,6 @@ function functionName(writer: FunctionWriter, e: BuiltinCall): string {
   if (e.args.some((a) => a.type.kind === 'vector')) names.prelude(`vector_${e.name}`)
   const structure = e.type !== undefined && resultStructure.has(e.name) ? `<${writer.type(e.type)}>` : ''
   return `${names.prelude(e.name)}${structure}`
-}
-
-function addressed(e: Expression) {
-  if (e.kind !== 'address-of') throw new TypeError('expected an address')
-  return e.place
 }
 
 function arrayLengthText(writer: FunctionWriter, argument: Expression): CxxExpression {
