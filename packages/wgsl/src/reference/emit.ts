@@ -11,8 +11,9 @@ import type {
   Type,
   ViewPlace,
 } from '../ir.ts'
+import { elementCount } from '../types.ts'
 import { componentFunction } from '../values/functions.ts'
-import { rootOf, some, viewOf, walk } from '../walk.ts'
+import { addressed, rootOf, some, walk } from '../walk.ts'
 import { type Instrumentation, plain } from './instrumentation.ts'
 import {
   binaryText,
@@ -25,8 +26,9 @@ import {
   scalarOf,
   unaryText,
 } from './operator-text.ts'
-import { byteOffset, lengthOf, type PlaceWriter, placeText } from './place-text.ts'
+import { boundLength, byteOffset, type PlaceWriter, placeText } from './place-text.ts'
 import { subgroupMatrixText } from './subgroup-matrix-text.ts'
+import { reductions } from './subgroups.ts'
 import { boundMemory } from './views.ts'
 
 /**
@@ -298,7 +300,7 @@ class FunctionEmitter implements PlaceWriter {
         return copyText(`${this.#borrow(e.base)}[${e.member.index}]`, e.type)
       case 'index':
         return copyText(
-          `${mayReplaceMemory(e.index) ? this.value(e.base) : this.#borrow(e.base)}[${this.instrumentation.clamped(e, this.value(e.index), String(lengthOf(e.base.type)))}]`,
+          `${mayReplaceMemory(e.index) ? this.value(e.base) : this.#borrow(e.base)}[${this.instrumentation.clamped(e, this.value(e.index), String(elementCount(e.base.type)))}]`,
           e.type,
         )
       case 'swizzle':
@@ -373,13 +375,10 @@ class FunctionEmitter implements PlaceWriter {
       const values = args.map((a) => this.value(a)).join(', ')
       return `(${this.instrumentation.called(e)}yield { operation: '${operation}', path: ${this.#path()}, args: [${values}] })`
     }
-    if (name === 'bufferLength') {
-      const { place } = args[0] as Extract<Expression, { kind: 'address-of' }>
-      return `${boundMemory(rootOf(place))}.byteLength`
-    }
+    if (name === 'bufferLength') return `${boundMemory(rootOf(addressed(args[0]!)))}.byteLength`
     if (name === 'arrayLength') return this.#arrayLength(args[0]!)
     if (name === 'workgroupUniformLoad') {
-      const place = this.#pointee(args[0]!)
+      const place = placeText(this, addressed(args[0]!), 'address')
       const value = this.temporary()
       const called = this.instrumentation.called(e)
       const { indices, prepare, load } = place
@@ -395,31 +394,18 @@ class FunctionEmitter implements PlaceWriter {
     return `${this.#name(`R.whole['${name} ${kind}']`)}(${args.map((a) => this.value(a)).join(', ')})`
   }
 
-  #pointee(pointer: Expression) {
-    if (pointer.kind !== 'address-of') throw new TypeError(`a pointer is ${pointer.kind}, not address-of`)
-    return placeText(this, pointer.place, 'address')
-  }
-
   #arrayLength(pointer: Expression): string {
-    if (pointer.kind !== 'address-of') throw new TypeError('arrayLength of a value')
-    const place = pointer.place
-    const root = rootOf(place)
-    if (root.kind !== 'variable' || place.type.kind !== 'array')
-      throw new TypeError('arrayLength of no array')
-    const memory = boundMemory(root)!
-    const view = viewOf(place)
-    if (view === undefined)
-      return `Math.floor((${memory}.byteLength - (${byteOffset(this, place, memory, [])})) / ${place.type.stride})`
+    const place = addressed(pointer)
+    const memory = boundMemory(rootOf(place))!
     const prepare: string[] = []
-    byteOffset(this, view, memory, prepare)
-    const length = this.viewLengths.get(view)!
+    const base = byteOffset(this, place, memory, prepare)
+    const length = boundLength(this, place, memory, base)
     return `(${comma(prepare.join(''))}${length})`
   }
 
   #atomic(e: BuiltinCall): string {
-    const place = this.#pointee(e.args[0]!)
-    const kind =
-      e.args[0]!.type.kind === 'pointer' ? scalarOf((e.args[0]!.type as { store: Type }).store) : 'u32'
+    const atomic = addressed(e.args[0]!)
+    const place = placeText(this, atomic, 'address')
     const prepare = comma(place.prepare)
     if (e.name === 'atomicLoad') return `(${prepare}${place.load})`
     const value = this.temporary()
@@ -435,20 +421,11 @@ class FunctionEmitter implements PlaceWriter {
       const changes = `${number(value)} ${e.name === 'atomicStoreMin' ? '<' : '>'} ${number(old)}`
       return `(${prepare}${value} = ${operand}, ${old} = ${place.load}, ${changes} ? ${place.store(value)} : 0)`
     }
-    const operators: Record<string, string> = {
-      atomicAdd: '+',
-      atomicSub: '-',
-      atomicAnd: '&',
-      atomicOr: '|',
-      atomicXor: '^',
-    }
-    const operator = operators[e.name]
+    const operator = e.name === 'atomicSub' ? '-' : reductions[e.name.slice('atomic'.length)]?.[0]
     const next =
-      e.name === 'atomicExchange'
+      operator === undefined
         ? value
-        : operator === undefined
-          ? `Math.${e.name === 'atomicMax' ? 'max' : 'min'}(${old}, ${value})`
-          : inlineScalar(operator, kind, old, value)!
+        : (inlineScalar(operator, scalarOf(atomic.type), old, value) ?? `Math.${operator}(${old}, ${value})`)
     return `(${prepare}${value} = ${operand}, ${old} = ${place.load}, ${place.store(next)}, ${old})`
   }
 }

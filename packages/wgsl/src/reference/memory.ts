@@ -2,7 +2,7 @@ import { halfBits, halfValue } from '../half-float.ts'
 import type { ScalarKind, Type } from '../ir.ts'
 import { scalarByteLength, strideOf } from '../layout.ts'
 import { typeProperty } from '../type-property.ts'
-import { vectorType } from '../types.ts'
+import { vec2uType, vectorType } from '../types.ts'
 import { floatValue, nanBits } from '../values/nan.ts'
 
 /**
@@ -35,10 +35,9 @@ export class BoundMemory {
 
   load(type: Type, byteOffset: number): Value {
     switch (type.kind) {
-      case 'atomic':
-        if (type.wide) return [0, 4].map((i) => this.#loadScalar('u32', byteOffset + i))
-        return this.#loadScalar(type.scalar, byteOffset)
       case 'scalar':
+      case 'atomic':
+        if (type.kind === 'atomic' && type.wide) return this.load(vec2uType, byteOffset)
         return this.#loadScalar(type.scalar, byteOffset)
       case 'vector': {
         const size = scalarByteLength[type.scalar]
@@ -55,9 +54,7 @@ export class BoundMemory {
     switch (type.kind) {
       case 'scalar':
       case 'atomic':
-        if (type.kind === 'atomic' && type.wide)
-          for (const [i, word] of (value as number[]).entries())
-            this.#storeScalar('u32', byteOffset + i * 4, word)
+        if (type.kind === 'atomic' && type.wide) this.store(vec2uType, byteOffset, value)
         else this.#storeScalar(type.scalar, byteOffset, value as number)
         return
       case 'vector': {
@@ -142,9 +139,8 @@ function equalParts(whole: Type, type: Type, count: number): Part[] {
 export function zeroValue(type: Type): Value {
   switch (type.kind) {
     case 'scalar':
-      return type.scalar === 'bool' ? false : 0
     case 'atomic':
-      return 0
+      return type.scalar === 'bool' ? false : 0
     case 'subgroup-matrix':
       return new Float64Array(type.columns * type.rows)
     case 'vector':

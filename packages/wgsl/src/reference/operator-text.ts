@@ -43,6 +43,11 @@ export function unaryText(name: NameFunction, operator: string, value: string, t
     if (operator === '~') return kind === 'u32' ? `(~(${x}) >>> 0)` : `(~(${x}))`
     return kind === 'i32' ? `(-(${x}) | 0)` : `(-(${x}))`
   }
+  return mapText(name, type, f, value)
+}
+
+/** JavaScript of a function that applies to each scalar of a value. */
+function mapText(name: NameFunction, type: Type, f: (x: string) => string, value: string): string {
   if (!isComposite(type)) return f(value)
   if (type.kind === 'vector') return `${name(byComponent([type], f))}(${value})`
   return `R.map(${name(`(x) => ${f('x')}`)}, ${value})`
@@ -78,11 +83,7 @@ export function convertText(name: NameFunction, value: string, from: Type, to: S
     if (to === 'u32' && integer) return `(${x} >>> 0)`
     return `R.convert(${x}, '${kind}', '${to}')`
   }
-  return from.kind === 'vector'
-    ? `${name(byComponent([from], scalar))}(${value})`
-    : isComposite(from)
-      ? `R.map(${name(`(x) => ${scalar('x')}`)}, ${value})`
-      : scalar(value)
+  return mapText(name, from, scalar, value)
 }
 
 /** JavaScript of a built-in function that applies by component. */

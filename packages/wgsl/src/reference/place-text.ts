@@ -1,5 +1,6 @@
 import type { Expression, IndexPlace, Place, Type, ViewPlace } from '../ir.ts'
 import { leastViewSize, scalarByteLength, strideOf } from '../layout.ts'
+import { elementCount } from '../types.ts'
 import { type PlaceUse, rootOf, viewOf } from '../walk.ts'
 import type { Instrumentation } from './instrumentation.ts'
 import { copyText } from './operator-text.ts'
@@ -97,7 +98,7 @@ export function pathText(
       throw new TypeError('a view lies in memory of bytes')
     case 'index-place': {
       const base = pathText(writer, place.base, prepare, steps)
-      const index = clampedIndex(writer, place, String(lengthOf(place.base.type)), prepare)
+      const index = clampedIndex(writer, place, String(elementCount(place.base.type)), prepare)
       steps.push(index)
       return `${base}[${index}]`
     }
@@ -116,20 +117,22 @@ export function byteOffset(writer: PlaceWriter, place: Place, memory: string, pr
       return `${byteOffset(writer, place.base, memory, prepare)} + ${place.component * scalarByteLength[place.type.scalar]}`
     case 'index-place': {
       const base = byteOffset(writer, place.base, memory, prepare)
-      const type = place.base.type
-      const stride = strideOf(type)
-      const view = viewOf(place)
-      const length =
-        view !== undefined && type.kind === 'array' && type.length === undefined
-          ? writer.viewLengths.get(view)!
-          : type.kind === 'array' && type.length === undefined
-            ? `Math.floor((${memory}.byteLength - (${base})) / ${stride})`
-            : String(lengthOf(type))
-      return `${base} + ${stride} * ${clampedIndex(writer, place, length, prepare)}`
+      const index = clampedIndex(writer, place, boundLength(writer, place.base, memory, base), prepare)
+      return `${base} + ${strideOf(place.base.type)} * ${index}`
     }
     case 'view-place':
       return viewOffset(writer, place, memory, prepare)
   }
+}
+
+/** The number of elements of a place in bound memory that starts at byte `base`. */
+export function boundLength(writer: PlaceWriter, place: Place, memory: string, base: string): string {
+  const count = elementCount(place.type)
+  if (count !== undefined) return String(count)
+  const view = viewOf(place)
+  return view === undefined
+    ? `Math.floor((${memory}.byteLength - (${base})) / ${strideOf(place.type)})`
+    : writer.viewLengths.get(view)!
 }
 
 /**
@@ -158,12 +161,4 @@ function clampedIndex(writer: PlaceWriter, access: IndexPlace, length: string, p
   const temporary = writer.temporary()
   prepare.push(`${temporary} = ${writer.instrumentation.clamped(access, writer.value(index), length)}; `)
   return temporary
-}
-
-/** The number of elements of an indexable type. */
-export function lengthOf(type: Type): number {
-  if (type.kind === 'vector') return type.size
-  if (type.kind === 'matrix') return type.columns
-  if (type.kind === 'array' && type.length !== undefined) return type.length
-  throw new TypeError(`${type.kind} has no fixed length`)
 }

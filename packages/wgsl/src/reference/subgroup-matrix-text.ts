@@ -1,6 +1,6 @@
-import type { ArrayType, BuiltinCall, Expression } from '../ir.ts'
-import { rootOf, viewOf } from '../walk.ts'
-import { byteOffset, type PlaceWriter, pathText } from './place-text.ts'
+import type { ArrayType, BuiltinCall } from '../ir.ts'
+import { addressed, rootOf } from '../walk.ts'
+import { boundLength, byteOffset, type PlaceWriter, pathText } from './place-text.ts'
 import { boundMemory } from './views.ts'
 
 /**
@@ -35,7 +35,7 @@ function workText(writer: PlaceWriter, { name, type }: BuiltinCall): string {
 
 function accessText(writer: PlaceWriter, { name, args, type }: BuiltinCall): SubgroupMatrixText {
   const isLoad = name === 'subgroupMatrixLoad'
-  const { place } = args[0] as Extract<Expression, { kind: 'address-of' }>
+  const place = addressed(args[0]!)
   const array = place.type as ArrayType
   const matrix = writer.type(isLoad ? type! : args[2]!.type)
   const memory = boundMemory(rootOf(place))
@@ -48,12 +48,7 @@ function accessText(writer: PlaceWriter, { name, args, type }: BuiltinCall): Sub
     found = `R.plainArray(${path}, ${writer.type(array)}, ${matrix})`
   } else {
     const offset = byteOffset(writer, place, memory, prepare)
-    const view = viewOf(place)
-    const elements =
-      array.length ??
-      (view === undefined
-        ? `Math.floor((${memory}.byteLength - ${base}) / ${array.stride})`
-        : writer.viewLengths.get(view)!)
+    const elements = boundLength(writer, place, memory, base)
     prepare.push(`${base} = ${offset}; `)
     found = `R.boundArray(${memory}, ${base}, ${elements}, ${writer.type(array)}, ${matrix})`
   }

@@ -19,7 +19,8 @@ export interface Exchange {
   readonly once?: (args: readonly Value[]) => Value
 }
 
-const reductions: Readonly<Record<string, readonly [operator: string, identity: number]>> = {
+/** The operator of a reduction or of an atomic function, by the end of its name, with its identity. */
+export const reductions: Readonly<Record<string, readonly [operator: string, identity: number]>> = {
   Add: ['+', 0],
   Mul: ['*', 1],
   And: ['&', 0],
