@@ -1,7 +1,7 @@
 import type { ArrayType, BuiltinCall, Expression, ModuleVariable, Place, SubgroupMatrixType } from '../ir.ts'
 import { scalarByteLength } from '../layout.ts'
 import { u32Type } from '../types.ts'
-import { moduleVariableOf, viewOf } from '../walk.ts'
+import { addressed, moduleVariableOf, viewOf } from '../walk.ts'
 import { type CxxExpression, call, operand, operation, simple } from './cxx-expression.ts'
 import { type FunctionWriter, viewName } from './function-writer.ts'
 import { unsignedText } from './index-text.ts'
@@ -46,15 +46,14 @@ function accessText(writer: FunctionWriter, e: BuiltinCall): Omit<PlaceText, 'co
   const [address, offset, ...rest] = e.args as [Expression, Expression, ...Expression[]]
   const stride = rest.at(-2)!
   const isColumnMajor = (rest.at(-1) as Extract<Expression, { kind: 'literal' }>).value === true
-  if (address.kind !== 'address-of') throw new TypeError('a subgroup matrix is loaded from an address')
   const type = (e.type ?? rest[0]!.type) as SubgroupMatrixType
   const operands = e.args.slice(1, -1)
   // Settled if an index writes, too: the text of a view is written twice, for the matrix and for its guard.
-  const place = settledBefore(writer, address.place, e.args)
+  const place = settledBefore(writer, addressed(address), e.args)
   const variable = moduleVariableOf(place)!
   const array = place.type as ArrayType
-  const slice = sliceByteLength(type, isColumnMajor)
-  const slices = isColumnMajor ? type.columns : type.rows
+  const [slices, length] = isColumnMajor ? [type.columns, type.rows] : [type.rows, type.columns]
+  const slice = length * scalarByteLength[type.component]
   const least = Math.ceil(slice / array.stride)
   const access = { place, array, variable, slice, slices, offset, stride, least }
   const { effects } = writer.context
@@ -116,11 +115,6 @@ function swizzledLoad(
 ): Omit<PlaceText, 'component'> {
   const name = writer.context.names.prelude('subgroupMatrixLoadSwizzled')
   return { value: call(`${name}<${writer.type(type)}, ${isColumnMajor}, ${row}u>`, args), guards: [] }
-}
-
-/** The byte length of a row, or of a column for column-major matrices. */
-function sliceByteLength({ component, rows, columns }: SubgroupMatrixType, isColumnMajor: boolean): number {
-  return scalarByteLength[component] * (isColumnMajor ? rows : columns)
 }
 
 /** The value in a form that can be repeated. */

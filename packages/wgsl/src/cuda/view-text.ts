@@ -90,10 +90,6 @@ export function viewLengthText({ view, seen }: ViewText): CxxExpression {
 
 /** The byte length of the buffer that contains a view. */
 function byteLengthText(writer: FunctionWriter, view: ViewPlace): string {
-  const length = lengthOf(view)
+  const { length } = view.base.type as BufferType
   return length === undefined ? writer.lengthOf(moduleVariableOf(view)!) : `${length}u`
-}
-
-function lengthOf(view: ViewPlace): number | undefined {
-  return (view.base.type as BufferType).length
 }
