@@ -46,7 +46,11 @@ async function runOne(group: DeviceGroup, number: number): Promise<void> {
 }
 
 async function runAll(): Promise<void> {
-  for (let i = 0; i < Number(programs); i++) await runOne(group, Number(seed) * 1_000_000 + i)
+  for (let i = 0; i < Number(programs); i++) {
+    await runOne(group, Number(seed) * 1_000_000 + i)
+    // A job that is stopped because it takes too long has then said how far it came.
+    if (group.rank === 0 && (i + 1) % 100 === 0) console.error(`${i + 1} programs`)
+  }
 }
 
 async function openBeside(): Promise<number> {
