@@ -1,11 +1,11 @@
-import type { Call } from '../ir.ts'
-import { type CxxExpression, call } from './cxx-expression.ts'
+import type { Call, Expression } from '../ir.ts'
+import { type CxxExpression, call, primary } from './cxx-expression.ts'
 import { type FunctionWriter, lengthName, viewName } from './function-writer.ts'
 import { stopWordName } from './kernel.ts'
 import { passedVariables } from './module-memory.ts'
 import { placeText } from './place-text.ts'
 import { settledBefore } from './settled-place.ts'
-import { isByReference, typeText } from './type-text.ts'
+import { isByReference } from './type-text.ts'
 
 /** A call of a user function: its own arguments, then the module variables that it and its callees use. */
 export function callText(writer: FunctionWriter, e: Call): CxxExpression {
@@ -16,8 +16,8 @@ export function callText(writer: FunctionWriter, e: Call): CxxExpression {
       text: () =>
         a.kind === 'address-of'
           ? placeText(writer, settledBefore(writer, a.place, e.args.slice(i + 1))).value
-          : a.kind === 'load' && isByReference(a.type)
-            ? call(typeText(a.type, context.names), [writer.value(a)])
+          : isByReference(a.type) && !isNamed(a)
+            ? copyText(writer, a)
             : writer.value(a),
     })),
   )
@@ -37,4 +37,16 @@ export function callText(writer: FunctionWriter, e: Call): CxxExpression {
     passed.push(stopWordName)
   }
   return call(context.names.of(e.function), [...args, ...passed])
+}
+
+/** An argument that is passed by reference, as a new object. */
+function copyText(writer: FunctionWriter, e: Expression): CxxExpression {
+  const text = writer.initial(e.type, e)
+  const owned = writer.own(e.type, text)
+  return owned === text && e.kind === 'load' ? call(writer.type(e.type), [text]) : primary(owned)
+}
+
+/** Whether C++ has the value under a name. */
+function isNamed(e: Expression): boolean {
+  return e.kind === 'value' || e.kind === 'constant' || (e.kind === 'member' && isNamed(e.base))
 }

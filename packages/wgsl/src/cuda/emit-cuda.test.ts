@@ -325,10 +325,10 @@ describe('generated code', () => {
         continuing { v[x & 1u] = 3u; w.y += v[0]; out[0] = w.y; break if w.x > 2u; } }
     }`)
     const ahead = text.slice(text.indexOf('while (true)'), text.indexOf('n_ + 1u'))
-    expect(ahead.match(/^ +[\w<>, ]+ (\w+);$/gm)?.map((line) => line.trim().split(' ').at(-1))).toEqual([
-      'v_;',
-      'w_;',
-      'x_;',
+    expect([...ahead.matchAll(/^ +[\w<>, ]+(?:&&)? (\w+_)(?:;| = local<)/gm)].map((m) => m[1])).toEqual([
+      'v_',
+      'w_',
+      'x_',
     ])
   })
 

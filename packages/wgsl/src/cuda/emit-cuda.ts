@@ -15,8 +15,8 @@ import { findDivergentCalls } from '../validity/uniformity.ts'
 import { some } from '../walk.ts'
 import { findAsyncCopies, noAsyncCopies } from './async-copies.ts'
 import { findExitConditions } from './exit-conditions.ts'
-import { valueText } from './expression-text.ts'
-import { dynamicNames, entryBody, functionLines, inlinedHead, inlinedTail } from './function-text.ts'
+import { initialText, valueText } from './expression-text.ts'
+import { dynamicNames, entryBody, functionLines } from './function-text.ts'
 import {
   type FunctionNeeds,
   FunctionWriter,
@@ -40,7 +40,7 @@ import { Names } from './names.ts'
 import { fragmentsFor, preludeText } from './prelude/link.ts'
 import { writeStatement } from './statement-text.ts'
 import { findSwizzles } from './swizzles.ts'
-import { structText, typeText, zeroText } from './type-text.ts'
+import { structText, typeText } from './type-text.ts'
 import { findUniformCopies } from './uniform-copies.ts'
 import { findUnrolledLoops } from './unrolling.ts'
 import {
@@ -100,6 +100,7 @@ export function emitCudaWithLooks(
   // In trap mode each access has a branch, and nvcc takes several times as long for unrolled loops.
   const trips = (loop: For) => (options.bounds === 'trap' ? undefined : analyses.counters.exactTrips(loop))
   const unrolledLoops = findUnrolledLoops(module, trips)
+  const inlined = findInlined(module, (loop) => (unrolledLoops.has(loop) ? trips(loop)! : 1))
   const context: ModuleContext = {
     module,
     bounds: options.bounds,
@@ -122,17 +123,20 @@ export function emitCudaWithLooks(
     },
     needs: new Map(),
     dynamicOffsets: isDynamic ? layout.offsets : undefined,
-    inlined: findInlined(module, (loop) => (unrolledLoops.has(loop) ? trips(loop)! : 1)),
+    inlined,
+    hasCalls: module.functions.some((fn) => fn !== module.entryPoint && !inlined.has(fn)),
     valueText,
+    initialText,
     writeStatement,
     nextSite: 0,
+    nextWriter: 0,
     nextTemporaryId: -1_000_000_000,
   }
   const lines: Line[] = []
   const plain = (text: string) => lines.push({ text, line: undefined })
   for (const s of module.structs) for (const text of structText(s, names)) plain(text)
   for (const constant of module.constants) {
-    const { text } = new FunctionWriter(context).value(constant.value)
+    const text = new FunctionWriter(context).initial(constant.type, constant.value)
     plain(`__device__ constexpr ${typeText(constant.type, names)} ${names.of(constant)} = ${text};`)
   }
   if (isDynamic) plain(names.prelude('WGSL_DYNAMIC_WORKGROUP'))
@@ -160,14 +164,12 @@ export function emitCudaWithLooks(
   for (const [i, p] of parameters.entries())
     plain(`    ${p.type} ${p.name}${i === parameters.length - 1 ? '' : ','}`)
   plain(') {')
-  plain(inlinedHead())
   for (const text of prologue(context, bindings, entry.needs)) plain(`  ${text}`)
   if (looksFirst) plain(`  ${lookFirst(names, findSubgroupMatrixUses(module).length > 0, stopWordName)}`)
   if (options.indirect === true) for (const text of roundsHead) plain(`  ${text}`)
   for (const v of module.variables.filter((v) => v.space === 'private' && entry.needs.variables.has(v))) {
     const writer = new FunctionWriter(context)
-    const initial = v.initial === undefined ? zeroText(v.type, names) : writer.value(v.initial).text
-    plain(`  ${typeText(v.type, names)} ${names.of(v)} = ${initial};`)
+    plain(`  ${writer.declaration(v.type, names.of(v), writer.initial(v.type, v.initial))};`)
   }
   lines.push(...dynamicNames(context, workgroup))
   const zeroed = workgroup.filter((v) => context.zeroed.has(v))
@@ -187,7 +189,6 @@ export function emitCudaWithLooks(
     const look = looksBetween ? lookBetween(names, context.looks.together, stopWordName) : undefined
     for (const text of roundsTail(meets, look)) plain(`  ${text}`)
   }
-  plain(inlinedTail)
   plain('}')
   return assemble(module, options, context, lines, {
     isStoppable: options.stoppable === 'start' || context.looks.complete,

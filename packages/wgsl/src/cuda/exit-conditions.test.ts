@@ -5,14 +5,14 @@ import { emitCuda } from './emit-cuda.ts'
 import { hasProgram } from './testing/kernel-cases.ts'
 import { nvccPtx } from './testing/nvcc-ptx.ts'
 
-/** The arguments of `exit_condition` in the text of a kernel with this body. */
+/** The arguments of `unknown` in the text of a kernel with this body. */
 function hidden(body: string, functions = ''): string[] {
   const source = `@group(0) @binding(0) var<storage, read_write> out: array<u32>;
 @group(0) @binding(1) var<uniform> n: u32;
 ${functions}
 @compute @workgroup_size(64) fn main(@builtin(local_invocation_index) i: u32) { var k = n; ${body} }`
   const { parts } = emitCuda(lower(parseWgsl(source)), { bounds: 'clamp', lineDirectives: false })
-  return [...parts.body.matchAll(/exit_condition\((.*)\)(?:;[^;]*)?\) /g)].map(([, condition]) => condition!)
+  return [...parts.body.matchAll(/unknown\((.*)\)(?:;[^;]*)?\) /g)].map(([, condition]) => condition!)
 }
 
 describe('the compiler does not see how a condition is computed', () => {

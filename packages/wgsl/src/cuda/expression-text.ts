@@ -16,13 +16,24 @@ import type { FunctionWriter } from './function-writer.ts'
 import { literalInteger, unsignedText } from './index-text.ts'
 import { literalText } from './literals.ts'
 import { componentName, loadText } from './place-text.ts'
-import { zeroText } from './type-text.ts'
+import { isComposite, zeroText } from './type-text.ts'
 
-/** An expression as C++. */
+/** An expression as C++. A new composite is in memory of its own, not in a C++ temporary. */
 export function valueText(writer: FunctionWriter, e: Expression): CxxExpression {
+  const text = initialText(writer, e)
+  return isComposite(e.type) && !isPart(e) ? primary(writer.own(e.type, text.text)) : text
+}
+
+/** Whether the expression names an object or a part of one. */
+function isPart({ kind }: Expression): boolean {
+  return kind === 'value' || kind === 'constant' || kind === 'load' || kind === 'member' || kind === 'index'
+}
+
+/** The same as the initial value or the result of something that is itself in such memory. */
+export function initialText(writer: FunctionWriter, e: Expression): CxxExpression {
   const { names, exitConditions } = writer.context
   const text = computedText(writer, e)
-  return exitConditions.has(e) ? call(names.prelude('exit_condition'), [text]) : text
+  return exitConditions.has(e) ? call(names.prelude('unknown'), [text]) : text
 }
 
 function computedText(writer: FunctionWriter, e: Expression): CxxExpression {
@@ -35,7 +46,7 @@ function computedText(writer: FunctionWriter, e: Expression): CxxExpression {
     case 'splat':
       return call(writer.type(e.type), [writer.value(e.value)])
     case 'construct':
-      return constructText(writer, e.type, writer.values(e.args))
+      return constructText(writer, e.type, writer.values(e.args, initialText))
     case 'convert':
       return convertText(writer, e.value, e.type)
     case 'bitcast':

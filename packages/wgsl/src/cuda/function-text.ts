@@ -14,17 +14,6 @@ import { lookText } from './loop-text.ts'
 import { constness, passedVariables, pointeeText } from './module-memory.ts'
 import { isByReference, parameterText, typeText } from './type-text.ts'
 
-/**
- * The lines around the body of a kernel and of any other function that is not inlined. They make it an inlined
- * function, because nvcc 13.0 keeps two variables that live at the same time in one place of local memory if
- * one of them belongs to a function that is not inlined and the other to one that is: LLVM marks where
- * variables begin and end when it inlines their function.
- */
-export function inlinedHead(result = 'void'): string {
-  return `  return [&]() __attribute__((always_inline)) -> ${result} {`
-}
-export const inlinedTail = '  }();'
-
 /** Lines that declare names for workgroup variables in dynamic memory. */
 export function dynamicNames(
   { dynamicOffsets, names }: ModuleContext,
@@ -41,7 +30,7 @@ export function dynamicNames(
 
 /** The lines of a device function, which is defined before its callers. */
 export function functionLines(context: ModuleContext, fn: IrFunction): Line[] {
-  const writer = new FunctionWriter(context)
+  const writer = new FunctionWriter(context, !context.inlined.has(fn))
   if (context.looks.calls.has(fn)) writer.line(lookText(writer))
   writer.statements(fn.body)
   context.needs.set(fn, writer.needs)
@@ -67,17 +56,14 @@ export function functionLines(context: ModuleContext, fn: IrFunction): Line[] {
     ? context.names.prelude('WGSL_FN')
     : 'static __device__ __attribute__((noinline))'
   const head = `${qualifiers} ${result} ${context.names.of(fn)}(${parameters.join(', ')}) {`
-  const around = (text: string): Line[] => (context.inlined.has(fn) ? [] : [{ text, line: undefined }])
   const tail: Line[] = []
   if (fn.returnType !== undefined && fn.body.statements.at(-1)?.kind !== 'return')
     tail.push({ text: `  return ${result}{};`, line: undefined })
   return [
     { text: head, line: fn.loc.line },
-    ...around(inlinedHead(result)),
     ...dynamicNames(context, writer.needs.variables),
     ...writer.lines,
     ...tail,
-    ...around(inlinedTail),
     { text: '}', line: undefined },
   ]
 }

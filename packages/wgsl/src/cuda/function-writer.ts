@@ -16,7 +16,7 @@ import { type CxxExpression, simple } from './cxx-expression.ts'
 import type { CudaBounds } from './kernel.ts'
 import type { Looks } from './loop-looks.ts'
 import type { Names } from './names.ts'
-import { typeText } from './type-text.ts'
+import { isComposite, typeText, zeroText } from './type-text.ts'
 import type { WorkgroupText } from './workgroup-rounds.ts'
 
 /** The module, and the facts about it that are needed to write its functions. */
@@ -26,6 +26,7 @@ export interface ModuleContext extends Analyses {
    * these functions through the `FunctionWriter`.
    */
   readonly valueText: (writer: FunctionWriter, e: Expression) => CxxExpression
+  readonly initialText: (writer: FunctionWriter, e: Expression) => CxxExpression
   readonly writeStatement: (writer: FunctionWriter, s: Statement) => void
   readonly module: IrModule
   readonly bounds: CudaBounds
@@ -56,10 +57,13 @@ export interface ModuleContext extends Analyses {
   readonly dynamicOffsets: ReadonlyMap<ModuleVariable, number> | undefined
   /** The functions that are inlined; the others never are. */
   readonly inlined: ReadonlySet<IrFunction>
+  /** Whether there are others. */
+  readonly hasCalls: boolean
   /** Ids for values that the emitter creates; negative, so that they differ from all ids of the module. */
   nextTemporaryId: number
   /** The number of the next subgroup operation in divergent control flow. */
   nextSite: number
+  nextWriter: number
 }
 
 /** The features that the text written so far uses, recorded where they are written. */
@@ -120,17 +124,27 @@ export class FunctionWriter {
   readonly hoisted = new Set<number>()
   lines: Line[] = []
   depth = 1
+  /** Whether calls of the function remain calls. */
+  readonly isCalled: boolean
+  readonly #number: number
   #line: number | undefined
   #temporaries = 0
   #labels = 0
 
-  constructor(context: ModuleContext) {
+  constructor(context: ModuleContext, isCalled = false) {
     this.context = context
+    this.isCalled = isCalled
+    this.#number = context.nextWriter++
   }
 
   /** An expression as C++. */
   value(e: Expression): CxxExpression {
     return this.context.valueText(this, e)
+  }
+
+  /** The initial value of a variable. */
+  initial(type: Type, e: Expression | undefined): string {
+    return e === undefined ? zeroText(type, this.context.names) : this.context.initialText(this, e).text
   }
 
   /** Writes a statement. */
@@ -154,8 +168,8 @@ export class FunctionWriter {
   /**
    * Operands in WGSL's order: one whose value C++ might evaluate after it has changed goes into a temporary.
    */
-  values(expressions: readonly Expression[]): CxxExpression[] {
-    return this.ordered(expressions.map((e) => ({ expression: e, text: () => this.value(e) })))
+  values(expressions: readonly Expression[], write = this.context.valueText): CxxExpression[] {
+    return this.ordered(expressions.map((e) => ({ expression: e, text: () => write(this, e) })))
   }
 
   /** Like `values`, for operands with their own way of being written. */
@@ -201,10 +215,36 @@ export class FunctionWriter {
     return typeText(type, this.context.names)
   }
 
+  /**
+   * A value in memory whose C++ type no other function has. nvcc 13.0 (its pass "Reuses local memory") puts two
+   * variables of one type in one place if their uses do not overlap, but keeps the marks of both that say when
+   * the memory is in use. If the call of one variable's function, which is inlined, is nested in the life of the
+   * other, the memory counts as free from the end of the inner one, and a third variable gets it as well.
+   */
+  own(type: Type, text: string): string {
+    if (!this.#isOwn(type)) return text
+    const value = type.kind === 'scalar' ? `${this.type(type)}(${text})` : text
+    return `${this.context.names.prelude('local')}<${this.#number}, ${this.type(type)}>{{}, ${value}}.value`
+  }
+
+  /** Scalars and vectors, which are not indexed in memory, are in registers unless functions get their address. */
+  #isOwn(type: Type): boolean {
+    return isComposite(type) || this.context.hasCalls
+  }
+
+  /** The declaration of a variable, without value if there is no `text`. */
+  declaration(type: Type, name: string, text?: string, isConstant = false): string {
+    const isOwn = this.#isOwn(type)
+    if (text === undefined && !isOwn) return `${this.type(type)} ${name}`
+    const reference = !isOwn ? '' : isConstant ? '&' : '&&'
+    const value = this.own(type, text ?? zeroText(type, this.context.names))
+    return `${isConstant ? 'const ' : ''}${this.type(type)}${reference} ${name} = ${value}`
+  }
+
   /** Declares a constant that holds `text`, and names it. */
-  temporary(type: Type | string, text: string): string {
+  temporary(type: Type, text: string): string {
     const name = `t${this.#temporaries++}`
-    this.line(`const ${typeof type === 'string' ? type : this.type(type)} ${name} = ${text};`)
+    this.line(`${this.declaration(type, name, text, true)};`)
     return name
   }
 

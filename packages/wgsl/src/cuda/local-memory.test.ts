@@ -11,7 +11,8 @@ function localMemory(source: string, options: { indirect?: boolean } = {}): numb
   return Number([...ptx.matchAll(/__local_depot\d+\[(\d+)\];/g)].at(-1)![1])
 }
 
-const { source } = corpus('accepted').find(({ name }) => name === 'local-memory.wgsl')!
+const accepted = (name: string) => corpus('accepted').find((kernel) => kernel.name === name)!.source
+const source = accepted('local-memory.wgsl')
 /** The first and the third array, of 16 bytes, may share a place; the second has 12 bytes. */
 const leastBytes = 28
 
@@ -51,3 +52,22 @@ it.skipIf(!hasProgram('nvcc'))(
     expect(localMemory(called + entry)).toBeGreaterThanOrEqual(leastBytes)
   },
 )
+
+it.skipIf(!hasProgram('nvcc'))(
+  'nvcc has separate places for an array that is passed to an inlined function and one of that function (needs nvcc)',
+  () => {
+    // Arrays of 8 and 9 elements live together, each behind the word that makes its type another one.
+    expect(localMemory(accepted('arrays-of-functions.wgsl'))).toBeGreaterThanOrEqual(4 + 32 + 4 + 36)
+  },
+)
+
+it('hides the scalar results of functions that are not inlined from nvcc', () => {
+  const text = emitCuda(lower(parseWgsl(accepted('results-of-long-functions.wgsl'))), {
+    bounds: 'clamp',
+  }).source
+  const functions = text.split('__attribute__((noinline)) ').slice(1)
+  const scalar = functions.filter((f) => /^(unsigned|int|float|bool) /.test(f))
+  expect(scalar).not.toEqual([])
+  for (const f of scalar)
+    for (const [, value] of f.matchAll(/^ +return (.*);$/gm)) expect(value).toMatch(/^unknown\(/)
+})

@@ -87,7 +87,7 @@ describe('a stoppable kernel checks its stop word', () => {
       unsigned t0 = (unsigned)k_ - (unsigned)5;
       if (t0++ >= R) { t0 = R; look(stop_word); }
       for (; t0 != 0u; t0--, k_ = sub(k_, 1)) {
-        if (exit_condition(out_[min(0u, out_length - 1u)] == 3u)) {
+        if (unknown(out_[min(0u, out_length - 1u)] == 3u)) {
           break;
         }
       }

@@ -95,7 +95,8 @@ function declareAhead(writer: FunctionWriter, s: Loop): void {
   for (const inner of s.body.statements) {
     if ((inner.kind !== 'let' && inner.kind !== 'var') || !used.has(inner.variable.id)) continue
     writer.hoisted.add(inner.variable.id)
-    writer.line(`${writer.type(inner.variable.type)} ${writer.context.names.of(inner.variable)};`)
+    const { type } = inner.variable
+    writer.line(`${writer.declaration(type, writer.context.names.of(inner.variable))};`)
   }
 }
 

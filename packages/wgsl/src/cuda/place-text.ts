@@ -7,7 +7,7 @@ import { type FunctionWriter, viewName } from './function-writer.ts'
 import { literalInteger, unsignedText } from './index-text.ts'
 import { hasWritingOperand, settled } from './settled-place.ts'
 import { swizzledParts } from './swizzle-text.ts'
-import { elementText, runtimeTail, zeroText } from './type-text.ts'
+import { elementText, isComposite, runtimeTail, zeroText } from './type-text.ts'
 import { type ViewText, viewedText, viewLengthText, viewText } from './view-text.ts'
 
 /** A place as a C++ lvalue. */
@@ -215,5 +215,6 @@ export function guarded(
   writer: FunctionWriter,
 ): CxxExpression {
   if (guards.length === 0) return value
-  return operation(`${guards.join(' && ')} ? ${operand(value)} : ${zeroText(type, writer.context.names)}`)
+  const text = `${guards.join(' && ')} ? ${operand(value)} : ${zeroText(type, writer.context.names)}`
+  return isComposite(type) ? primary(writer.own(type, text)) : operation(text)
 }

@@ -42,7 +42,7 @@ function settledValue(writer: FunctionWriter, e: Expression, name: string): Expr
     type,
     loc: e.loc,
   }
-  const { text } = writer.value(e)
-  writer.line(`const ${writer.type(type)} ${writer.value(value).text} = ${text};`)
+  const text = writer.initial(type, e)
+  writer.line(`${writer.declaration(type, writer.value(value).text, text, true)};`)
   return value
 }

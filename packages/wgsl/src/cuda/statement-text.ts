@@ -10,7 +10,7 @@ import { literalText } from './literals.ts'
 import { writeFor, writeLoop } from './loop-text.ts'
 import { guarded, type PlaceText, placeText, targetText } from './place-text.ts'
 import { settled } from './settled-place.ts'
-import { hasPadding, zeroText } from './type-text.ts'
+import { hasPadding, isByReference } from './type-text.ts'
 
 /** Writes a statement. */
 export function writeStatement(writer: FunctionWriter, s: Statement): void {
@@ -57,9 +57,19 @@ export function writeStatement(writer: FunctionWriter, s: Statement): void {
     }
     case 'return':
       if (writer.context.asyncCopies.returns.has(s)) writer.line(writer.asyncWait())
-      writer.line(s.value === undefined ? 'return;' : `return ${writer.value(s.value).text};`)
+      writer.line(s.value === undefined ? 'return;' : `return ${resultText(writer, s.value)};`)
       return
   }
+}
+
+/**
+ * The result of a function. That of a function that stays one is hidden from nvcc 13.0, which leaves out calls
+ * of functions that return one of their arguments, though they write memory, if it can tell.
+ */
+function resultText(writer: FunctionWriter, e: Expression): string {
+  const text = writer.initial(e.type, e)
+  const isHidden = writer.isCalled && !isByReference(e.type)
+  return isHidden ? call(writer.context.names.prelude('unknown'), [text]).text : text
 }
 
 function writeEvaluate(writer: FunctionWriter, e: Evaluated): void {
@@ -79,11 +89,11 @@ function writeEvaluate(writer: FunctionWriter, e: Evaluated): void {
 
 function declarationText(writer: FunctionWriter, s: Extract<Statement, { kind: 'let' | 'var' }>): string {
   const { names } = writer.context
-  const initial = s.kind === 'let' ? s.value : s.initial
-  const text = initial === undefined ? zeroText(s.variable.type, names) : writer.value(initial).text
+  const { type } = s.variable
+  const text = writer.initial(type, s.kind === 'let' ? s.value : s.initial)
   const name = names.of(s.variable)
   if (writer.hoisted.has(s.variable.id)) return `${name} = ${text}`
-  return `${s.kind === 'let' ? 'const ' : ''}${writer.type(s.variable.type)} ${name} = ${text}`
+  return writer.declaration(type, name, text, s.kind === 'let')
 }
 
 /** Stores a value in a place, under its guards. Stores to buffers leave padding as it is. */

@@ -49,6 +49,10 @@ export function parameterText(type: Type, names: Names): string {
 export const isByReference = (type: Type): boolean =>
   type.kind === 'scalar' ? type.scalar === 'f16' : type.kind !== 'pointer'
 
+/** Whether values of the type have parts that may be indexed in memory. */
+export const isComposite = ({ kind }: Type): boolean =>
+  kind === 'array' || kind === 'struct' || kind === 'matrix'
+
 /**
  * Compilers limit template nesting to about 200 levels. In a deeper nest of arrays, the size of an inner
  * array is evaluated before that of the array around it.

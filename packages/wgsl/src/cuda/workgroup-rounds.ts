@@ -35,7 +35,7 @@ export const roundsParameters: readonly CudaParameter[] = [
 
 /**
  * Lines before the body, which becomes a function of the workgroup, so that a `return` in it ends only this
- * workgroup. It is inlined for the reason that `inlinedHead` states.
+ * workgroup. It is inlined, because a function would take from memory what it uses of the kernel.
  */
 export const roundsHead: readonly string[] = [
   'const unsigned workgroups_x = workgroup_counts[0], workgroups_y = workgroup_counts[1], workgroups_z = workgroup_counts[2];',

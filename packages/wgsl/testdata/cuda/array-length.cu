@@ -80,12 +80,10 @@ extern "C" __global__ void __launch_bounds__(1) main_(
     unsigned* __restrict__ out_,
     unsigned long long out_bytes
 ) {
-  return [&]() __attribute__((always_inline)) -> void {
   const unsigned items_length = array_length(items_bytes, 16u, 16u);
   const unsigned out_length = array_length(out_bytes, 0u, 4u);
   if (0u < out_length) out_[0u] = items_length;
   if (1u < out_length) out_[1u] = out_length;
   if (2u < out_length) out_[2u] = convert<unsigned>(tail<slot<float>>(items_, 16u)[min(items_length - 1u, items_length - 1u)].value.y);
-  }();
 }
 }

@@ -115,10 +115,9 @@ WGSL_FN unsigned unknown(unsigned value) {
   asm("or.b32 %0, %0, %1;" : "+r"(value) : "r"(lane >> 5));
   return value;
 }
-// What decides that a loop is left, in a form that the compiler does not see through: see exit-conditions.ts.
-WGSL_FN unsigned exit_condition(unsigned selector) { return unknown(selector); }
-WGSL_FN int exit_condition(int selector) { return (int)unknown((unsigned)selector); }
-WGSL_FN bool exit_condition(bool holds) { return unknown((unsigned)holds) != 0u; }
+WGSL_FN int unknown(int value) { return (int)unknown((unsigned)value); }
+WGSL_FN bool unknown(bool value) { return unknown((unsigned)value) != 0u; }
+WGSL_FN float unknown(float value) { return __uint_as_float(unknown(__float_as_uint(value))); }
 // Zeroes workgroup memory, spread over the threads of the block.
 WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsigned threads) {
   struct alignas(16) quad { unsigned w[4]; };
@@ -143,7 +142,6 @@ extern "C" __global__ void __launch_bounds__(64) main_(
     vec4f* __restrict__ result_,
     unsigned long long result_bytes
 ) {
-  return [&]() __attribute__((always_inline)) -> void {
   const vec4u turns_ = load_uniform<0x1u>(turns_buffer);
   const unsigned source_length = array_length(source_bytes, 0u, 16u);
   const unsigned result_length = array_length(result_bytes, 0u, 16u);
@@ -169,7 +167,7 @@ extern "C" __global__ void __launch_bounds__(64) main_(
     }
     async_wait();
     __syncthreads();
-    if (exit_condition((turn_ + 1u) >= turns_.x)) {
+    if (unknown((turn_ + 1u) >= turns_.x)) {
       break;
     }
     async_copy(even_[thread_], source_[min(next_ + 128u, source_length - 1u)]);
@@ -182,6 +180,5 @@ extern "C" __global__ void __launch_bounds__(64) main_(
   }
   const unsigned t0 = (group_.x * 64u) + thread_;
   if (t0 < result_length) result_[t0] = sum_;
-  }();
 }
 }

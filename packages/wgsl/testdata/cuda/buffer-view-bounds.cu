@@ -69,7 +69,6 @@ extern "C" __global__ void __launch_bounds__(1) main_(
     array<unsigned, 4>* __restrict__ output_,
     unsigned long long output_bytes
 ) {
-  return [&]() __attribute__((always_inline)) -> void {
   const unsigned memory_length = array_length(memory_bytes, 0u, 1u);
   const unsigned offset_ = (*output_)[0u] + 20u;
   (*output_)[0u] = memory_length;
@@ -91,6 +90,5 @@ extern "C" __global__ void __launch_bounds__(1) main_(
   const bool t12 = t11 <= memory_length && t10 <= memory_length - t11;
   const unsigned t13 = t12 ? t10 : 0u;
   (*output_)[3u] = tail<unsigned>(memory_, t13)[min(offset_, (((t12 ? t11 : 4u)) / 4u) - 1u)];
-  }();
 }
 }

@@ -26,16 +26,14 @@ WGSL_FN unsigned unknown(unsigned value) {
   asm("or.b32 %0, %0, %1;" : "+r"(value) : "r"(lane >> 5));
   return value;
 }
-// What decides that a loop is left, in a form that the compiler does not see through: see exit-conditions.ts.
-WGSL_FN unsigned exit_condition(unsigned selector) { return unknown(selector); }
-WGSL_FN int exit_condition(int selector) { return (int)unknown((unsigned)selector); }
-WGSL_FN bool exit_condition(bool holds) { return unknown((unsigned)holds) != 0u; }
+WGSL_FN int unknown(int value) { return (int)unknown((unsigned)value); }
+WGSL_FN bool unknown(bool value) { return unknown((unsigned)value) != 0u; }
+WGSL_FN float unknown(float value) { return __uint_as_float(unknown(__float_as_uint(value))); }
 
 extern "C" __global__ void __launch_bounds__(8) main_(
     array<unsigned, 8>* __restrict__ out_,
     unsigned long long out_bytes
 ) {
-  return [&]() __attribute__((always_inline)) -> void {
   const unsigned i_ = threadIdx.x;
   unsigned n_ = i_;
   unsigned trace_ = 0u;
@@ -44,7 +42,7 @@ extern "C" __global__ void __launch_bounds__(8) main_(
     unsigned step_;
      {
       step_ = rem(n_, 3u) + 1u;
-      switch (exit_condition(rem(n_, 4u))) {
+      switch (unknown(rem(n_, 4u))) {
         case 0u: {
           trace_ += 100u;
           goto next0;
@@ -65,9 +63,8 @@ extern "C" __global__ void __launch_bounds__(8) main_(
     next0:;
     const unsigned next_ = n_ + step_;
     n_ = next_;
-    if (exit_condition(next_ > 12u)) break;
+    if (unknown(next_ > 12u)) break;
   }
   (*out_)[i_] = trace_;
-  }();
 }
 }

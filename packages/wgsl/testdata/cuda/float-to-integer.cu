@@ -74,11 +74,9 @@ extern "C" __global__ void __launch_bounds__(8) main_(
     array<int, 24>* __restrict__ out_,
     unsigned long long out_bytes
 ) {
-  return [&]() __attribute__((always_inline)) -> void {
   const unsigned i_ = threadIdx.x;
   (*out_)[i_] = convert<int>((*a_)[i_]);
   (*out_)[8u + i_] = bitcast<int>(convert<unsigned>((*a_)[i_]));
   (*out_)[16u + i_] = convert<int>(vec2f((*a_)[i_], -(*a_)[i_])).y;
-  }();
 }
 }

@@ -168,7 +168,6 @@ extern "C" __global__ void __launch_bounds__(4) main_(
     array<Pair_t, 6>* __restrict__ out_,
     unsigned long long out_bytes
 ) {
-  return [&]() __attribute__((always_inline)) -> void {
   const unsigned i_ = threadIdx.x;
   const vec4h v_ = (*a_)[i_];
   (*out_)[i_].v_ = (vec3h(v_.x, v_.y, v_.z) * f16_bits(0x4000)) + vec3h(f16(i_));
@@ -177,6 +176,5 @@ extern "C" __global__ void __launch_bounds__(4) main_(
     (*out_)[4u].v_ = vec3h(sqrt(abs(v_.x)), f16((float)v_.y * 0.5f), max(v_.z, f16_bits(0x3800)));
     (*out_)[5u].s_ = f16(convert<unsigned>(abs(v_.w))) - f16_bits(0x3400);
   }
-  }();
 }
 }

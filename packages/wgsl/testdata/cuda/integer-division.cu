@@ -38,13 +38,11 @@ extern "C" __global__ void __launch_bounds__(32) main_(
     array<int, 160>* __restrict__ out_,
     unsigned long long out_bytes
 ) {
-  return [&]() __attribute__((always_inline)) -> void {
   const unsigned i_ = threadIdx.x;
   (*out_)[i_] = div((*a_)[i_], (*b_)[i_]);
   (*out_)[32u + i_] = rem((*a_)[i_], (*b_)[i_]);
   (*out_)[64u + i_] = (int)(div((unsigned)((*a_)[i_]), (unsigned)((*b_)[i_])));
   (*out_)[96u + i_] = (int)(rem((unsigned)((*a_)[i_]), (unsigned)((*b_)[i_])));
   (*out_)[128u + i_] = add(add(div((*a_)[i_], 5), rem((*a_)[i_], 8)), (int)(div(i_, 4u)));
-  }();
 }
 }

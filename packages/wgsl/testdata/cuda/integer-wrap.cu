@@ -34,12 +34,10 @@ extern "C" __global__ void __launch_bounds__(32) main_(
     array<int, 64>* __restrict__ out_,
     unsigned long long out_bytes
 ) {
-  return [&]() __attribute__((always_inline)) -> void {
   const unsigned i_ = threadIdx.x;
   const int v_ = (*a_)[i_];
   (*out_)[i_] = sub(mul(add(v_, 2147483647), v_), neg(v_));
   const int small_ = sub(mul((int)i_, 4), 7);
   (*out_)[min((unsigned)(add(32, (int)i_)), 63u)] = add(small_, 1);
-  }();
 }
 }

@@ -27,10 +27,9 @@ WGSL_FN unsigned unknown(unsigned value) {
   asm("or.b32 %0, %0, %1;" : "+r"(value) : "r"(lane >> 5));
   return value;
 }
-// What decides that a loop is left, in a form that the compiler does not see through: see exit-conditions.ts.
-WGSL_FN unsigned exit_condition(unsigned selector) { return unknown(selector); }
-WGSL_FN int exit_condition(int selector) { return (int)unknown((unsigned)selector); }
-WGSL_FN bool exit_condition(bool holds) { return unknown((unsigned)holds) != 0u; }
+WGSL_FN int unknown(int value) { return (int)unknown((unsigned)value); }
+WGSL_FN bool unknown(bool value) { return unknown((unsigned)value) != 0u; }
+WGSL_FN float unknown(float value) { return __uint_as_float(unknown(__float_as_uint(value))); }
 
 extern "C" __global__ void __launch_bounds__(8) main_(
     const array<unsigned, 8>* __restrict__ limits_,
@@ -38,14 +37,13 @@ extern "C" __global__ void __launch_bounds__(8) main_(
     array<unsigned, 8>* __restrict__ out_,
     unsigned long long out_bytes
 ) {
-  return [&]() __attribute__((always_inline)) -> void {
   const unsigned i_ = threadIdx.x;
   unsigned sum_ = 0u;
   for (unsigned k_ = 0u; k_ < (*limits_)[i_]; k_ += 1u) {
     sum_ += k_ * k_;
   }
   unsigned x_ = (*limits_)[i_] + 1u;
-  while (exit_condition(x_ != 1u)) {
+  while (unknown(x_ != 1u)) {
     ENDLESS_LOOP
     x_ = select(div(x_, 2u), (3u * x_) + 1u, rem(x_, 2u) == 1u);
     sum_ += 1u;
@@ -54,6 +52,5 @@ extern "C" __global__ void __launch_bounds__(8) main_(
     sum_ ^= k_1 << (i_ & 31u);
   }
   (*out_)[i_] = sum_;
-  }();
 }
 }

@@ -79,6 +79,18 @@ template <unsigned chunks, class T> WGSL_FN T load_uniform(const T* from) {
   memcpy(&value, words, sizeof(T));
   return value;
 }
+// A value of a type that no other function has: see FunctionWriter.own. Where LLVM does not tell types by their
+// names, the structures before the value do, which write the function's number in binary.
+template <int number, bool odd = number % 2 == 1> struct own_number { own_number<number / 2> rest; };
+template <int number> struct own_number<number, true> { own_number<number / 2> rest[1]; };
+template <> struct own_number<0, false> {
+  unsigned word;
+  __device__ __forceinline__ own_number() {}
+};
+template <int function, class T> struct local {
+  own_number<function> before;
+  T value;
+};
 
 alignas(16) __shared__ array<unsigned, 32> tile_;
 extern "C" __global__ void __launch_bounds__(32) main_(
@@ -88,7 +100,6 @@ extern "C" __global__ void __launch_bounds__(32) main_(
     unsigned* __restrict__ out_,
     unsigned long long out_bytes
 ) {
-  return [&]() __attribute__((always_inline)) -> void {
   const array<vec4u, 2> indices_ = load_uniform<0x1u>(indices_buffer);
   const unsigned a_length = array_length(a_bytes, 0u, 4u);
   const unsigned out_length = array_length(out_bytes, 0u, 4u);
@@ -96,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(32) main_(
   const unsigned i_ = threadIdx.x;
   tile_[i_] = a_[min(id_.x, a_length - 1u)];
   __syncthreads();
-  array<unsigned, 4> weights_ = array<unsigned, 4>{{1u, 2u, 3u, 4u}};
+  array<unsigned, 4>&& weights_ = local<0, array<unsigned, 4>>{{}, array<unsigned, 4>{{1u, 2u, 3u, 4u}}}.value;
   const unsigned index_ = rem(i_, 4u);
   weights_[index_] += 1u;
   const unsigned known_ = tile_[(i_ + 8u) & 31u] + weights_[div(i_, 8u)];
@@ -105,6 +116,5 @@ extern "C" __global__ void __launch_bounds__(32) main_(
   if (id_.x < out_length) {
     if (id_.x < out_length) out_[id_.x] = out_[id_.x] + a_[min(id_.x, a_length - 1u)];
   }
-  }();
 }
 }

@@ -119,6 +119,18 @@ template <unsigned chunks, class T> WGSL_FN T load_uniform(const T* from) {
   memcpy(&value, words, sizeof(T));
   return value;
 }
+// A value of a type that no other function has: see FunctionWriter.own. Where LLVM does not tell types by their
+// names, the structures before the value do, which write the function's number in binary.
+template <int number, bool odd = number % 2 == 1> struct own_number { own_number<number / 2> rest; };
+template <int number> struct own_number<number, true> { own_number<number / 2> rest[1]; };
+template <> struct own_number<0, false> {
+  unsigned word;
+  __device__ __forceinline__ own_number() {}
+};
+template <int function, class T> struct local {
+  own_number<function> before;
+  T value;
+};
 // The part of a binding that a dispatch may touch: 'rows' runs of 'row_bytes', each 'row_stride' after the last,
 // from 'offset' in the binding. An access outside it is skipped, and the first one of the launch is recorded.
 struct trap_view {
@@ -169,7 +181,6 @@ extern "C" __global__ void __launch_bounds__(32) main_(
     unsigned long long out_rowstride,
     unsigned* trap_record
 ) {
-  return [&]() __attribute__((always_inline)) -> void {
   const array<vec4u, 2> indices_ = load_uniform<0x1u>(indices_buffer);
   const trap_view a_view = {a_bytes, a_offset, a_rowbytes, a_rows, a_rowstride, 0u, trap_record};
   const unsigned out_length = array_length(out_bytes, 0u, 4u);
@@ -178,7 +189,7 @@ extern "C" __global__ void __launch_bounds__(32) main_(
   const unsigned i_ = threadIdx.x;
   tile_[i_] = a_view.access((unsigned long long)((const char*)&a_[id_.x] - (const char*)a_), 4ull, id_.x) ? a_[id_.x] : 0u;
   __syncthreads();
-  array<unsigned, 4> weights_ = array<unsigned, 4>{{1u, 2u, 3u, 4u}};
+  array<unsigned, 4>&& weights_ = local<0, array<unsigned, 4>>{{}, array<unsigned, 4>{{1u, 2u, 3u, 4u}}}.value;
   const unsigned index_ = rem(i_, 4u);
   weights_[index_] += 1u;
   const unsigned known_ = tile_[(i_ + 8u) & 31u] + weights_[div(i_, 8u)];
@@ -187,6 +198,5 @@ extern "C" __global__ void __launch_bounds__(32) main_(
   if (id_.x < out_length) {
     if (out_view.access((unsigned long long)((const char*)&out_[id_.x] - (const char*)out_), 4ull, id_.x)) out_[id_.x] = out_[id_.x] + (a_view.access((unsigned long long)((const char*)&a_[id_.x] - (const char*)a_), 4ull, id_.x) ? a_[id_.x] : 0u);
   }
-  }();
 }
 }

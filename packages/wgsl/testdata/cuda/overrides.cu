@@ -41,7 +41,6 @@ extern "C" __global__ void __launch_bounds__(8) main_(
     float* __restrict__ out_,
     unsigned long long out_bytes
 ) {
-  return [&]() __attribute__((always_inline)) -> void {
   const unsigned out_length = array_length(out_bytes, 0u, 4u);
   zero_workgroup_by_few(&shared_values_, sizeof(shared_values_), threadIdx.x, 8u);
   __syncthreads();
@@ -50,6 +49,5 @@ extern "C" __global__ void __launch_bounds__(8) main_(
   shared_values_[i_ + 8u] = 0.33333334f;
   __syncthreads();
   if (i_ < out_length) out_[i_] = (shared_values_[i_] + shared_values_[i_ ^ 4u]) + shared_values_[15u - i_];
-  }();
 }
 }

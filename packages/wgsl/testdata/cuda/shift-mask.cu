@@ -31,11 +31,9 @@ extern "C" __global__ void __launch_bounds__(32) main_(
     array<unsigned, 96>* __restrict__ out_,
     unsigned long long out_bytes
 ) {
-  return [&]() __attribute__((always_inline)) -> void {
   const unsigned i_ = threadIdx.x;
   (*out_)[i_] = (*a_)[i_] << ((*s_)[i_] & 31u);
   (*out_)[32u + i_] = (unsigned)((int)((*a_)[i_]) >> ((*s_)[i_] & 31u));
   (*out_)[64u + i_] = (((*a_)[i_] << (4u & 31u)) | ((*a_)[i_] >> (rem(i_, 8u) & 31u))) | (unsigned)(shl(1, i_));
-  }();
 }
 }

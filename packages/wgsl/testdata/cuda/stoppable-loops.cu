@@ -83,10 +83,9 @@ WGSL_FN unsigned unknown(unsigned value) {
   asm("or.b32 %0, %0, %1;" : "+r"(value) : "r"(lane >> 5));
   return value;
 }
-// What decides that a loop is left, in a form that the compiler does not see through: see exit-conditions.ts.
-WGSL_FN unsigned exit_condition(unsigned selector) { return unknown(selector); }
-WGSL_FN int exit_condition(int selector) { return (int)unknown((unsigned)selector); }
-WGSL_FN bool exit_condition(bool holds) { return unknown((unsigned)holds) != 0u; }
+WGSL_FN int unknown(int value) { return (int)unknown((unsigned)value); }
+WGSL_FN bool unknown(bool value) { return unknown((unsigned)value) != 0u; }
+WGSL_FN float unknown(float value) { return __uint_as_float(unknown(__float_as_uint(value))); }
 // Zeroes workgroup memory, spread over the threads of the block.
 WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsigned threads) {
   struct alignas(16) quad { unsigned w[4]; };
@@ -106,7 +105,7 @@ alignas(16) __shared__ array<unsigned, 32> turns_;
 WGSL_FN unsigned collatz_(const unsigned start_) {
   unsigned steps_ = 0u;
   unsigned value_ = start_;
-  while (exit_condition(value_ != 1u)) {
+  while (unknown(value_ != 1u)) {
     ENDLESS_LOOP
     value_ = select(div(value_, 2u), (3u * value_) + 1u, rem(value_, 2u) == 1u);
     steps_ += 1u;
@@ -118,7 +117,6 @@ extern "C" __global__ void __launch_bounds__(32) main_(
     unsigned* __restrict__ sums_,
     unsigned long long sums_bytes
 ) {
-  return [&]() __attribute__((always_inline)) -> void {
   const vec4u limits_ = load_uniform<0x1u>(limits_buffer);
   const unsigned sums_length = array_length(sums_bytes, 0u, 4u);
   zero_workgroup(&turns_, sizeof(turns_), threadIdx.x, 32u);
@@ -128,7 +126,7 @@ extern "C" __global__ void __launch_bounds__(32) main_(
   unsigned sum_ = 0u;
   for (unsigned k_ = lane_; k_ < limits_.x; k_ += 4u) {
     ENDLESS_LOOP
-    if (exit_condition(k_ == (50u + lane_))) {
+    if (unknown(k_ == (50u + lane_))) {
       break;
     }
     sum_ += k_;
@@ -147,11 +145,10 @@ extern "C" __global__ void __launch_bounds__(32) main_(
     sum_ += turns_[31u - lane_];
     __syncthreads();
     rest_ += 1u;
-    if (exit_condition(rest_ > 12u)) {
+    if (unknown(rest_ > 12u)) {
       break;
     }
   }
   if (id_.x < sums_length) sums_[id_.x] = sum_;
-  }();
 }
 }

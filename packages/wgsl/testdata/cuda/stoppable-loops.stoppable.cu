@@ -81,10 +81,9 @@ WGSL_FN unsigned unknown(unsigned value) {
   asm("or.b32 %0, %0, %1;" : "+r"(value) : "r"(lane >> 5));
   return value;
 }
-// What decides that a loop is left, in a form that the compiler does not see through: see exit-conditions.ts.
-WGSL_FN unsigned exit_condition(unsigned selector) { return unknown(selector); }
-WGSL_FN int exit_condition(int selector) { return (int)unknown((unsigned)selector); }
-WGSL_FN bool exit_condition(bool holds) { return unknown((unsigned)holds) != 0u; }
+WGSL_FN int unknown(int value) { return (int)unknown((unsigned)value); }
+WGSL_FN bool unknown(bool value) { return unknown((unsigned)value) != 0u; }
+WGSL_FN float unknown(float value) { return __uint_as_float(unknown(__float_as_uint(value))); }
 // Ends the invocation once the host has written the stop word.
 WGSL_FN void look(const unsigned* word) { asm volatile("{ .reg .u32 %%w, %%t, %%x, %%y, %%n, %%m, %%b; .reg .u64 %%h; .reg .pred %%p, %%q; ld.volatile.v4.u32 {%%w, %%t, %%x, %%y}, [%0]; mov.u32 %%n, %%globaltimer_lo; sub.u32 %%m, %%n, %%t; setp.gt.u32 %%q, %%m, 1000000; activemask.b32 %%m; mov.u32 %%b, %%lanemask_lt; and.b32 %%m, %%m, %%b; setp.eq.and.u32 %%q, %%m, 0, %%q; @%%q atom.cas.b32 %%m, [%0+4], %%t, %%n; setp.eq.and.u32 %%q, %%m, %%t, %%q; mov.b64 %%h, {%%x, %%y}; @%%q ld.volatile.u32 %%w, [%%h]; setp.ne.u32 %%p, %%w, 0; setp.ne.and.u32 %%q, %%w, 0, %%q; @%%q st.volatile.u32 [%0], %%w; @%%p exit; }" :: "l"(word)); }
 // Looks are far apart also where rounds are short: each waits for the word.
@@ -119,7 +118,7 @@ WGSL_FN unsigned collatz_(const unsigned start_, const unsigned* stop_word) {
   unsigned steps_ = 0u;
   unsigned value_ = start_;
   unsigned t0 = 1775u;
-  while (exit_condition(value_ != 1u)) {
+  while (unknown(value_ != 1u)) {
     if (--t0 == 0u) { t0 = 113636u; look(stop_word); }
     value_ = select(div(value_, 2u), (3u * value_) + 1u, rem(value_, 2u) == 1u);
     steps_ += 1u;
@@ -132,7 +131,6 @@ extern "C" __global__ void __launch_bounds__(32) main_(
     unsigned long long sums_bytes,
     const unsigned* stop_word
 ) {
-  return [&]() __attribute__((always_inline)) -> void {
   const vec4u limits_ = load_uniform<0x1u>(limits_buffer);
   const unsigned sums_length = array_length(sums_bytes, 0u, 4u);
   zero_workgroup(&turns_, sizeof(turns_), threadIdx.x, 32u);
@@ -146,7 +144,7 @@ extern "C" __global__ void __launch_bounds__(32) main_(
       unsigned t0 = (limits_.x - k_ - 1u) / 4u;
       if (t0++ >= 500000u) { t0 = 500000u; look(stop_word); }
       for (; t0 != 0u; t0--, k_ += 4u) {
-        if (exit_condition(k_ == (50u + lane_))) {
+        if (unknown(k_ == (50u + lane_))) {
           break;
         }
         sum_ += k_;
@@ -177,11 +175,10 @@ extern "C" __global__ void __launch_bounds__(32) main_(
     sum_ += turns_[31u - lane_];
     __syncthreads();
     rest_ += 1u;
-    if (exit_condition(rest_ > 12u)) {
+    if (unknown(rest_ > 12u)) {
       break;
     }
   }
   if (id_.x < sums_length) sums_[id_.x] = sum_;
-  }();
 }
 }

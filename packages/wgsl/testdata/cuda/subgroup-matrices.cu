@@ -129,6 +129,18 @@ WGSL_FN void async_wait() {
   asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
 }
+// A value of a type that no other function has: see FunctionWriter.own. Where LLVM does not tell types by their
+// names, the structures before the value do, which write the function's number in binary.
+template <int number, bool odd = number % 2 == 1> struct own_number { own_number<number / 2> rest; };
+template <int number> struct own_number<number, true> { own_number<number / 2> rest[1]; };
+template <> struct own_number<0, false> {
+  unsigned word;
+  __device__ __forceinline__ own_number() {}
+};
+template <int function, class T> struct local {
+  own_number<function> before;
+  T value;
+};
 // Zeroes workgroup memory, spread over the threads of the block.
 WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsigned threads) {
   struct alignas(16) quad { unsigned w[4]; };
@@ -261,7 +273,6 @@ extern "C" __global__ void __launch_bounds__(128) main_(
     float* __restrict__ c_,
     unsigned long long c_bytes
 ) {
-  return [&]() __attribute__((always_inline)) -> void {
   const unsigned a_length = array_length(a_bytes, 0u, 16u);
   const unsigned c_length = array_length(c_bytes, 0u, 4u);
   zero_workgroup(&tile_, sizeof(tile_), threadIdx.x, 128u);
@@ -275,7 +286,7 @@ extern "C" __global__ void __launch_bounds__(128) main_(
   __syncthreads();
   const unsigned row_ = rem(subgroup_, 2u) * 48u;
   const matrix_f16<0> left_ = matrix_inside<16u, 32u, 16u>(96ull * 16ull, row_, 3u) ? subgroupMatrixLoad<matrix_f16<0>, false, 16u, true>(&tile_, row_, 3u) : matrix_f16<0>{};
-  array<matrix_f32, 2> sums_ = array<matrix_f32, 2>{};
+  array<matrix_f32, 2>&& sums_ = local<0, array<matrix_f32, 2>>{{}, array<matrix_f32, 2>{}}.value;
   _Pragma("unroll") for (unsigned j_ = 0u; j_ < 2u; j_ += 1u) {
     const unsigned t0 = j_ * 48u;
     const matrix_f16<1> right_ = matrix_inside<16u, 32u, 16u>(96ull * 16ull, t0, 3u) ? subgroupMatrixLoad<matrix_f16<1>, true, 16u, true>(&tile_, t0, 3u) : matrix_f16<1>{};
@@ -287,6 +298,5 @@ extern "C" __global__ void __launch_bounds__(128) main_(
     const matrix_f32 t4 = subgroupMatrixScalarMultiply(sums_[j_], 0.5f);
     if (matrix_inside<16u, 64u, 4u>(c_length * 4ull, t3, 16u)) subgroupMatrixStore<false, 4u, false>(c_, t3, t4, 16u);
   }
-  }();
 }
 }

@@ -80,7 +80,6 @@ extern "C" __global__ void __launch_bounds__(40) main_(
     array<unsigned, 40>* __restrict__ out_,
     unsigned long long out_bytes
 ) {
-  return [&]() __attribute__((always_inline)) -> void {
   const unsigned lanes = (threadIdx.x) >> 5 == 1u ? 255u : 0xffffffffu;
   const unsigned i_ = threadIdx.x;
   const unsigned lane_ = (threadIdx.x) & 31u;
@@ -88,6 +87,5 @@ extern "C" __global__ void __launch_bounds__(40) main_(
   const unsigned count_ = subgroupAdd(lanes, 1u);
   const unsigned t0 = ((unsigned)(last_ >= i_) + ((unsigned)(subgroupInclusiveAdd(lanes, 1u) == (lane_ + 1u)) * 10u)) + ((unsigned)(count_ > lane_) * 100u);
   (*out_)[i_] = t0;
-  }();
 }
 }

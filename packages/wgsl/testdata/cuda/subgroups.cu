@@ -155,7 +155,6 @@ extern "C" __global__ void __launch_bounds__(64) main_(
     array<unsigned, 128>* __restrict__ out_,
     unsigned long long out_bytes
 ) {
-  return [&]() __attribute__((always_inline)) -> void {
   const vec3u id_(blockIdx.x * 64u + threadIdx.x, blockIdx.y, blockIdx.z);
   const unsigned lane_ = (threadIdx.x) & 31u;
   const unsigned size_ = 32u;
@@ -170,6 +169,5 @@ extern "C" __global__ void __launch_bounds__(64) main_(
   const unsigned t1 = ((sum_ + (before_ * 10u)) + (odd_ * 100u)) + (neighbour_ * 1000u);
   const unsigned t2 = t1 + ((unsigned)(subgroupAll(0xffffffffu, true)) * 10000u);
   (*out_)[min(id_.x, 127u)] = t2;
-  }();
 }
 }

@@ -84,7 +84,6 @@ extern "C" __global__ void __launch_bounds__(64) main_(
     array<unsigned, 128>* __restrict__ out_,
     unsigned long long out_bytes
 ) {
-  return [&]() __attribute__((always_inline)) -> void {
   zero_workgroup(&guarded_, sizeof(guarded_), threadIdx.x + threadIdx.y * 8u, 64u);
   zero_workgroup(&sparse_, sizeof(sparse_), threadIdx.x + threadIdx.y * 8u, 64u);
   __syncthreads();
@@ -100,6 +99,5 @@ extern "C" __global__ void __launch_bounds__(64) main_(
   }
   __syncthreads();
   (*out_)[min((group_.x * 64u) + i_, 127u)] = (covered_[local_.x][local_.y] + (guarded_[63u - i_] * 100u)) + (sparse_[i_ ^ 1u] * 10000u);
-  }();
 }
 }

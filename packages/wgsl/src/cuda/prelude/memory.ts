@@ -169,11 +169,25 @@ WGSL_FN unsigned unknown(unsigned value) {
 }`,
   },
   {
-    provides: ['exit_condition'],
-    source: `// What decides that a loop is left, in a form that the compiler does not see through: see exit-conditions.ts.
-WGSL_FN unsigned exit_condition(unsigned selector) { return unknown(selector); }
-WGSL_FN int exit_condition(int selector) { return (int)unknown((unsigned)selector); }
-WGSL_FN bool exit_condition(bool holds) { return unknown((unsigned)holds) != 0u; }`,
+    provides: ['local'],
+    source: `// A value of a type that no other function has: see FunctionWriter.own. Where LLVM does not tell types by their
+// names, the structures before the value do, which write the function's number in binary.
+template <int number, bool odd = number % 2 == 1> struct own_number { own_number<number / 2> rest; };
+template <int number> struct own_number<number, true> { own_number<number / 2> rest[1]; };
+template <> struct own_number<0, false> {
+  unsigned word;
+  __device__ __forceinline__ own_number() {}
+};
+template <int function, class T> struct local {
+  own_number<function> before;
+  T value;
+};`,
+  },
+  {
+    provides: ['unknown'],
+    source: `WGSL_FN int unknown(int value) { return (int)unknown((unsigned)value); }
+WGSL_FN bool unknown(bool value) { return unknown((unsigned)value) != 0u; }
+WGSL_FN float unknown(float value) { return __uint_as_float(unknown(__float_as_uint(value))); }`,
   },
   {
     provides: ['look'],
