@@ -5,6 +5,7 @@ import { compareBuffers } from '../testing/index.ts'
 import { collectivesUseSubgroups, randomCollectives } from '../testing/random-collectives.ts'
 import { randomComposites } from '../testing/random-composites.ts'
 import { randomKernel } from '../testing/random-kernel.ts'
+import { randomLongFunctions } from '../testing/random-long-functions.ts'
 import { hasLargeMemory, randomSubgroups } from '../testing/random-types.ts'
 import { isLong, testCases } from '../testing/test-cases.ts'
 import { buildCpuProgram, type CpuResult } from './testing/cpu-program.ts'
@@ -89,6 +90,11 @@ it.skipIf(!hasCompiler || typeof dawn === 'string')(
         name: `collectives ${seed}`,
         source: randomCollectives(seed),
         isForDawn: !collectivesUseSubgroups(seed),
+      })),
+      ...testCases(16, 2000).map((seed) => ({
+        name: `long functions ${seed}`,
+        source: randomLongFunctions(seed),
+        isForDawn: true,
       })),
     ]
     for (let from = 0; from < all.length; from += batch) {

@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest'
 import { isBarrier } from '../collectives.ts'
-import { kernelCase, referenceRun } from '../cuda/testing/kernel-cases.ts'
+import { kernelCase, referenceRun, translate } from '../cuda/testing/kernel-cases.ts'
 import { lower, parseWgsl } from '../frontend/lower.ts'
 import type { ExecutionObserver } from '../reference/index.ts'
 import { rootOf } from '../walk.ts'
 import { openDawnOracle } from './dawn-oracle.ts'
 import { randomCollectives } from './random-collectives.ts'
 import { randomKernel } from './random-kernel.ts'
+import { randomLongFunctions } from './random-long-functions.ts'
 import { hasMatrices } from './random-types.ts'
 
 const dawn = await openDawnOracle()
@@ -27,7 +28,20 @@ it.skipIf(dawn === undefined)('random kernels are valid (needs npm webgpu)', asy
     await check(`random ${seed}`, randomKernel(seed), !hasMatrices(seed))
     await check(`collectives ${seed}`, randomCollectives(seed), true)
   }
+  for (let seed = 0; seed < 20; seed++) await check(`long functions ${seed}`, randomLongFunctions(seed), true)
   expect(bad).toEqual([])
+})
+
+it('many random kernels of long functions have functions that are not inlined', () => {
+  const texts = Array.from({ length: 20 }, (_, seed) => {
+    const source = randomLongFunctions(seed)
+    expect(randomLongFunctions(seed)).toBe(source)
+    return translate(kernelCase(`long functions ${seed}`, source), 'clamp').source
+  })
+  // In the others all functions are inlined, because the kernel is short enough.
+  const called = texts.map((text) => text.split('__attribute__((noinline)) ').length - 1).filter((n) => n > 0)
+  expect(called.length).toBeGreaterThanOrEqual(8)
+  for (const functions of called) expect(functions).toBeGreaterThanOrEqual(3)
 })
 
 /** The invocations that used an element, and whether one of them stored to it. */

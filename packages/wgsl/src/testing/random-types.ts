@@ -83,11 +83,11 @@ export const u32 = vectorOf('u32', 1)
 export const i32 = vectorOf('i32', 1)
 export const bool = vectorOf('bool', 1)
 
-function arrayOf(element: RandomType, length: number): RandomType {
+export function arrayOf(element: RandomType, length: number): RandomType {
   return { name: `array<${element.name}, ${length}>`, element, length }
 }
 
-function matrixOf(columns: number, rows: 2 | 3 | 4): RandomType {
+export function matrixOf(columns: number, rows: 2 | 3 | 4): RandomType {
   return { name: `mat${columns}x${rows}f`, element: vectorOf('f32', rows), length: columns }
 }
 

@@ -1,17 +1,19 @@
 // Writes the programs that packages/wgsl/src/cuda/testing/run-gpu-programs.sh builds and runs on a GPU:
 //
 //   node packages/wgsl/src/cuda/testing/write-gpu-programs.ts FOLDER
-//     [--random 2000] [--composites 2000] [--collectives 2000] [--first 0]
+//     [--random 2000] [--composites 2000] [--collectives 2000]
+//     [--long-functions 500] [--first 0]
 //
-// The files random-N.cu, composites-N.cu and collectives-N.cu contain the given numbers of random kernels,
-// starting at the seed `first`; corpus-N.cu contain the kernels of packages/wgsl/testdata and the generated
-// ones. Running them does not need Node: they contain hashes of the reference executor's results.
+// The files random-N.cu, composites-N.cu, collectives-N.cu and long-functions-N.cu contain the given numbers of
+// random kernels, starting at the seed `first`; corpus-N.cu contain the kernels of packages/wgsl/testdata and
+// the generated ones. Running them does not need Node: they contain hashes of the reference executor's results.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { randomCollectives } from '../../testing/random-collectives.ts'
 import { randomComposites } from '../../testing/random-composites.ts'
 import { randomKernel } from '../../testing/random-kernel.ts'
+import { randomLongFunctions } from '../../testing/random-long-functions.ts'
 import { type GpuCase, gpuProgram } from './gpu-program.ts'
 import { type KernelCase, kernelCase, loadKernelCases, referenceRun, translate } from './kernel-cases.ts'
 
@@ -23,13 +25,14 @@ const { values, positionals } = parseArgs({
     random: { type: 'string', default: '2000' },
     composites: { type: 'string', default: '2000' },
     collectives: { type: 'string', default: '2000' },
+    'long-functions': { type: 'string', default: '500' },
     first: { type: 'string', default: '0' },
   },
 })
 const folder = positionals[0]
 if (folder === undefined)
   throw new Error(
-    'usage: write-gpu-programs.ts FOLDER [--random N] [--composites N] [--collectives N] [--first SEED]',
+    'usage: write-gpu-programs.ts FOLDER [--random N] [--composites N] [--collectives N] [--long-functions N] [--first SEED]',
   )
 mkdirSync(folder, { recursive: true })
 
@@ -55,7 +58,12 @@ function write(name: string, count: number, at: (i: number) => KernelCase): void
 }
 
 const first = Number(values.first)
-const generators = { random: randomKernel, composites: randomComposites, collectives: randomCollectives }
+const generators = {
+  random: randomKernel,
+  composites: randomComposites,
+  collectives: randomCollectives,
+  'long-functions': randomLongFunctions,
+}
 for (const [name, generate] of Object.entries(generators))
   write(name, Number(values[name as keyof typeof generators]), (i) =>
     kernelCase(`${name} ${first + i}`, generate(first + i)),
