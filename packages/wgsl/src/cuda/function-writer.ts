@@ -219,7 +219,9 @@ export class FunctionWriter {
    * A value in memory whose C++ type no other function has. nvcc 13.0 (its pass "Reuses local memory") puts two
    * variables of one type in one place if their uses do not overlap, but keeps the marks of both that say when
    * the memory is in use. If the call of one variable's function, which is inlined, is nested in the life of the
-   * other, the memory counts as free from the end of the inner one, and a third variable gets it as well.
+   * other, the memory counts as free from the end of the inner one, and a third variable gets it as well. The
+   * type has a word before the value, which is never set, because LLVM replaces a structure of one value by
+   * the value.
    */
   own(type: Type, text: string): string {
     if (!this.#isOwn(type)) return text
