@@ -26,6 +26,7 @@ export interface ModuleContext extends Analyses {
    * these functions through the `FunctionWriter`.
    */
   readonly valueText: (writer: FunctionWriter, e: Expression) => CxxExpression
+  /** Like `valueText`, for the initial value of a variable. */
   readonly initialText: (writer: FunctionWriter, e: Expression) => CxxExpression
   readonly writeStatement: (writer: FunctionWriter, s: Statement) => void
   readonly module: IrModule
@@ -63,6 +64,7 @@ export interface ModuleContext extends Analyses {
   nextTemporaryId: number
   /** The number of the next subgroup operation in divergent control flow. */
   nextSite: number
+  /** The number of the next function, which is part of its types in memory. */
   nextWriter: number
 }
 
