@@ -126,7 +126,7 @@ export class FunctionWriter {
   readonly hoisted = new Set<number>()
   lines: Line[] = []
   depth = 1
-  /** Whether calls of the function remain calls. */
+  /** Whether the function is called, not inlined. */
   readonly isCalled: boolean
   readonly #number: number
   #line: number | undefined

@@ -63,8 +63,8 @@ export function writeStatement(writer: FunctionWriter, s: Statement): void {
 }
 
 /**
- * The result of a function. That of a function that stays one is hidden from nvcc 13.0, which leaves out calls
- * of functions that return one of their arguments, though they write memory, if it can tell.
+ * The result of a function. A scalar result of a function that is not inlined is hidden from nvcc 13.0: where
+ * nvcc can tell that a function returns one of its arguments, it leaves out calls of it that write memory.
  */
 function resultText(writer: FunctionWriter, e: Expression): string {
   const text = writer.initial(e.type, e)
