@@ -52,12 +52,10 @@ export function functionLines(context: ModuleContext, fn: IrFunction): Line[] {
   if (writer.needs.usesLanes) parameters.push('const unsigned lanes')
   if (writer.needs.usesStopWord) parameters.push(`${stopWordType} ${stopWordName}`)
   const result = fn.returnType === undefined ? 'void' : typeText(fn.returnType, context.names)
-  const name = context.names.of(fn)
-  const isInlined = context.inlined.has(fn)
-  const qualifiers = isInlined
+  const qualifiers = context.inlined.has(fn)
     ? context.names.prelude('WGSL_FN')
     : 'static __device__ __attribute__((noinline))'
-  const head = `${qualifiers} ${result} ${name}(${parameters.join(', ')}) {`
+  const head = `${qualifiers} ${result} ${context.names.of(fn)}(${parameters.join(', ')}) {`
   const tail: Line[] = []
   if (fn.returnType !== undefined && fn.body.statements.at(-1)?.kind !== 'return')
     tail.push({ text: `  return ${result}{};`, line: undefined })
@@ -67,17 +65,7 @@ export function functionLines(context: ModuleContext, fn: IrFunction): Line[] {
     ...writer.lines,
     ...tail,
     { text: '}', line: undefined },
-    ...(isInlined ? [] : [{ text: callableText(name), line: undefined }]),
   ]
-}
-
-/**
- * A variable that holds a function's address, so that ptxas calls the function as its binary interface says.
- * Where ptxas 13.0 knows all callers, it lets a function write uniform registers that they use: one side of a
- * divergent branch makes the call, and the other side then reads what the call wrote.
- */
-function callableText(name: string): string {
-  return `__device__ auto* ${name}address = &${name};`
 }
 
 /** The body of the kernel, and its needs. */
