@@ -26,7 +26,7 @@ export type Translated = Pick<
   | 'lineMap'
   | 'minimumComputeCapability'
 > &
-  Partial<Pick<TranslatedKernel, 'isStoppable'>>
+  Partial<Pick<TranslatedKernel, 'isStoppable' | 'ptxasLevel'>>
 
 /**
  * `form`: whether the grid is the number of workgroups (`direct`, the default), or the kernel reads that

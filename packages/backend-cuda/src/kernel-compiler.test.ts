@@ -113,6 +113,43 @@ describe('kernels', () => {
       expect(await optionsOf([...version])).toContain('--no-cache')
   })
 
+  it('does not let ptxas optimize a kernel with calls, also where it only knows a similar GPU', async () => {
+    const addon = nativeAddon()
+    if (addon instanceof Error) throw addon
+    const given: (readonly string[])[] = []
+    const compiler = new KernelCompiler({
+      addon: {
+        ...addon,
+        nvrtcVersion: async () => [13, 0],
+        nvrtcCompile: async (_, { options }) => {
+          given.push(options)
+          if (!options.includes('--gpu-architecture=sm_999'))
+            return { compiled: true, image: new Uint8Array(1), log: '' }
+          throw Object.assign(new Error('invalid value for --gpu-architecture'), { nativeCode: 'nvrtc' })
+        },
+      },
+      nvrtc: libraries.nvrtc,
+      driverVersion: 13000,
+      fmad: true,
+      cache: undefined,
+      shippedKernels: undefined,
+    })
+    const compile = (ptxasLevel: 0 | 3, architecture: string) =>
+      compiler.compile({ source: '', lineMap: [], ptxasLevel }, architecture, 'long')
+    await compile(3, 'sm_90')
+    await compile(0, 'sm_90')
+    expect(given.map((options) => options.filter((o) => /ptxas/.test(o)))).toEqual([
+      [],
+      ['--ptxas-options=-O0'],
+    ])
+    await compile(3, 'sm_999')
+    expect(given.at(-1)).toContain('--gpu-architecture=compute_80')
+    // The driver would optimize PTX.
+    const refused = await compile(0, 'sm_999').catch((e: unknown) => e)
+    expect(isGpuError(refused, 'unsupported')).toBe(true)
+    expect(String(refused)).toMatch(/'long' has functions that are too long to be inlined.*13\.0/)
+  })
+
   it('loads a kernel from the disk cache if NVRTC would be slow', async () => {
     const runtime = await open([0])
     runtime.releaseKernel(await runtime.compile(testKernelSource('add')))

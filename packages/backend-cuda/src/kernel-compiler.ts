@@ -18,6 +18,10 @@ export interface KernelCompilerOptions {
   readonly shippedKernels: ShippedKernels | undefined
 }
 
+/** The parts of a translation that the compiler uses. */
+export type CompilableKernel = Pick<CudaKernel, 'source' | 'lineMap'> &
+  Partial<Pick<CudaKernel, 'ptxasLevel'>>
+
 /**
  * Change this if the same source would compile to different code for a reason that the key does not contain.
  */
@@ -56,7 +60,7 @@ export class KernelCompiler {
    * the kernel.
    */
   async compile(
-    kernel: Pick<CudaKernel, 'source' | 'lineMap'>,
+    kernel: CompilableKernel,
     architecture: string,
     label: string,
   ): Promise<Uint8Array<ArrayBuffer>> {
@@ -73,7 +77,7 @@ export class KernelCompiler {
         cause: version,
       })
     }
-    const options = this.#compileOptions(architecture, version)
+    const options = this.#compileOptions(kernel, architecture, version)
     const { cache, driverVersion } = this.#options
     const key = KernelCache.key([cacheFormat, kernel.source, ...options, String(driverVersion), version])
     const cached = cache?.get(key)
@@ -83,7 +87,7 @@ export class KernelCompiler {
     return image
   }
 
-  #compileOptions(architecture: string, version: string): string[] {
+  #compileOptions({ ptxasLevel = 3 }: CompilableKernel, architecture: string, version: string): string[] {
     const [major = 0, minor = 0] = version.split('.').map(Number)
     const isAtLeast = (minorOf12: number) => major > 12 || (major === 12 && minor >= minorOf12)
     return [
@@ -97,11 +101,12 @@ export class KernelCompiler {
       // NVRTC 12.9 and newer have a cache on disk. Tandem has its own, and new kernels compile in two thirds
       // of the time without NVRTC's (13.0: ten in turn take 0.47 s in place of 0.70 s).
       ...(isAtLeast(9) ? ['--no-cache'] : []),
+      ...(ptxasLevel === 3 ? [] : [`--ptxas-options=-O${ptxasLevel}`]),
     ]
   }
 
   async #build(
-    kernel: Pick<CudaKernel, 'source' | 'lineMap'>,
+    kernel: CompilableKernel,
     options: readonly string[],
     version: string,
     label: string,
@@ -113,8 +118,14 @@ export class KernelCompiler {
       if (outcome.compiled) return outcome.image
       throw compilationError(outcome.log, kernel, label)
     } catch (error) {
-      const fallback = this.#compileOptions(fallbackArchitecture, version)
+      const fallback = this.#compileOptions(kernel, fallbackArchitecture, version)
       const isUnknown = isNativeError(error) && /invalid value for --gpu-architecture/.test(error.message)
+      if (isUnknown && kernel.ptxasLevel === 0)
+        throw new GpuError(
+          'unsupported',
+          `Kernel '${label}' has functions that are too long to be inlined. For this GPU it needs an NVRTC that knows the GPU; this one is ${version}.`,
+          { cause: error },
+        )
       if (isUnknown && options[0] !== fallback[0]) return this.#build(kernel, fallback, version, label)
       throw toGpuError(error, `Compiling kernel '${label}'`)
     }

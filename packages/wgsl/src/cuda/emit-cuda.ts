@@ -229,7 +229,7 @@ function assemble(
   const { preludeNames } = context.names
   const fragments = fragmentsFor(preludeNames)
   const head = [
-    `// ${label}: translated from WGSL, bounds: ${options.bounds}`,
+    `// ${label}: translated from WGSL, bounds: ${options.bounds}${context.hasCalls ? '; ptxas must not optimize it (-O0)' : ''}`,
     '#pragma nv_diag_suppress 177,186',
     'namespace wgsl {',
     ...preludeText(fragments, 'cuda').split('\n'),
@@ -242,6 +242,7 @@ function assemble(
     workgroupSize: module.workgroupSize,
     lineMap: [...head.map(() => undefined), ...withLines.map((l) => l.line), undefined],
     minimumComputeCapability: subgroupMatrices ? [8, 0] : subgroups ? [7, 0] : packedDot ? [6, 1] : undefined,
+    ptxasLevel: context.hasCalls ? 0 : 3,
     usesSubgroups: subgroups,
     usesBarriers: barriers,
     parts: { body, preludeNames: [...preludeNames] },

@@ -75,6 +75,13 @@ export interface CudaKernel {
    * does.
    */
   readonly minimumComputeCapability: readonly [number, number] | undefined
+  /**
+   * The optimization level at which ptxas translates the kernel correctly. It is 0 if the kernel has functions
+   * that are not inlined: ptxas 13.0 assumes that the threads of a warp return from a call together, although
+   * they need not, and keeps counters of loops in registers of the warp and leaves out the synchronization
+   * before shuffles and matrix instructions. Pass it to NVRTC as `--ptxas-options=-O0`.
+   */
+  readonly ptxasLevel: 0 | 3
   readonly usesSubgroups: boolean
   /** True if threads of a block meet at barriers or exchange values. */
   readonly usesBarriers: boolean

@@ -79,6 +79,27 @@ it('a function is called, with its loops unrolled, where nvcc would take minutes
   ])
 })
 
+it('ptxas must not optimize a kernel with functions that are called', () => {
+  const kernel = (calls: number) =>
+    emitCuda(
+      lower(
+        parseWgsl(`fn f() -> u32 { var x = 0u; ${plain(60)} return x; }
+        @group(0) @binding(0) var<storage, read_write> out: array<u32>;
+        @compute @workgroup_size(1) fn main() { ${'out[0] += f(); '.repeat(calls)} }`),
+      ),
+      { bounds: 'clamp' },
+    )
+  const [inlined, called] = [kernel(20), kernel(40)]
+  expect(inlined.source).not.toContain('noinline')
+  expect(inlined.ptxasLevel).toBe(3)
+  expect(called.source).toContain('noinline')
+  expect(called.ptxasLevel).toBe(0)
+  expect([inlined, called].map(({ source }) => source.split('\n')[0])).toEqual([
+    '// wgsl: translated from WGSL, bounds: clamp',
+    '// wgsl: translated from WGSL, bounds: clamp; ptxas must not optimize it (-O0)',
+  ])
+})
+
 it('a function with a long expression is called, and a loop with one is not unrolled', () => {
   const sum = Array.from({ length: 50 }, (_, i) => `acosh(x + ${i}.5)`).join(' + ')
   const text = (statements: string) =>

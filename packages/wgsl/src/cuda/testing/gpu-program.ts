@@ -67,7 +67,9 @@ export function gpuProgram(cases: readonly GpuCase[]): string {
         lines.push(`  b${b}.compare("${name}", "${binding.name}", 0x${bytesHash(expected[b]!)}ull);`)
     return `static void run${i}() {\n${lines.join('\n')}\n}`
   })
-  return `#include <cstdio>
+  const isPlain = cases.some(({ kernel }) => kernel.ptxasLevel === 0)
+  return `// nvcc -Xptxas ${isPlain ? '-O0' : '-O2'}
+#include <cstdio>
 #include <cstdlib>
 #include <cuda_runtime.h>
 namespace wgsl {

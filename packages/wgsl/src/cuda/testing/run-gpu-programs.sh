@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Random kernels and the corpus on a GPU, under compute-sanitizer, in workgroup memory that is full of rubbish:
 #   [SECONDS_LIMIT=200] bash packages/wgsl/src/cuda/testing/run-gpu-programs.sh FOLDER [memcheck] [racecheck]
-# FOLDER has the programs of packages/wgsl/src/cuda/testing/write-gpu-programs.ts. Builds them with nvcc for the GPU that is there, runs each by itself and then under each
+# FOLDER has the programs of packages/wgsl/src/cuda/testing/write-gpu-programs.ts. Builds them with nvcc for the GPU that is there, with the options in their first lines, runs each by itself and then under each
 # tool (both without arguments), and prints what differs or is reported, with a line for each. Exit 1 when there was anything. After SECONDS_LIMIT no
 # further program starts, and one that was not run counts as a failure.
 set -u
@@ -18,7 +18,7 @@ start=$SECONDS
 end=$(($(date +%s) + ${SECONDS_LIMIT:-86400}))
 export end
 # shellcheck disable=SC2016
-ls "$folder"/*.cu | xargs -P "$(nproc)" -I{} bash -c 'nvcc -w -std=c++17 -arch=sm_"$capability" -Xptxas -O2 {} -o "$work/$(basename {} .cu)" > "$work/$(basename {}).log" 2>&1 || { echo "nvcc: {}"; head -3 "$work/$(basename {}).log"; }' | tee "$work/failures"
+ls "$folder"/*.cu | xargs -P "$(nproc)" -I{} bash -c 'nvcc -w -std=c++17 -arch=sm_"$capability" -Xptxas "$(sed -n "1s/.*-Xptxas //p" {})" {} -o "$work/$(basename {} .cu)" > "$work/$(basename {}).log" 2>&1 || { echo "nvcc: {}"; head -3 "$work/$(basename {}).log"; }' | tee "$work/failures"
 echo "built in $((SECONDS - start)) s"
 programs=$(find "$work" -type f -perm -u+x | sort)
 bad=$(wc -l < "$work/failures")
