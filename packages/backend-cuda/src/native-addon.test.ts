@@ -230,6 +230,16 @@ describe('the addon', () => {
     expect(status).toBe(7)
   })
 
+  it('ends at process.exit with its code while a kernel is compiled', () => {
+    const { status, signal, stdout } = runScript(`
+      process.env.FAKE_NVRTC_MS = '6000'
+      const source = 'extern "C" __global__ void f() {}'
+      process.on('exit', () => addon.endWithJobs())
+      addon.nvrtcCompile(libraries, { source, name: 'f', options: [] })
+      setTimeout(() => { console.log('exits'); process.exit(7) }, 200)`)
+    expect({ status, signal, stdout }).toEqual({ status: 7, signal: null, stdout: 'exits\n' })
+  })
+
   it.each([
     ['while a kernel is compiled', '', { signal: 'SIGTERM', stdout: '' }],
     ['after a kernel is compiled', 'await compiling;', { signal: 'SIGTERM', stdout: '' }],

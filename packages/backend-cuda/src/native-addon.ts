@@ -1,3 +1,4 @@
+import { isMainThread } from 'node:worker_threads'
 import { type Absence, GpuError, type Telemetry } from '@tandem-gpu/core'
 import { type AddonPackage, addonFailure, addonLoader } from '@tandem-gpu/core/native'
 
@@ -16,6 +17,11 @@ export interface NativeAddon {
   ncclVersion(nccl: readonly string[]): Promise<number>
   /** A name for `joinRanks`. */
   ncclUniqueId(nccl: readonly string[]): Promise<Uint8Array>
+  /**
+   * To be called when the process begins to exit: with jobs in flight, it ends without the destructors of
+   * libraries.
+   */
+  endWithJobs(): void
   nvrtcVersion(nvrtc: readonly string[]): Promise<[major: number, minor: number]>
   nvrtcCompile(nvrtc: readonly string[], request: NvrtcRequest): Promise<NvrtcOutcome>
   nvmlDevices(nvml: readonly string[]): Promise<{ driverVersion: string; devices: NvmlDevice[] }>
@@ -258,8 +264,18 @@ const cudaPackage: AddonPackage = {
   backend: 'cuda()',
 }
 
+const load = addonLoader<NativeAddon>(cudaPackage)
+let isWatchingExit = false
+
 /** The addon, or the reason why it does not load here. Loads at the first call; never throws. */
-export const nativeAddon = addonLoader<NativeAddon>(cudaPackage)
+export function nativeAddon(): NativeAddon | Error {
+  const addon = load()
+  if (!(addon instanceof Error) && !isWatchingExit && isMainThread) {
+    isWatchingExit = true
+    process.on('exit', () => addon.endWithJobs())
+  }
+  return addon
+}
 
 /**
  * Returns the absence of the backend if the addon does not load. Throws `unsupported` for a broken

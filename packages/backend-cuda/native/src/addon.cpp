@@ -85,6 +85,7 @@ Napi::Object initialize(Napi::Env env, Napi::Object exports) {
   exports.Set("ncclUniqueId", Napi::Function::New<onControl<nccl::uniqueId>>(env));
   exports.Set("nvrtcVersion", Napi::Function::New<onCompiler<nvrtc::version>>(env));
   exports.Set("nvrtcCompile", Napi::Function::New<onCompiler<nvrtc::compile>>(env));
+  exports.Set("endWithJobs", Napi::Function::New(env, [](const Napi::CallbackInfo &) { endWithJobs(); }));
   exports.Set("nvmlDevices", Napi::Function::New<onControl<nvml::devices>>(env));
   exports.Set("nvmlRead", Napi::Function::New<onControl<nvml::read>>(env));
   exports.Set("nvmlLinks", Napi::Function::New<onControl<nvml::links>>(env));

@@ -3,6 +3,8 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
 #include <deque>
 #include <mutex>
 #include <optional>
@@ -11,11 +13,16 @@
 #include <utility>
 #include <vector>
 
+#include <unistd.h>
+
 #include "js_values.h"
 
 namespace tandem {
 
 namespace {
+
+/// Threads that are in a job.
+std::atomic<int> busyThreads{0};
 
 /// Programs that are run again and again leave shorter pauses.
 constexpr auto restTime = std::chrono::milliseconds(50);
@@ -79,8 +86,10 @@ struct Worker::State : std::enable_shared_from_this<Worker::State> {
         }
         taken.swap(queue);
       }
+      busyThreads++;
       for (auto &work : taken) std::exchange(work, nullptr)();
       taken.clear();
+      busyThreads--;
       rested = false;
     }
   }
@@ -284,6 +293,17 @@ Napi::Promise Worker::submit(const Napi::CallbackInfo &info, Work work) {
 }
 
 void Worker::post(std::function<void()> work) { state_->post(std::move(work)); }
+
+void endWithJobs() {
+  if (busyThreads.load() == 0) return;
+  on_exit(
+      [](int status, void *) {
+        if (busyThreads.load() == 0) return;
+        std::fflush(nullptr);
+        _exit(status);
+      },
+      nullptr);
+}
 
 Napi::Promise rejected(Napi::Env env, const NativeError &error) {
   const auto deferred = Napi::Promise::Deferred::New(env);

@@ -55,6 +55,10 @@ private:
   std::shared_ptr<State> state_;
 };
 
+/// To be called when the process begins to exit. If jobs are in flight then, it ends without the destructors of
+/// libraries: these would destroy what the jobs use inside of NVRTC and the driver.
+void endWithJobs();
+
 /// A promise rejected with the error.
 Napi::Promise rejected(Napi::Env env, const NativeError &error);
 

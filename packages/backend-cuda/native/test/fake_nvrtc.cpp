@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <functional>
@@ -152,8 +153,21 @@ void takeSignalsForAMoment() {
   };
   for (const int taken : {SIGINT, SIGTERM}) signal(taken, signal(taken, end));
 }
+/// As in NVRTC, a compilation does not survive the destructors that run when the process exits.
+struct Compilations {
+  std::atomic<int> running{0};
+  ~Compilations() {
+    if (running > 0) std::abort();
+  }
+} compilations;
+struct Compilation {
+  Compilation() { compilations.running++; }
+  ~Compilation() { compilations.running--; }
+};
 EXPORT int nvrtcCompileProgram(FakeProgram *program, int, const char *const *) {
+  const Compilation compilation;
   takeSignalsForAMoment();
+  if (const char *milliseconds = std::getenv("FAKE_NVRTC_MS")) usleep(1000 * std::atoi(milliseconds));
   if (const int failure = injectedFailure("nvrtcCompileProgram")) {
     // NVRTC_ERROR_INVALID_OPTION is what an NVRTC says that is older than the GPU.
     program->log = failure == 5 ? "nvrtc: error: invalid value for --gpu-architecture (-arch)\n" : "error of the fake NVRTC\n";
