@@ -51,7 +51,9 @@ function translateSources(): ShippedSource[] {
   const [oldest, asynchronous] = architectures
   const all = shippedModules().flatMap(({ label, wgsl, bounds, workgroupsPerMultiprocessor, module }) => {
     const options = { bounds, label, stoppable: 'start' as const, workgroupsPerMultiprocessor }
-    const { source } = emitCuda(module, options)
+    const { source, ptxasLevel } = emitCuda(module, options)
+    if (ptxasLevel !== 3)
+      throw new Error(`'${label}' has functions that are not inlined, and drivers optimize shipped PTX.`)
     // Older tensor cores do not support matrices of these sizes.
     const multiplies = wgsl.includes('enable chromium_experimental_subgroup_matrix')
     const copies = source.includes('async_copy(')
