@@ -8,6 +8,7 @@ import { openDawnOracle } from './dawn-oracle.ts'
 import { randomCollectives } from './random-collectives.ts'
 import { randomKernel } from './random-kernel.ts'
 import { randomLongFunctions } from './random-long-functions.ts'
+import { randomTeamFunctions } from './random-team-functions.ts'
 import { hasMatrices } from './random-types.ts'
 
 const dawn = await openDawnOracle()
@@ -28,7 +29,10 @@ it.skipIf(dawn === undefined)('random kernels are valid (needs npm webgpu)', asy
     await check(`random ${seed}`, randomKernel(seed), !hasMatrices(seed))
     await check(`collectives ${seed}`, randomCollectives(seed), true)
   }
-  for (let seed = 0; seed < 20; seed++) await check(`long functions ${seed}`, randomLongFunctions(seed), true)
+  for (let seed = 0; seed < 20; seed++) {
+    await check(`long functions ${seed}`, randomLongFunctions(seed), true)
+    await check(`team functions ${seed}`, randomTeamFunctions(seed), true)
+  }
   expect(bad).toEqual([])
 })
 
@@ -42,6 +46,15 @@ it('many random kernels of long functions have functions that are not inlined', 
   const called = texts.map((text) => text.split('__attribute__((noinline)) ').length - 1).filter((n) => n > 0)
   expect(called.length).toBeGreaterThanOrEqual(8)
   for (const functions of called) expect(functions).toBeGreaterThanOrEqual(3)
+})
+
+it('nearly all random kernels of team functions have functions that are not inlined', () => {
+  const levels = Array.from({ length: 10 }, (_, seed) => {
+    const source = randomTeamFunctions(seed)
+    expect(randomTeamFunctions(seed)).toBe(source)
+    return translate(kernelCase(`team functions ${seed}`, source), 'clamp').ptxasLevel
+  })
+  expect(levels.filter((level) => level === 0).length).toBeGreaterThanOrEqual(9)
 })
 
 /** The invocations that used an element, and whether one of them stored to it. */
@@ -118,6 +131,7 @@ it('random kernels have no data races in workgroup memory', () => {
     check(`random ${seed}`, randomKernel(seed))
     check(`collectives ${seed}`, randomCollectives(seed))
   }
+  for (let seed = 0; seed < 5; seed++) check(`team functions ${seed}`, randomTeamFunctions(seed, 1))
   expect(bad).toEqual([])
 })
 
