@@ -6,6 +6,7 @@ import { collectivesUseSubgroups, randomCollectives } from '../testing/random-co
 import { randomComposites } from '../testing/random-composites.ts'
 import { randomKernel } from '../testing/random-kernel.ts'
 import { randomLongFunctions } from '../testing/random-long-functions.ts'
+import { randomTeamFunctions, teamFunctionsUseSubgroups } from '../testing/random-team-functions.ts'
 import { hasLargeMemory, randomSubgroups } from '../testing/random-types.ts'
 import { isLong, testCases } from '../testing/test-cases.ts'
 import { buildCpuProgram, type CpuResult } from './testing/cpu-program.ts'
@@ -95,6 +96,12 @@ it.skipIf(!hasCompiler || typeof dawn === 'string')(
         name: `long functions ${seed}`,
         source: randomLongFunctions(seed),
         isForDawn: true,
+      })),
+      ...testCases(6, 400).map((seed) => ({
+        name: `team functions ${seed}`,
+        source: randomTeamFunctions(seed),
+        // SwiftShader compiles such a kernel for 4 to 22 s.
+        isForDawn: isLong && !teamFunctionsUseSubgroups(seed),
       })),
     ]
     for (let from = 0; from < all.length; from += batch) {
