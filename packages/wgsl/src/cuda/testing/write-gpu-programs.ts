@@ -2,11 +2,12 @@
 //
 //   node packages/wgsl/src/cuda/testing/write-gpu-programs.ts FOLDER
 //     [--random 2000] [--composites 2000] [--collectives 2000]
-//     [--long-functions 500] [--first 0]
+//     [--long-functions 500] [--team-functions 500] [--first 0]
 //
-// The files random-N.cu, composites-N.cu, collectives-N.cu and long-functions-N.cu contain the given numbers of
-// random kernels, starting at the seed `first`; corpus-N.cu contain the kernels of packages/wgsl/testdata and
-// the generated ones. Running them does not need Node: they contain hashes of the reference executor's results.
+// The files random-N.cu, composites-N.cu, collectives-N.cu, long-functions-N.cu and team-functions-N.cu contain
+// the given numbers of random kernels, starting at the seed `first`; corpus-N.cu contain the kernels of
+// packages/wgsl/testdata and the generated ones. Running them does not need Node: they contain hashes of the
+// reference executor's results.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -14,6 +15,7 @@ import { randomCollectives } from '../../testing/random-collectives.ts'
 import { randomComposites } from '../../testing/random-composites.ts'
 import { randomKernel } from '../../testing/random-kernel.ts'
 import { randomLongFunctions } from '../../testing/random-long-functions.ts'
+import { randomTeamFunctions } from '../../testing/random-team-functions.ts'
 import { type GpuCase, gpuProgram } from './gpu-program.ts'
 import { type KernelCase, kernelCase, loadKernelCases, referenceRun, translate } from './kernel-cases.ts'
 
@@ -26,13 +28,14 @@ const { values, positionals } = parseArgs({
     composites: { type: 'string', default: '2000' },
     collectives: { type: 'string', default: '2000' },
     'long-functions': { type: 'string', default: '500' },
+    'team-functions': { type: 'string', default: '500' },
     first: { type: 'string', default: '0' },
   },
 })
 const folder = positionals[0]
 if (folder === undefined)
   throw new Error(
-    'usage: write-gpu-programs.ts FOLDER [--random N] [--composites N] [--collectives N] [--long-functions N] [--first SEED]',
+    'usage: write-gpu-programs.ts FOLDER [--random N] [--composites N] [--collectives N] [--long-functions N] [--team-functions N] [--first SEED]',
   )
 mkdirSync(folder, { recursive: true })
 
@@ -63,6 +66,7 @@ const generators = {
   composites: randomComposites,
   collectives: randomCollectives,
   'long-functions': randomLongFunctions,
+  'team-functions': randomTeamFunctions,
 }
 for (const [name, generate] of Object.entries(generators))
   write(name, Number(values[name as keyof typeof generators]), (i) =>
