@@ -167,7 +167,7 @@ struct Compilation {
 EXPORT int nvrtcCompileProgram(FakeProgram *program, int, const char *const *) {
   const Compilation compilation;
   takeSignalsForAMoment();
-  if (const char *milliseconds = std::getenv("FAKE_NVRTC_MS")) usleep(1000 * std::atoi(milliseconds));
+  usleep(static_cast<useconds_t>(1000 * setting("FAKE_NVRTC_MS", 0)));
   if (const int failure = injectedFailure("nvrtcCompileProgram")) {
     // NVRTC_ERROR_INVALID_OPTION is what an NVRTC says that is older than the GPU.
     program->log = failure == 5 ? "nvrtc: error: invalid value for --gpu-architecture (-arch)\n" : "error of the fake NVRTC\n";

@@ -5,7 +5,7 @@
 // FAKE_CUDA_MODULES how many may live (10^6), FAKE_CUDA_PING_PONG_SECONDS after which the calibration of
 // clocks gives up a round (600), FAKE_CUDA_FAIL_DEVICE the device that refuses graph launches for want of
 // memory (-1), FAKE_NVML_ERROR (fail init), FAKE_NCCL_VERSION (22803), FAKE_NCCL_STATE of communicators once
-// all ranks are there (0).
+// all ranks are there (0), FAKE_NVRTC_MS a compilation (0).
 #pragma once
 #include <cstdlib>
 
