@@ -8,6 +8,7 @@ import { KernelCache } from './kernel-cache.ts'
 import { KernelCompiler } from './kernel-compiler.ts'
 import { nativeAddon } from './native-addon.ts'
 import { type ShippedKernels, shippedPtx } from './shipped-kernels.ts'
+import { cubinOf, signedOfThree, unsignedOfThree } from './testing/cubin.ts'
 import { configureFake, fakeLibraries } from './testing/fake-driver.ts'
 import { fakeRuntimesOfTests } from './testing/fake-runtime.ts'
 import { testKernelSource } from './testing/test-kernels.ts'
@@ -148,6 +149,75 @@ describe('kernels', () => {
     const refused = await compile(0, 'sm_999').catch((e: unknown) => e)
     expect(isGpuError(refused, 'unsupported')).toBe(true)
     expect(String(refused)).toMatch(/'long' has functions that are too long to be inlined.*13\.0/)
+  })
+
+  it('compiles a kernel again if its machine code has signed extremes of three', async () => {
+    const addon = nativeAddon()
+    if (addon instanceof Error) throw addon
+    let given: string[][] = []
+    // The images of the attempts; NVRTC repeats the last.
+    const compileTo = async (images: readonly Uint8Array<ArrayBuffer>[], architecture = 'sm_90') => {
+      given = []
+      const compiler = new KernelCompiler({
+        addon: {
+          ...addon,
+          nvrtcVersion: async () => [13, 0],
+          nvrtcCompile: async (_, { options }) => {
+            const image = images[Math.min(given.length, images.length - 1)]!
+            given.push(options.filter((option) => /macro|ptxas/.test(option)))
+            return { compiled: true, image, log: '' }
+          },
+        },
+        nvrtc: libraries.nvrtc,
+        driverVersion: 13000,
+        fmad: true,
+        cache: undefined,
+        shippedKernels: undefined,
+      })
+      return compiler.compile({ source: '', lineMap: [] }, architecture, 'three')
+    }
+    const right = cubinOf(unsignedOfThree)
+    const wrong = cubinOf(signedOfThree)
+    expect(await compileTo([right])).toBe(right)
+    expect(given).toEqual([[]])
+    const first = [[], ['--define-macro=WGSL_EXTREMES_OF_TWO']]
+    expect(await compileTo([wrong, right])).toBe(right)
+    expect(given).toEqual(first)
+    expect(await compileTo([wrong, wrong, right])).toBe(right)
+    expect(given).toEqual([...first, ['--ptxas-options=-O0']])
+    const refused = await compileTo([wrong]).catch((e: unknown) => e)
+    expect(isGpuError(refused, 'unsupported')).toBe(true)
+    expect(String(refused)).toMatch(/NVRTC 13\.0 compiles kernel 'three' to wrong machine code/)
+    // Other GPUs keep the negation, or do not have the instruction.
+    for (const architecture of ['sm_80', 'sm_100']) {
+      expect(await compileTo([wrong], architecture)).toBe(wrong)
+      expect(given).toEqual([[]])
+    }
+  })
+
+  it('does not let the driver compile for a GPU whose machine code it must check', async () => {
+    const addon = nativeAddon()
+    if (addon instanceof Error) throw addon
+    const compiler = new KernelCompiler({
+      addon: {
+        ...addon,
+        nvrtcVersion: async () => [11, 7],
+        nvrtcCompile: () =>
+          Promise.reject(
+            Object.assign(new Error('invalid value for --gpu-architecture'), { nativeCode: 'nvrtc' }),
+          ),
+      },
+      nvrtc: libraries.nvrtc,
+      driverVersion: 13000,
+      fmad: true,
+      cache: undefined,
+      shippedKernels: undefined,
+    })
+    const refused = await compiler
+      .compile({ source: '', lineMap: [] }, 'sm_90', 'old')
+      .catch((e: unknown) => e)
+    expect(isGpuError(refused, 'unsupported')).toBe(true)
+    expect(String(refused)).toMatch(/'old'.*an NVRTC that knows the GPU; this one is 11\.7/)
   })
 
   it('loads a kernel from the disk cache if NVRTC would be slow', async () => {

@@ -5,6 +5,7 @@ import { isNativeError, toGpuError } from './driver-error.ts'
 import { DiskFrontEndCache } from './front-end-cache.ts'
 import { KernelCache } from './kernel-cache.ts'
 import { nvrtcFor } from './libraries.ts'
+import { architectureOfExtremes, hasSignedExtremesOfThree } from './machine-code.ts'
 import type { NativeAddon } from './native-addon.ts'
 import { type ShippedKernels, shippedPtx } from './shipped-kernels.ts'
 
@@ -25,12 +26,21 @@ export type CompilableKernel = Pick<CudaKernel, 'source' | 'lineMap'> &
 /**
  * Change this if the same source would compile to different code for a reason that the key does not contain.
  */
-const cacheFormat = '1'
+const cacheFormat = '2'
 /**
  * The newest virtual architecture that every NVRTC since 11.1 supports, for GPUs newer than the available
  * NVRTC.
  */
 const fallbackArchitecture = 'compute_80'
+
+/** ptxas does not optimize. */
+const plain = ['--ptxas-options=-O0']
+/**
+ * What a kernel is compiled with until its machine code has no instruction in which ptxas loses negations:
+ * then with `min` and `max` of signed integers of which ptxas sees no minimum or maximum, and, because NVRTC
+ * makes some of conditions too, without optimization by ptxas.
+ */
+const attempts = [[], ['--define-macro=WGSL_EXTREMES_OF_TWO'], plain]
 
 /**
  * CUDA C++ → machine code for one architecture, from the disk cache, NVRTC, or PTX shipped with the package.
@@ -77,17 +87,17 @@ export class KernelCompiler {
         cause: version,
       })
     }
-    const options = this.#compileOptions(kernel, architecture, version)
+    const options = this.#compileOptions(architecture, version)
     const { cache, driverVersion } = this.#options
     const key = KernelCache.key([cacheFormat, kernel.source, ...options, String(driverVersion), version])
     const cached = cache?.get(key)
     if (cached !== undefined) return cached
-    const image = await this.#build(kernel, options, version, label)
+    const image = await this.#build(kernel, architecture, version, label)
     await cache?.set(key, image)
     return image
   }
 
-  #compileOptions({ ptxasLevel = 3 }: CompilableKernel, architecture: string, version: string): string[] {
+  #compileOptions(architecture: string, version: string): string[] {
     const [major = 0, minor = 0] = version.split('.').map(Number)
     const isAtLeast = (minorOf12: number) => major > 12 || (major === 12 && minor >= minorOf12)
     return [
@@ -101,32 +111,38 @@ export class KernelCompiler {
       // NVRTC 12.9 and newer have a cache on disk. Tandem has its own, and new kernels compile in two thirds
       // of the time without NVRTC's (13.0: ten in turn take 0.47 s in place of 0.70 s).
       ...(isAtLeast(9) ? ['--no-cache'] : []),
-      ...(ptxasLevel === 3 ? [] : [`--ptxas-options=-O${ptxasLevel}`]),
     ]
   }
 
   async #build(
     kernel: CompilableKernel,
-    options: readonly string[],
+    architecture: string,
     version: string,
     label: string,
   ): Promise<Uint8Array<ArrayBuffer>> {
     const { addon } = this.#options
-    const request = { source: kernel.source, name: programName, options }
+    const options = this.#compileOptions(architecture, version)
     try {
-      const outcome = await addon.nvrtcCompile(this.#nvrtc, request)
-      if (outcome.compiled) return outcome.image
-      throw compilationError(outcome.log, kernel, label)
+      for (const attempt of kernel.ptxasLevel === 0 ? [plain] : attempts) {
+        const request = { source: kernel.source, name: programName, options: [...options, ...attempt] }
+        const outcome = await addon.nvrtcCompile(this.#nvrtc, request)
+        if (!outcome.compiled) throw compilationError(outcome.log, kernel, label)
+        if (architecture !== architectureOfExtremes || !hasSignedExtremesOfThree(outcome.image))
+          return outcome.image
+      }
+      throw new GpuError('unsupported', `NVRTC ${version} compiles kernel '${label}' to wrong machine code.`)
     } catch (error) {
-      const fallback = this.#compileOptions(kernel, fallbackArchitecture, version)
       const isUnknown = isNativeError(error) && /invalid value for --gpu-architecture/.test(error.message)
-      if (isUnknown && kernel.ptxasLevel === 0)
-        throw new GpuError(
-          'unsupported',
-          `Kernel '${label}' has functions that are too long to be inlined. For this GPU it needs an NVRTC that knows the GPU; this one is ${version}.`,
-          { cause: error },
-        )
-      if (isUnknown && options[0] !== fallback[0]) return this.#build(kernel, fallback, version, label)
+      const why =
+        kernel.ptxasLevel === 0
+          ? `Kernel '${label}' has functions that are too long to be inlined. For this GPU it needs`
+          : `Drivers may compile kernel '${label}' to wrong machine code for this GPU. It needs`
+      if (isUnknown && (kernel.ptxasLevel === 0 || architecture === architectureOfExtremes))
+        throw new GpuError('unsupported', `${why} an NVRTC that knows the GPU; this one is ${version}.`, {
+          cause: error,
+        })
+      if (isUnknown && architecture !== fallbackArchitecture)
+        return this.#build(kernel, fallbackArchitecture, version, label)
       throw toGpuError(error, `Compiling kernel '${label}'`)
     }
   }

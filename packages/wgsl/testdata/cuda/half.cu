@@ -82,8 +82,15 @@ WGSL_FN int abs(int a) { return a < 0 ? (int)(0u - (unsigned)a) : a; }
 WGSL_FN f16 abs(f16 a) { return f16_bits((unsigned short)(a.bits & 0x7fff)); }
 WGSL_FN float min(float a, float b) { return fminf(a, b); }
 WGSL_FN float max(float a, float b) { return fmaxf(a, b); }
+#ifdef WGSL_EXTREMES_OF_TWO
+// Compilers define this where ptxas would otherwise make one instruction of two minimums or maximums.
+WGSL_FN unsigned is_less(int a, int b) { unsigned r; asm("{ .reg .pred %%p; setp.lt.s32 %%p, %1, %2; selp.u32 %0, 1, 0, %%p; }" : "=r"(r) : "r"(a), "r"(b)); return r; }
+WGSL_FN int min(int a, int b) { return is_less(a, b) != 0u ? a : b; }
+WGSL_FN int max(int a, int b) { return is_less(b, a) != 0u ? a : b; }
+#else
 WGSL_FN int min(int a, int b) { return a < b ? a : b; }
 WGSL_FN int max(int a, int b) { return a > b ? a : b; }
+#endif
 WGSL_FN unsigned min(unsigned a, unsigned b) { return a < b ? a : b; }
 WGSL_FN unsigned max(unsigned a, unsigned b) { return a > b ? a : b; }
 WGSL_FN f16 min(f16 a, f16 b) { return b < a ? b : a; }

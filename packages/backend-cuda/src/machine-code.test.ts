@@ -1,0 +1,69 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { emitCuda, lower, parseWgsl } from '@tandem-gpu/wgsl'
+import { expect, it } from 'vitest'
+import { hasSignedExtremesOfThree } from './machine-code.ts'
+import { cubinOf, signedOfThree, unsignedOfThree } from './testing/cubin.ts'
+
+it('finds signed extremes of three in executable sections', () => {
+  expect(hasSignedExtremesOfThree(cubinOf(signedOfThree))).toBe(true)
+  expect(hasSignedExtremesOfThree(cubinOf(unsignedOfThree))).toBe(false)
+  expect(hasSignedExtremesOfThree(cubinOf([signedOfThree[0] + 1n, signedOfThree[1]]))).toBe(false)
+  const placed = new Uint8Array([1, 2, 3, ...cubinOf(signedOfThree)]).subarray(3)
+  expect(hasSignedExtremesOfThree(placed)).toBe(true)
+  expect(hasSignedExtremesOfThree(new TextEncoder().encode('.version 8.0'))).toBe(false)
+})
+
+const nvcc = ((): string | undefined => {
+  for (const program of ['nvcc', '/usr/local/cuda/bin/nvcc'])
+    try {
+      execFileSync(program, ['--version'], { stdio: 'ignore' })
+      return program
+    } catch {}
+  return undefined
+})()
+
+/** Whether nvcc's machine code for sm_90 of a kernel with these statements has signed extremes of three. */
+function hasThem(statements: string, options: readonly string[]): boolean {
+  const source = `@group(0) @binding(0) var<storage, read_write> out: array<i32>;
+@group(0) @binding(1) var<storage, read> input: array<vec4i>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
+  let v = input[id.x];
+  ${statements}
+}`
+  const folder = mkdtempSync(join(tmpdir(), 'tandem-cubin-'))
+  try {
+    const text = emitCuda(lower(parseWgsl(source)), { bounds: 'clamp', lineDirectives: false }).source
+    writeFileSync(join(folder, 'kernel.cu'), text)
+    execFileSync(nvcc!, ['-std=c++17', '-arch=sm_90', '-w', '-cubin', ...options, 'kernel.cu'], {
+      cwd: folder,
+      stdio: 'pipe',
+    })
+    return hasSignedExtremesOfThree(readFileSync(join(folder, 'kernel.cubin')))
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+it.skipIf(nvcc === undefined)(
+  'no attempt but the last leaves signed extremes of three in (needs nvcc)',
+  { timeout: 60_000 },
+  () => {
+    const ofTwo = ['-DWGSL_EXTREMES_OF_TWO']
+    const calls =
+      'out[id.x] = max(max(-v.x, v.y), v.z) + min(v.w, min(v.y, -v.x)); out[id.x + 9999] = any(max(max(v, v.yxzw), -v.wzyx) == v);'.replace(
+        /any\((.*)\)/,
+        'i32(any($1))',
+      )
+    expect(hasThem(calls, [])).toBe(true)
+    expect(hasThem(calls, ofTwo)).toBe(false)
+    const conditions =
+      'var most = v.x; if (-v.y > most) { most = -v.y; } if (v.z > most) { most = v.z; } out[id.x] = most;'
+    expect(hasThem(conditions, [])).toBe(true)
+    expect(hasThem(conditions, ['-Xptxas', '-O0'])).toBe(false)
+    // One extreme of two, and a clamp, stay as they are.
+    expect(hasThem('out[id.x] = max(-v.x, v.y) + clamp(-v.z, v.x, v.w);', [])).toBe(false)
+  },
+)
