@@ -11,10 +11,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import {
-  architectureOfExtremes,
-  hasSignedExtremesOfThree,
-} from '../../packages/backend-cuda/src/machine-code.ts'
+import { mayLoseNegations } from '../../packages/backend-cuda/src/machine-code.ts'
 import { architectures, type ShippedSource, shippedSources } from './shipped-sources.ts'
 
 const run = promisify(execFile)
@@ -106,20 +103,23 @@ async function compile(
       () => false,
     )
     if (!accepted) continue
-    // Drivers' compilers lose negations in this instruction, and what they make is not looked at.
-    if (/\.(?:min|max|lt|le|gt|ge)\.s32|\b(?:min|max)\.s32/.test(lowered)) {
-      const cubin = `${path}.cubin`
-      await run(ptxas, ['--gpu-name', architectureOfExtremes, output, '-o', cubin])
-      if (hasSignedExtremesOfThree(readFileSync(cubin)))
-        throw new Error(
-          `Kernel '${label}' compares three signed integers at a time on ${architectureOfExtremes}.`,
-        )
-    }
+    await checkNegations(ptxas, output, label)
     return lowered
   }
   throw new Error(
     `Kernel '${label}' needs PTX above ${ptxVersions.at(-1)}, which drivers below CUDA 12.1 reject.`,
   )
+}
+
+/** Throws if drivers may compile the PTX to machine code that loses negations. */
+async function checkNegations(ptxas: string, ptx: string, label: string): Promise<void> {
+  if (!mayLoseNegations(readFileSync(ptx), 'compute_80')) return
+  for (const architecture of ['sm_90', 'sm_100']) {
+    const cubin = `${ptx}.cubin`
+    await run(ptxas, ['--gpu-name', architecture, ptx, '-o', cubin])
+    if (mayLoseNegations(readFileSync(cubin), architecture))
+      throw new Error(`Kernel '${label}' compares three signed integers at a time on ${architecture}.`)
+  }
 }
 
 async function findNvcc(

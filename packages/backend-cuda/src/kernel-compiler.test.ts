@@ -187,37 +187,42 @@ describe('kernels', () => {
     expect(given).toEqual([...first, ['--ptxas-options=-O0']])
     const refused = await compileTo([wrong]).catch((e: unknown) => e)
     expect(isGpuError(refused, 'unsupported')).toBe(true)
-    expect(String(refused)).toMatch(/NVRTC 13\.0 compiles kernel 'three' to wrong machine code/)
-    // Other GPUs keep the negation, or do not have the instruction.
-    for (const architecture of ['sm_80', 'sm_100']) {
-      expect(await compileTo([wrong], architecture)).toBe(wrong)
-      expect(given).toEqual([[]])
-    }
+    expect(String(refused)).toMatch(/'three' compares signed integers.*another NVRTC; this one is 13\.0/)
+    expect(await compileTo([wrong, right], 'sm_100')).toBe(right)
+    // Older GPUs do not have the instruction.
+    expect(await compileTo([wrong], 'sm_89')).toBe(wrong)
+    expect(given).toEqual([[]])
   })
 
-  it('does not let the driver compile for a GPU whose machine code it must check', async () => {
+  it('gives drivers only PTX without signed extremes', async () => {
     const addon = nativeAddon()
     if (addon instanceof Error) throw addon
-    const compiler = new KernelCompiler({
-      addon: {
-        ...addon,
-        nvrtcVersion: async () => [11, 7],
-        nvrtcCompile: () =>
-          Promise.reject(
-            Object.assign(new Error('invalid value for --gpu-architecture'), { nativeCode: 'nvrtc' }),
-          ),
-      },
-      nvrtc: libraries.nvrtc,
-      driverVersion: 13000,
-      fmad: true,
-      cache: undefined,
-      shippedKernels: undefined,
-    })
-    const refused = await compiler
-      .compile({ source: '', lineMap: [] }, 'sm_90', 'old')
-      .catch((e: unknown) => e)
+    const compileTo = (ptx: readonly string[]) => {
+      const left = [...ptx]
+      const compiler = new KernelCompiler({
+        addon: {
+          ...addon,
+          nvrtcVersion: async () => [11, 7],
+          nvrtcCompile: async (_, { options }) => {
+            if (!options.includes('--gpu-architecture=compute_80'))
+              throw Object.assign(new Error('invalid value for --gpu-architecture'), { nativeCode: 'nvrtc' })
+            const text = left.length > 1 ? left.shift() : left[0]
+            return { compiled: true, image: new TextEncoder().encode(text), log: '' }
+          },
+        },
+        nvrtc: libraries.nvrtc,
+        driverVersion: 13000,
+        fmad: true,
+        cache: undefined,
+        shippedKernels: undefined,
+      })
+      return compiler.compile({ source: '', lineMap: [] }, 'sm_90', 'old')
+    }
+    expect(new TextDecoder().decode(await compileTo(['max.u32 %r1, %r2, %r3;']))).toMatch('max.u32')
+    expect(new TextDecoder().decode(await compileTo(['max.s32 %r1, %r2, %r3;', 'selp']))).toBe('selp')
+    const refused = await compileTo(['min.s32 %r1, %r2, %r3;']).catch((e: unknown) => e)
     expect(isGpuError(refused, 'unsupported')).toBe(true)
-    expect(String(refused)).toMatch(/'old'.*an NVRTC that knows the GPU; this one is 11\.7/)
+    expect(String(refused)).toMatch(/'old' compares signed integers.*another NVRTC; this one is 11\.7/)
   })
 
   it('loads a kernel from the disk cache if NVRTC would be slow', async () => {

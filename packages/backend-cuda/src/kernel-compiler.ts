@@ -5,7 +5,7 @@ import { isNativeError, toGpuError } from './driver-error.ts'
 import { DiskFrontEndCache } from './front-end-cache.ts'
 import { KernelCache } from './kernel-cache.ts'
 import { nvrtcFor } from './libraries.ts'
-import { architectureOfExtremes, hasSignedExtremesOfThree } from './machine-code.ts'
+import { mayLoseNegations } from './machine-code.ts'
 import type { NativeAddon } from './native-addon.ts'
 import { type ShippedKernels, shippedPtx } from './shipped-kernels.ts'
 
@@ -127,20 +127,20 @@ export class KernelCompiler {
         const request = { source: kernel.source, name: programName, options: [...options, ...attempt] }
         const outcome = await addon.nvrtcCompile(this.#nvrtc, request)
         if (!outcome.compiled) throw compilationError(outcome.log, kernel, label)
-        if (architecture !== architectureOfExtremes || !hasSignedExtremesOfThree(outcome.image))
-          return outcome.image
+        if (!mayLoseNegations(outcome.image, architecture)) return outcome.image
       }
-      throw new GpuError('unsupported', `NVRTC ${version} compiles kernel '${label}' to wrong machine code.`)
+      throw new GpuError(
+        'unsupported',
+        `Kernel '${label}' compares signed integers in a way that compilers of NVIDIA miscompile for this GPU. It needs another NVRTC; this one is ${version}.`,
+      )
     } catch (error) {
       const isUnknown = isNativeError(error) && /invalid value for --gpu-architecture/.test(error.message)
-      const why =
-        kernel.ptxasLevel === 0
-          ? `Kernel '${label}' has functions that are too long to be inlined. For this GPU it needs`
-          : `Drivers may compile kernel '${label}' to wrong machine code for this GPU. It needs`
-      if (isUnknown && (kernel.ptxasLevel === 0 || architecture === architectureOfExtremes))
-        throw new GpuError('unsupported', `${why} an NVRTC that knows the GPU; this one is ${version}.`, {
-          cause: error,
-        })
+      if (isUnknown && kernel.ptxasLevel === 0)
+        throw new GpuError(
+          'unsupported',
+          `Kernel '${label}' has functions that are too long to be inlined. For this GPU it needs an NVRTC that knows the GPU; this one is ${version}.`,
+          { cause: error },
+        )
       if (isUnknown && architecture !== fallbackArchitecture)
         return this.#build(kernel, fallbackArchitecture, version, label)
       throw toGpuError(error, `Compiling kernel '${label}'`)

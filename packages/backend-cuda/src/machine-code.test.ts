@@ -8,12 +8,15 @@ import { hasSignedExtremesOfThree } from './machine-code.ts'
 import { cubinOf, signedOfThree, unsignedOfThree } from './testing/cubin.ts'
 
 it('finds signed extremes of three in executable sections', () => {
-  expect(hasSignedExtremesOfThree(cubinOf(signedOfThree))).toBe(true)
-  expect(hasSignedExtremesOfThree(cubinOf(unsignedOfThree))).toBe(false)
-  expect(hasSignedExtremesOfThree(cubinOf([signedOfThree[0] + 1n, signedOfThree[1]]))).toBe(false)
+  const found = (image: Uint8Array, architecture = 'sm_90') => hasSignedExtremesOfThree(image, architecture)
+  expect(found(cubinOf(signedOfThree))).toBe(true)
+  expect(found(cubinOf(signedOfThree), 'sm_103a')).toBe(true)
+  expect(found(cubinOf(signedOfThree), 'sm_89')).toBe(false)
+  expect(found(cubinOf(unsignedOfThree))).toBe(false)
+  expect(found(cubinOf([signedOfThree[0] + 1n, signedOfThree[1]]))).toBe(false)
   const placed = new Uint8Array([1, 2, 3, ...cubinOf(signedOfThree)]).subarray(3)
-  expect(hasSignedExtremesOfThree(placed)).toBe(true)
-  expect(hasSignedExtremesOfThree(new TextEncoder().encode('.version 8.0'))).toBe(false)
+  expect(found(placed)).toBe(true)
+  expect(found(new TextEncoder().encode('FAKE 1-1 2'))).toBe(false)
 })
 
 const nvcc = ((): string | undefined => {
@@ -25,8 +28,8 @@ const nvcc = ((): string | undefined => {
   return undefined
 })()
 
-/** Whether nvcc's machine code for sm_90 of a kernel with these statements has signed extremes of three. */
-function hasThem(statements: string, options: readonly string[]): boolean {
+/** Whether nvcc's machine code of a kernel with these statements has signed extremes of three. */
+function hasThem(statements: string, options: readonly string[], architecture: string): boolean {
   const source = `@group(0) @binding(0) var<storage, read_write> out: array<i32>;
 @group(0) @binding(1) var<storage, read> input: array<vec4i>;
 @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
@@ -37,33 +40,33 @@ function hasThem(statements: string, options: readonly string[]): boolean {
   try {
     const text = emitCuda(lower(parseWgsl(source)), { bounds: 'clamp', lineDirectives: false }).source
     writeFileSync(join(folder, 'kernel.cu'), text)
-    execFileSync(nvcc!, ['-std=c++17', '-arch=sm_90', '-w', '-cubin', ...options, 'kernel.cu'], {
+    execFileSync(nvcc!, ['-std=c++17', `-arch=${architecture}`, '-w', '-cubin', ...options, 'kernel.cu'], {
       cwd: folder,
       stdio: 'pipe',
     })
-    return hasSignedExtremesOfThree(readFileSync(join(folder, 'kernel.cubin')))
+    return hasSignedExtremesOfThree(readFileSync(join(folder, 'kernel.cubin')), architecture)
   } finally {
     rmSync(folder, { recursive: true })
   }
 }
 
-it.skipIf(nvcc === undefined)(
-  'no attempt but the last leaves signed extremes of three in (needs nvcc)',
+it.skipIf(nvcc === undefined).each(['sm_90', 'sm_100', 'sm_103'])(
+  'the attempts leave no signed extremes of three for %s (needs nvcc)',
   { timeout: 60_000 },
-  () => {
-    const ofTwo = ['-DWGSL_EXTREMES_OF_TWO']
+  (architecture) => {
+    const has = (statements: string, ...options: string[]) => hasThem(statements, options, architecture)
     const calls =
       'out[id.x] = max(max(-v.x, v.y), v.z) + min(v.w, min(v.y, -v.x)); out[id.x + 9999] = any(max(max(v, v.yxzw), -v.wzyx) == v);'.replace(
         /any\((.*)\)/,
         'i32(any($1))',
       )
-    expect(hasThem(calls, [])).toBe(true)
-    expect(hasThem(calls, ofTwo)).toBe(false)
+    expect(has(calls)).toBe(true)
+    expect(has(calls, '-DWGSL_EXTREMES_OF_TWO')).toBe(false)
     const conditions =
       'var most = v.x; if (-v.y > most) { most = -v.y; } if (v.z > most) { most = v.z; } out[id.x] = most;'
-    expect(hasThem(conditions, [])).toBe(true)
-    expect(hasThem(conditions, ['-Xptxas', '-O0'])).toBe(false)
+    expect(has(conditions)).toBe(true)
+    expect(has(conditions, '-Xptxas', '-O0')).toBe(false)
     // One extreme of two, and a clamp, stay as they are.
-    expect(hasThem('out[id.x] = max(-v.x, v.y) + clamp(-v.z, v.x, v.w);', [])).toBe(false)
+    expect(has('out[id.x] = max(-v.x, v.y) + clamp(-v.z, v.x, v.w);')).toBe(false)
   },
 )

@@ -1,20 +1,33 @@
-/** The architecture whose machine code has VIMNMX3 and loses negations in it; see `hasSignedExtremesOfThree`. */
-export const architectureOfExtremes = 'sm_90'
-
 /** A flag of an ELF section: it contains instructions. */
 const executable = 4n
 /** The type of an ELF section without contents. */
 const withoutContents = 8
 
 /**
- * Whether machine code for compute capability 9.0 has a signed VIMNMX3, the minimum or maximum of three
- * integers. ptxas 13.0 makes it of two `max.s32` or `min.s32`, and loses the negation if the second operand
- * of the inner one is `-x`, whatever it was computed as. Without this instruction, that cannot have happened;
- * the unsigned one keeps it.
+ * Whether a compiled kernel may compute with `x` where it should with `-x`. Accepted are machine code without
+ * signed extremes of three, and PTX without signed extremes, of which drivers could make them.
  *
- * @param image - A cubin: an ELF file with 16 bytes for each instruction. PTX has no machine code.
+ * @param architecture - That of the code, for example `sm_90`, or `compute_80` for PTX.
  */
-export function hasSignedExtremesOfThree(image: Uint8Array): boolean {
+export function mayLoseNegations(image: Uint8Array, architecture: string): boolean {
+  if (!architecture.startsWith('compute_')) return hasSignedExtremesOfThree(image, architecture)
+  return /\b(?:min|max)\.s32\b/.test(new TextDecoder().decode(image))
+}
+
+/** The first architecture that has VIMNMX3. */
+const architectureOfExtremes = 90
+
+/**
+ * Whether machine code has a signed VIMNMX3, the minimum or maximum of three integers. ptxas 13.0 makes it of
+ * two `max.s32` or `min.s32` for sm_90, sm_100 and sm_103, and loses the negation if the second operand of the
+ * inner one is `-x`, whatever it was computed as. Without this instruction, that cannot have happened; the
+ * unsigned one keeps it.
+ *
+ * @param image - A cubin: an ELF file with 16 bytes for each instruction.
+ * @param architecture - For example `sm_90`. The others that nvcc 13.0 compiles for have no such instruction.
+ */
+export function hasSignedExtremesOfThree(image: Uint8Array, architecture: string): boolean {
+  if (Number(/\d+/.exec(architecture)?.[0] ?? 0) < architectureOfExtremes) return false
   const view = new DataView(image.buffer, image.byteOffset, image.byteLength)
   const isElf = image.byteLength >= 64 && view.getUint32(0) === 0x7f454c46
   if (!isElf) return false

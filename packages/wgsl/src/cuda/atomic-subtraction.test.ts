@@ -24,20 +24,23 @@ it.skipIf(!hasProgram('nvcc'))(
   { timeout: 600_000 },
   () => {
     const kernel = emitCuda(lower(parseWgsl(source)), { bounds: 'clamp', lineDirectives: false })
-    const ptx = parsePtx(nvccPtx(kernel.source)).get(kernel.entryName)!
+    const module = parsePtx(nvccPtx(kernel.source))
     for (const input of [0x80000001, 0x80000000, 1, 2]) {
-      const words = new Uint32Array([5, 6, 7, 8, 9, 10, input])
-      const places = [0n, 12n, 24n]
-      const parameters = kernel.parameters.map(({ kind, bindingIndex }, i) => {
-        const value = kind === 'storage' ? places[bindingIndex!]! : bindingIndex === 2 ? 4n : 12n
-        return [`${kernel.entryName}_param_${i}`, value] as const
+      const arrays = [Uint32Array.of(5, 6, 7), Uint32Array.of(8, 9, 10), Uint32Array.of(input)]
+      runPtx(module, kernel.entryName, {
+        grid: [1, 1, 1],
+        block: [1, 1, 1],
+        dynamicSharedByteLength: 0,
+        parameters: kernel.parameters.map(({ kind, bindingIndex }) => {
+          const array = arrays[bindingIndex!]!
+          return kind === 'storage' ? new Uint8Array(array.buffer) : BigInt(array.byteLength)
+        }),
+        mostSteps: 1000,
       })
-      const memory = new DataView(words.buffer)
-      runPtx(ptx, { parameters: new Map(parameters), memory, thread: 0 }, 1000)
       const low = (input & 1) << 31
       const subtracted = [low, low, input & 0x80000000]
       const expected = [5, 6, 7, 8, 9, 10].map((n, i) => (n - subtracted[i % 3]!) >>> 0)
-      expect([...words.slice(0, 6)], `input ${input}`).toEqual(expected)
+      expect([...arrays[0]!, ...arrays[1]!], `input ${input}`).toEqual(expected)
     }
   },
 )

@@ -1,5 +1,5 @@
 import type { Binary, BinaryOperator, CompoundAssign, Expression, Type } from '../ir.ts'
-import { boolType, elementCount, i32Type } from '../types.ts'
+import { boolType, elementCount, i32Type, u32Type } from '../types.ts'
 import { builtinText } from './builtin-text.ts'
 import { callText } from './call-text.ts'
 import {
@@ -68,8 +68,8 @@ function computedText(writer: FunctionWriter, e: Expression): CxxExpression {
     case 'unary':
       return unaryText(writer, e.operator, e.value, e.type)
     case 'binary': {
-      const [left, right] = writer.values([e.left, e.right]) as [CxxExpression, CxxExpression]
-      return operationText(writer, e, left, right)
+      const texts = writer.values([e.left, e.right], e.type === boolType ? comparedText : valueText)
+      return operationText(writer, e, ...(texts as [CxxExpression, CxxExpression]))
     }
     case 'logical':
       return logicalText(writer, e.operator, e.left, e.right)
@@ -157,12 +157,43 @@ function unaryText(
 ): CxxExpression {
   const { names } = writer.context
   const written = writer.value(value)
-  if (type.kind === 'vector')
-    names.prelude(
-      `vector_operator_${operator === '-' ? 'neg' : operator === '~' ? 'bit_not' : 'logical_not'}`,
-    )
+  if (operator === '~') return complementText(writer, written, type)
+  if (type.kind === 'vector') names.prelude(`vector_operator_${operator === '-' ? 'neg' : 'logical_not'}`)
   else if (operator === '-' && type === i32Type) return call(names.prelude('neg'), [written])
   return operation(`${operator}${operand(written)}`)
+}
+
+/**
+ * The complement of integers, which nvcc does not see as one: nvcc 13.0 does not end where a minimum or
+ * maximum has a complement and another minimum or maximum as operands, since LLVM 7 moves complements out of
+ * them and back. Where `-1 - x` or `x ^ -1` says the same, it is written for them too. ptxas sees it, so it
+ * costs nothing but what nvcc would make of it: operands of comparisons, which nothing else can use, stay plain.
+ */
+function complementText(writer: FunctionWriter, written: CxxExpression, type: Type): CxxExpression {
+  const { names } = writer.context
+  if (type.kind !== 'vector') return call(names.prelude('bit_not'), [written])
+  names.prelude('vector_operator_bit_not')
+  return operation(`~${operand(written)}`)
+}
+
+/** An operand of a comparison, whose result is no minimum. */
+function comparedText(writer: FunctionWriter, e: Expression): CxxExpression {
+  if (e.kind !== 'unary' || e.operator !== '~') return writer.context.valueText(writer, e)
+  return operation(`~${operand(writer.value(e.value))}`)
+}
+
+/** The complement of a value of one type as another, a vector of such values. */
+function complementOf(writer: FunctionWriter, from: Type, written: CxxExpression, type: Type): CxxExpression {
+  const complement = complementText(writer, written, from)
+  return from.kind === type.kind ? complement : call(writer.type(type), [complement])
+}
+
+/** Whether all bits of all components are known to be set. */
+function isAllOnes(e: Expression): boolean {
+  if (e.kind === 'splat') return isAllOnes(e.value)
+  if (e.kind === 'construct') return e.type.kind === 'vector' && e.args.every(isAllOnes)
+  if (e.kind !== 'literal' || (e.type !== i32Type && e.type !== u32Type)) return false
+  return e.value === -1 || e.value === 0xffff_ffff
 }
 
 function logicalText(
@@ -214,6 +245,12 @@ export function operationText(
   left: CxxExpression,
   right: CxxExpression,
 ): CxxExpression {
+  if ((e.operator === '^' || e.operator === '-') && e.kind === 'binary' && isAllOnes(e.left))
+    return complementOf(writer, e.right.type, right, e.type)
+  if (e.operator === '^' && isAllOnes(rightOf(e))) {
+    const { type } = e.kind === 'binary' ? e.left : e.target
+    return complementOf(writer, type, left, e.kind === 'binary' ? e.type : type)
+  }
   const second = infixOperand(writer, e, right)
   if (second === undefined)
     return call(writer.context.names.prelude(operatorFunctions[e.operator]), [left, right])

@@ -4,10 +4,9 @@ import { compileReference } from '../reference/index.ts'
 import { testCases } from '../testing/test-cases.ts'
 import { emitCuda } from './emit-cuda.ts'
 import type { CudaKernel } from './kernel.ts'
-import { fragmentsFor, preludeText } from './prelude/link.ts'
 import { hasProgram } from './testing/kernel-cases.ts'
-import { nvccPtx } from './testing/nvcc-ptx.ts'
-import { type PtxKernel, parsePtx, runPtx } from './testing/ptx.ts'
+import { kernelsPtx } from './testing/nvcc-ptx.ts'
+import { type PtxModule, runPtx } from './testing/ptx.ts'
 import { exitInput, exitInvocations, randomExits } from './testing/random-exits.ts'
 
 /** The number of kernels that are compiled at a time. */
@@ -41,29 +40,25 @@ function expected(module: ReturnType<typeof lower>, input: Uint32Array): Uint32A
   }
 }
 
-/** Compiles kernels to PTX with nvcc. */
-function compile(kernels: readonly CudaKernel[]): PtxKernel[] {
-  const bodies = kernels.map(
-    ({ entryName, parts }, i) => `namespace k${i} {\n${parts.body.replace(`${entryName}(`, `entry${i}(`)}\n}`,
-  )
-  const prelude = preludeText(fragmentsFor(kernels.flatMap(({ parts }) => parts.preludeNames)), 'cuda')
-  const found = parsePtx(nvccPtx(`namespace wgsl {\n${prelude}\n${bodies.join('\n')}\n}\n`))
-  return kernels.map((_, i) => found.get(`entry${i}`)!)
-}
-
 /** The contents of `out` after running the PTX of a kernel. */
-function results(ptx: PtxKernel, { parameters }: CudaKernel, index: number, input: Uint32Array): Uint32Array {
-  const words = new Uint32Array([...input, ...new Uint32Array(exitInvocations)])
-  const memory = new DataView(words.buffer)
-  const values = parameters.map(({ kind, bindingIndex }) => {
-    const isOut = bindingIndex === 0
-    if (kind === 'storage') return isOut ? BigInt(input.byteLength) : 0n
-    return BigInt(isOut ? 4 * exitInvocations : input.byteLength)
+function results(
+  module: PtxModule,
+  { parameters }: CudaKernel,
+  index: number,
+  input: Uint32Array,
+): Uint32Array {
+  const out = new Uint32Array(exitInvocations)
+  const arrays = parameters.map(({ bindingIndex }) => (bindingIndex === 0 ? out : input))
+  runPtx(module, `entry${index}`, {
+    grid: [1, 1, 1],
+    block: [exitInvocations, 1, 1],
+    dynamicSharedByteLength: 0,
+    parameters: parameters.map(({ kind }, i) =>
+      kind === 'storage' ? new Uint8Array(arrays[i]!.buffer) : BigInt(arrays[i]!.byteLength),
+    ),
+    mostSteps: mostInstructions,
   })
-  const named = new Map(values.map((value, i) => [`entry${index}_param_${i}`, value]))
-  for (let thread = 0; thread < exitInvocations; thread++)
-    runPtx(ptx, { parameters: named, memory, thread }, mostInstructions)
-  return words.slice(input.length)
+  return out
 }
 
 it.skipIf(!hasProgram('nvcc'))(
@@ -76,13 +71,13 @@ it.skipIf(!hasProgram('nvcc'))(
       const seeds = all.slice(from, from + batch)
       const modules = seeds.map((seed) => lower(parseWgsl(randomExits(seed))))
       const kernels = modules.map((module) => emitCuda(module, { bounds: 'clamp', lineDirectives: false }))
-      const compiled = compile(kernels)
+      const compiled = kernelsPtx(kernels)
       for (const [i, seed] of seeds.entries()) {
         const input = exitInput(seed)
         const wanted = expected(modules[i]!, input)
         if (wanted === undefined) continue
         ended++
-        const found = results(compiled[i]!, kernels[i]!, i, input)
+        const found = results(compiled, kernels[i]!, i, input)
         const at = found.findIndex((word, t) => word !== wanted[t])
         if (at >= 0) bad.push(`seed ${seed}: out[${at}] is ${found[at]}, not ${wanted[at]}`)
       }

@@ -1,14 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { lower, parseWgsl } from '../frontend/lower.ts'
-import { compileReference } from '../reference/index.ts'
-import { fillBuffer } from '../testing/kernel-buffers.ts'
-import { parseKernelTest } from '../testing/kernel-test.ts'
-import { emitCuda } from './emit-cuda.ts'
 import { preludeFragments } from './prelude/link.ts'
-import { hasProgram } from './testing/kernel-cases.ts'
-import { nvccPtx } from './testing/nvcc-ptx.ts'
-import { parsePtx, runPtx } from './testing/ptx.ts'
+import { hasProgram, kernelCase, referenceRun, translate } from './testing/kernel-cases.ts'
+import { nvccPtx, ptxResults } from './testing/nvcc-ptx.ts'
+import { parsePtx } from './testing/ptx.ts'
 
 it.skipIf(!hasProgram('nvcc')).each([
   ['leave what lies behind them as it is', 'structure-part-copies'],
@@ -17,23 +12,10 @@ it.skipIf(!hasProgram('nvcc')).each([
   ['keep their values when an overlapping view is written', 'buffer-view-copy'],
 ])("copies %s, in nvcc's PTX (needs nvcc)", { timeout: 600_000 }, (_, name) => {
   const file = new URL(`../../testdata/accepted/${name}.wgsl`, import.meta.url)
-  const source = readFileSync(file, 'utf8')
-  const module = lower(parseWgsl(source))
-  const { source: text, entryName } = emitCuda(module, { bounds: 'clamp', lineDirectives: false })
-  const ptx = parsePtx(nvccPtx(text)).get(entryName)!
-  // The buffers one after another: parameters have the first byte and the number of bytes of each.
-  const filled = parseKernelTest(source).buffers.map(fillBuffer)
-  const starts = filled.map((_, i) => filled.slice(0, i).reduce((sum, { length }) => sum + length, 0))
-  const values = filled.flatMap(({ length }, i) => [starts[i]!, length].map(BigInt))
-  const parameters = new Map(values.map((value, i) => [`${entryName}_param_${i}`, value]))
-  const bytes = new Uint8Array(Buffer.concat(filled))
-  const expected = bytes.slice()
-  runPtx(ptx, { parameters, memory: new DataView(bytes.buffer), thread: 0 }, 1000)
-  const bindings = new Map(
-    filled.map(({ length }, i) => [`0.${i}`, expected.subarray(starts[i], starts[i]! + length)]),
-  )
-  compileReference(module).run({ workgroups: [1, 1, 1], bindings })
-  expect([...bytes]).toEqual([...expected])
+  const c = kernelCase(name, readFileSync(file, 'utf8'))
+  const kernel = translate(c, 'clamp')
+  const found = ptxResults(c, kernel, parsePtx(nvccPtx(kernel.source)))
+  expect(found).toEqual(referenceRun(c))
 })
 
 it('no function of the prelude that returns a scalar takes a class as its first parameter by value', () => {

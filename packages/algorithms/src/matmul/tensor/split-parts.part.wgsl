@@ -4,9 +4,9 @@
 // Of a row or column: the bits of the largest |x|, and those of the least |x| > 0 taken from 2^32 - 1; 0 without an element.
 fn widened(range: vec2<u32>, x: vec4<f32>) -> vec2<u32> {
   let bits = bitcast<vec4<u32>>(x) & vec4<u32>(0x7fffffffu);
-  let inverted = select(~bits, vec4<u32>(), bits == vec4<u32>());
+  let present = select(bits, vec4<u32>(0xffffffffu), bits == vec4<u32>());
   let high = max(max(bits.x, bits.y), max(bits.z, bits.w));
-  let low = max(max(inverted.x, inverted.y), max(inverted.z, inverted.w));
+  let low = ~min(min(present.x, present.y), min(present.z, present.w));
   return max(range, vec2<u32>(high, low));
 }
 

@@ -55,12 +55,20 @@ WGSL_FN unsigned shl(unsigned a, unsigned b) { return a << (b & 31u); }
 WGSL_FN unsigned shr(unsigned a, unsigned b) { return a >> (b & 31u); }`,
   },
   {
-    provides: ['bit_and', 'bit_or', 'bit_xor', 'bit_not', 'logical_not'],
+    provides: ['bit_and', 'bit_or', 'bit_xor', 'logical_not'],
     source: `template <class T> WGSL_FN T bit_and(T a, T b) { return T(a & b); }
 template <class T> WGSL_FN T bit_or(T a, T b) { return T(a | b); }
 template <class T> WGSL_FN T bit_xor(T a, T b) { return T(a ^ b); }
-template <class T> WGSL_FN T bit_not(T a) { return T(~a); }
 WGSL_FN bool logical_not(bool a) { return !a; }`,
+  },
+  {
+    provides: ['bit_not'],
+    ptx: true,
+    source: `WGSL_FN unsigned bit_not(unsigned a) { unsigned r; asm("not.b32 %0, %1;" : "=r"(r) : "r"(a)); return r; }`,
+  },
+  {
+    provides: ['bit_not'],
+    source: 'WGSL_FN int bit_not(int a) { return (int)bit_not((unsigned)a); }',
   },
   {
     provides: ['equal', 'not_equal', 'less', 'less_equal', 'greater', 'greater_equal'],

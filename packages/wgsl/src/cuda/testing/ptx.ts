@@ -1,210 +1,208 @@
-/** The instructions of a kernel's PTX. */
-export interface PtxKernel {
-  readonly instructions: readonly Instruction[]
-  /** The index of the instruction after each label. */
-  readonly labels: ReadonlyMap<string, number>
+import { compileCode } from './ptx-code.ts'
+import { PtxMemory, type Region } from './ptx-memory.ts'
+import type { Code, Context, Launch, Thread, Wait } from './ptx-operands.ts'
+import { type PtxModule, type PtxVariable, parsePtx } from './ptx-text.ts'
+
+export { type PtxModule, parsePtx }
+
+/** A launch of a kernel's PTX. */
+export interface PtxRun extends Launch {
+  /** The kernel's parameters: buffers, which the run changes, and numbers. */
+  readonly parameters: readonly (Uint8Array | bigint)[]
+  readonly dynamicSharedByteLength: number
+  /** Threads take their turns by rising index or by falling index; the results of kernels without races agree. */
+  readonly order?: 'rising' | 'falling'
+  /** The most instructions of one block. */
+  readonly mostSteps: number
 }
 
-interface Instruction {
-  /** The predicate that controls its execution; `when` is the value that it must have. */
-  readonly predicate: string | undefined
-  readonly when: boolean
-  /** Its name and its modifiers; the type comes last. */
-  readonly words: readonly string[]
-  readonly operands: readonly string[]
-}
-
-/** The value of an operand: the bits of an integer or a float, or a predicate. */
-type Register = bigint | boolean
-
-/** Reads the kernels in the PTX of nvcc, by name. */
-export function parsePtx(text: string): Map<string, PtxKernel> {
-  const kernels = new Map<string, PtxKernel>()
-  for (const [, name, body] of text.matchAll(/\.visible \.entry (\w+)\([^)]*\)[^{]*\{(.*?)\n\}/gs)) {
-    const instructions: Instruction[] = []
-    const labels = new Map<string, number>()
-    for (const part of body!.replace(/\/\/.*$/gm, '').split(/[;\n]/)) {
-      const line = part.trim()
-      const label = /^(\$\w+):$/.exec(line)
-      if (label !== null) labels.set(label[1]!, instructions.length)
-      const instruction = /^(?:@(!?)(%p\d+)\s+)?([a-z][\w.]*)\s*(.*)$/.exec(line)
-      if (instruction === null) continue
-      const [, not, predicate, opcode, rest] = instruction
-      const operands = rest!.match(/\{[^}]*\}|[^,\s][^,]*/g)?.map((o) => o.trim()) ?? []
-      instructions.push({ predicate, when: not !== '!', words: opcode!.split('.'), operands })
-    }
-    kernels.set(name!, { instructions, labels })
-  }
-  return kernels
-}
-
-/** An invocation of a kernel's PTX. */
-export interface PtxInvocation {
-  /** The kernel's parameters by name, pointers being offsets into `memory`. */
-  readonly parameters: ReadonlyMap<string, bigint>
-  readonly memory: DataView
-  /** The invocation's place in its block, in x; at most 31. */
-  readonly thread: number
-}
+const localByteLength = 32_768
 
 /**
- * Runs the PTX of one invocation with its own memory. Supports integers, f32, predicates and atomic additions,
- * but no barriers or calls. Throws for unknown instructions, and after `mostSteps` instructions.
+ * Runs a kernel, block by block, and each thread until it waits for others. Workgroup memory and local memory
+ * begin with garbage; asynchronous copies are made when they are waited for. Knows integers, f32, f16, calls,
+ * atomics, barriers, shuffles and votes; approximations of functions are more exact than a GPU's.
+ *
+ * @throws for instructions that it does not know, accesses outside of the memory that an instruction may
+ * touch, registers without a value, deadlocks, and more than `mostSteps` instructions.
  */
-export function runPtx(kernel: PtxKernel, invocation: PtxInvocation, mostSteps: number): void {
-  const { instructions, labels } = kernel
-  const { memory, parameters, thread } = invocation
-  const registers = new Map<string, Register>()
-  const bits = (operand: string): bigint => {
-    if (operand === '%tid.x' || operand === '%laneid') return BigInt(thread)
-    if (/^-?\d/.test(operand) && !operand.startsWith('0f')) return BigInt(operand)
-    if (operand.startsWith('0f')) return BigInt(`0x${operand.slice(2)}`)
-    const value = registers.get(operand)
-    if (typeof value !== 'bigint') throw new TypeError(`${operand} holds no number`)
-    return value
-  }
-  const holds = (operand: string): boolean => {
-    const value = registers.get(operand)
-    return typeof value === 'boolean' ? value : bits(operand) !== 0n
-  }
-  const address = (operand: string): number => {
-    const [, base, offset] = /^\[(.+?)(?:\+(-?\d+))?\]$/.exec(operand)!
-    return Number(BigInt.asUintN(64, bits(base!) + BigInt(offset ?? 0)))
-  }
-  let next = 0
-  for (let steps = 0; next < instructions.length; steps++) {
-    if (steps === mostSteps) throw new RangeError(`the kernel takes more than ${mostSteps} instructions`)
-    const { predicate, when, words, operands } = instructions[next++]!
-    if (predicate !== undefined && holds(predicate) !== when) continue
-    const [name, modifier] = words
-    const type = words.at(-1)!
-    const [to, ...from] = operands as [string, ...string[]]
-    const number = (i: number) => numberOf(bits(from[i]!), type)
-    switch (name) {
-      case 'ret':
-        return
-      case 'bra':
-        next = labels.get(to)!
-        break
-      case 'ld':
-        if (modifier === 'param') registers.set(to, parameters.get(from[0]!.slice(1, -1))!)
-        else registers.set(to, BigInt(memory.getUint32(address(from[0]!), true)))
-        break
-      case 'st':
-        memory.setUint32(address(to), Number(BigInt.asUintN(32, bits(from[0]!))), true)
-        break
-      case 'atom': {
-        if (words[2] !== 'add') throw new TypeError(`no atomic ${words[2]}`)
-        const at = address(from[0]!)
-        const old = memory.getUint32(at, true)
-        memory.setUint32(at, Number(BigInt.asUintN(32, BigInt(old) + bits(from[1]!))), true)
-        registers.set(to, BigInt(old))
-        break
+export function runPtx(module: PtxModule, name: string, run: PtxRun): void {
+  const machine = new Machine(module, name, run)
+  const [x, y, z] = run.grid
+  for (let at = 0; at < x * y * z; at++)
+    machine.runBlock([at % x, Math.floor(at / x) % y, Math.floor(at / x / y)])
+  machine.returnBuffers()
+}
+
+class Machine implements Context {
+  readonly launch: PtxRun
+  readonly memory: PtxMemory
+  readonly #module: PtxModule
+  readonly #entry: string
+  readonly #codes = new Map<string, Code>()
+  readonly #addresses = new Map<string, number>()
+  readonly #parameters: number[] = []
+  readonly #buffers: { readonly region: Region; readonly bytes: Uint8Array }[] = []
+  readonly #shared: Region[] = []
+  readonly #locals: Region[] = []
+  #steps = 0
+
+  constructor(module: PtxModule, entry: string, run: PtxRun) {
+    this.launch = run
+    this.#module = module
+    this.#entry = entry
+    const [x, y, z] = run.block
+    const source = module.functions.get(entry)
+    if (source === undefined) throw new RangeError(`no kernel ${entry}`)
+    const variables = [
+      ...module.variables,
+      ...[...module.functions.values()].flatMap(({ statements }) =>
+        statements.flatMap((s) => ('variable' in s && s.variable.space === 'shared' ? [s.variable] : [])),
+      ),
+    ]
+    const buffers = run.parameters.filter((parameter) => typeof parameter !== 'bigint')
+    const bytes = [...variables, ...buffers].reduce((sum, { byteLength }) => sum + byteLength + 1024, 0)
+    const spaces = bytes + x * y * z * (localByteLength + 512) + run.dynamicSharedByteLength
+    this.memory = new PtxMemory(spaces + 64 * source.parameters.length + 16_384)
+    for (const variable of variables) this.#addVariable(variable)
+    for (const [i, parameter] of run.parameters.entries()) {
+      const place = this.memory.add(8, 'param').start
+      this.#parameters.push(place)
+      if (typeof parameter === 'bigint') {
+        this.memory.write(place, source.parameters[i]!.byteLength === 8 ? 'u64' : 'u32', parameter)
+        continue
       }
-      case 'setp':
-        registers.set(to, compare(modifier!, number(0), number(1)))
-        break
-      case 'selp':
-        registers.set(to, bits(from[holds(from[2]!) ? 0 : 1]!))
-        break
-      case 'cvt':
-        registers.set(to, bitsOf(numberOf(bits(from[0]!), type), words.at(-2)!))
-        break
-      case 'mul':
-      case 'mad': {
-        const product = (number(0) as bigint) * (number(1) as bigint)
-        const result = modifier === 'hi' ? product >> 32n : product
-        const width = modifier === 'wide' ? 'u64' : type
-        registers.set(to, bitsOf(name === 'mul' ? result : result + bits(from[2]!), width))
-        break
-      }
-      default:
-        registers.set(
-          to,
-          type === 'pred'
-            ? logical(name!, from.map(holds))
-            : bitsOf(arithmetic(words, from.map((_, i) => number(i)) as bigint[], type), type),
-        )
+      const region = this.memory.add(parameter.byteLength, 'global')
+      this.memory.bytes(region).set(parameter)
+      this.memory.write(place, 'u64', BigInt(region.start))
+      this.#buffers.push({ region, bytes: parameter })
+    }
+    for (let rank = 0; rank < x * y * z; rank++)
+      this.#locals.push(this.memory.add(localByteLength, `local ${rank}`))
+  }
+
+  #addVariable({ name, space, alignment, byteLength, values, elementByteLength }: PtxVariable): void {
+    const isShared = space === 'shared'
+    const size = isShared && byteLength === 0 ? this.launch.dynamicSharedByteLength : byteLength
+    // Loads of vectors may include the padding behind a variable.
+    const region = this.memory.add(Math.ceil(size / alignment) * alignment, isShared ? 'shared' : 'global')
+    if (isShared) this.#shared.push(region)
+    this.#addresses.set(name, region.start)
+    for (const [i, value] of values.entries())
+      this.memory.write(region.start + i * elementByteLength, `u${8 * elementByteLength}`, value)
+  }
+
+  addressOf(name: string): number | undefined {
+    return this.#addresses.get(name)
+  }
+
+  call(thread: Thread, name: string, result: number, parameters: readonly number[]): void {
+    let code = this.#codes.get(name)
+    if (code === undefined) {
+      const source = this.#module.functions.get(name)
+      if (source === undefined) throw new RangeError(`no function ${name}`)
+      code = compileCode(source, this)
+      this.#codes.set(name, code)
+    }
+    const caller = thread.frames.at(-1)
+    const end =
+      caller === undefined ? this.#locals[thread.rank]!.start : caller.base + caller.code.frameByteLength
+    const base = Math.ceil(end / 16) * 16
+    thread.frames.push({ code, registers: [], base, parameters, result, next: 0 })
+  }
+
+  runBlock(workgroup: readonly [number, number, number]): void {
+    for (const region of [...this.#shared, ...this.#locals]) {
+      const bytes = this.memory.bytes(region)
+      for (let i = 0; i < bytes.length; i++) bytes[i] = Math.imul(i, 0x9e3779b1) >>> 21
+    }
+    const [x, y, z] = this.launch.block
+    const threads = Array.from({ length: x * y * z }, (_, rank): Thread => {
+      const index = [rank % x, Math.floor(rank / x) % y, Math.floor(rank / x / y)] as const
+      const thread: Thread = { index, rank, workgroup, frames: [], copies: [[]], wait: undefined }
+      this.call(thread, this.#entry, 0, this.#parameters)
+      return thread
+    })
+    const order = this.launch.order === 'falling' ? threads.toReversed() : threads
+    this.#steps = 0
+    for (;;) {
+      for (const thread of order) this.#runThread(thread)
+      const left = order.filter(({ frames }) => frames.length > 0)
+      if (left.length === 0) return
+      if (!resumeWarps(left) && !resumeBlock(left) && !resumeActive(left)) throw new Error('a deadlock')
     }
   }
-}
 
-/** The value of bits as a type: a number for a float, otherwise a bigint. */
-function numberOf(bits: bigint, type: string): bigint | number {
-  if (type === 'f32') {
-    const view = new DataView(new ArrayBuffer(4))
-    view.setUint32(0, Number(bits))
-    return view.getFloat32(0)
+  #runThread(thread: Thread): void {
+    for (;;) {
+      const frame = thread.frames.at(-1)
+      if (frame === undefined || thread.wait !== undefined) return
+      if (++this.#steps > this.launch.mostSteps)
+        throw new RangeError(`the kernel takes more than ${this.launch.mostSteps} instructions`)
+      const step = frame.code.steps[frame.next++]
+      if (step === undefined) thread.frames.pop()
+      else step(thread, frame)
+    }
   }
-  const width = Number(type.slice(1))
-  return type.startsWith('s') ? BigInt.asIntN(width, bits) : BigInt.asUintN(width, bits)
-}
 
-function bitsOf(value: bigint | number, type: string): bigint {
-  if (type !== 'f32') return BigInt.asUintN(Number(type.slice(1)), BigInt(value))
-  const view = new DataView(new ArrayBuffer(4))
-  view.setFloat32(0, Number(value))
-  return BigInt(view.getUint32(0))
-}
-
-/** A comparison. On floats, one that ends in `u` is true if either operand is NaN. */
-function compare(how: string, a: bigint | number, b: bigint | number): boolean {
-  if (Number.isNaN(a) || Number.isNaN(b)) return how.endsWith('u')
-  switch (how.slice(0, 2)) {
-    case 'eq':
-      return a === b
-    case 'ne':
-      return a !== b
-    case 'lt':
-      return a < b
-    case 'le':
-      return a <= b
-    case 'gt':
-      return a > b
-    case 'ge':
-      return a >= b
-    default:
-      throw new TypeError(`no comparison ${how}`)
+  /** Writes what the kernel left in its buffers. */
+  returnBuffers(): void {
+    for (const { region, bytes } of this.#buffers) bytes.set(this.memory.bytes(region))
   }
 }
 
-function logical(name: string, [a, b]: readonly boolean[]): boolean {
-  if (name === 'mov') return a!
-  if (name === 'not') return !a
-  if (name === 'and') return a! && b!
-  if (name === 'or') return a! || b!
-  if (name === 'xor') return a !== b
-  throw new TypeError(`no ${name} of predicates`)
+/** Executes operations of warps for which all lanes of the mask have come. */
+function resumeWarps(threads: readonly Thread[]): boolean {
+  let resumed = false
+  for (const warp of warpsOf(threads)) {
+    const waiting = warp.filter((thread): thread is Waiting<'warp'> => thread.wait?.kind === 'warp')
+    for (const { wait } of waiting) {
+      const lanes = warp.filter(({ rank }) => (wait.mask >> (rank & 31)) & 1)
+      const isSame = (other: Wait | undefined) =>
+        other?.kind === 'warp' && other.mask === wait.mask && other.name === wait.name
+      if (!lanes.every((lane) => isSame(lane.wait))) continue
+      const together = lanes as Waiting<'warp'>[]
+      const values = new Map(together.map((lane) => [lane.rank & 31, lane.wait.value]))
+      const waits = together.map((lane) => lane.wait)
+      for (const lane of together) (lane as Thread).wait = undefined
+      for (const { done } of waits) done(values)
+      resumed = true
+      break
+    }
+  }
+  return resumed
 }
 
-function arithmetic([name]: readonly string[], [a, b]: readonly bigint[], type: string): bigint | number {
-  switch (name) {
-    case 'mov':
-    case 'cvta':
-      return a!
-    case 'add':
-      return a! + b!
-    case 'sub':
-      return a! - b!
-    case 'and':
-      return a! & b!
-    case 'or':
-      return a! | b!
-    case 'xor':
-      return a! ^ b!
-    case 'not':
-      return ~a!
-    case 'neg':
-      return -a!
-    case 'min':
-      return a! < b! ? a! : b!
-    case 'max':
-      return a! > b! ? a! : b!
-    case 'shl':
-      return b! > 63n ? 0n : a! << b!
-    case 'shr':
-      return a! >> (b! > 63n ? 63n : b!)
-    default:
-      throw new TypeError(`no instruction ${name} of ${type}`)
+type Waiting<Kind> = Thread & { readonly wait: Wait & { readonly kind: Kind } }
+
+function warpsOf(threads: readonly Thread[]): Thread[][] {
+  const warps = new Map<number, Thread[]>()
+  for (const thread of threads) {
+    const warp = thread.rank >> 5
+    if (!warps.has(warp)) warps.set(warp, [])
+    warps.get(warp)!.push(thread)
   }
+  return [...warps.values()]
+}
+
+function resumeBlock(threads: readonly Thread[]): boolean {
+  if (!threads.every(({ wait }) => wait?.kind === 'barrier')) return false
+  for (const thread of threads) thread.wait = undefined
+  return true
+}
+
+/** The lanes of one warp that have come to one place are those that are active there. */
+function resumeActive(threads: readonly Thread[]): boolean {
+  for (const warp of warpsOf(threads)) {
+    const first = warp.find(({ wait }) => wait?.kind === 'active')?.wait
+    if (first?.kind !== 'active') continue
+    const here = warp.filter(({ wait }) => wait?.kind === 'active' && wait.site === first.site)
+    const lanes = here.reduce((mask, { rank }) => mask | (1 << (rank & 31)), 0)
+    for (const thread of here) {
+      if (thread.wait?.kind === 'active') thread.wait.done(lanes)
+      thread.wait = undefined
+    }
+    return true
+  }
+  return false
 }
