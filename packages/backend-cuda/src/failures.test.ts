@@ -188,6 +188,22 @@ it('unloads a kernel from every GPU with the last object and program that use it
   expect(await group.destroy()).toEqual({ leaks: [] })
 })
 
+it('refuses a kernel that needs more private memory than a GPU has', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'tandem-private-'))
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  const options = { libraries: fakeLibraries(), kernelCache: { directory } }
+  const group = await openGroup({ backends: [cudaBackend(options, translateTestKernel)], devices: 2 })
+  const compile = () => group.compile({ label: 'add', wgsl: '@compute @workgroup_size(1) fn main() {}' })
+  configureFake({ FAKE_CUDA_LOCAL_BYTES: 524_288 })
+  ;(await compile()).destroy()
+  configureFake({ FAKE_CUDA_LOCAL_BYTES: 524_289 })
+  expect(await failure(compile())).toBe(
+    "unsupported: Loading kernel 'add' failed: An invocation needs 524289 bytes of private memory, and a GPU has at most 524288.",
+  )
+  configureFake()
+  expect(await group.destroy()).toEqual({ leaks: [] })
+})
+
 it('executes everything that is queued before it closes', async () => {
   const addon = nativeAddon()
   if (addon instanceof Error) throw addon

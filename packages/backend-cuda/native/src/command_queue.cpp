@@ -219,10 +219,7 @@ void CommandQueue::loadKernel(std::uint64_t number, const QueueKernel &given) {
   image.push_back(0);
   Kernel kernel;
   kernel.module = {gpu_.context, driver_.moduleLoadDataEx, image.data(), 0, nullptr, nullptr};
-  gpu_.call(driver_.moduleGetFunction, &kernel.function, kernel.module.get(), given.entry.c_str());
-  if (given.dynamicSharedByteLength > 0)
-    gpu_.call(driver_.funcSetAttribute, kernel.function, cuda::functionMaxDynamicSharedSizeBytes,
-              static_cast<int>(given.dynamicSharedByteLength));
+  kernel.function = gpu_.kernel(kernel.module.get(), given.entry, static_cast<int>(given.dynamicSharedByteLength));
   std::copy_n(given.block.begin(), 3, kernel.block);
   kernel.dynamicSharedByteLength = given.dynamicSharedByteLength;
   kernel.parameters = given.parameters;

@@ -44,6 +44,7 @@ enum DeviceAttribute : int {
 };
 
 enum FunctionAttribute : int {
+  functionLocalSizeBytes = 3,
   functionMaxDynamicSharedSizeBytes = 8,
 };
 
@@ -196,6 +197,7 @@ struct Driver : ImportTable {
       moduleLoadDataEx{this, "cuModuleLoadDataEx", 2010};
   Import<Result(Module module)> moduleUnload{this, "cuModuleUnload", 2000};
   Import<Result(Function *function, Module module, const char *name)> moduleGetFunction{this, "cuModuleGetFunction", 2000};
+  Import<Result(int *value, int attribute, Function function)> funcGetAttribute{this, "cuFuncGetAttribute", 2020};
   Import<Result(Function function, int attribute, int value)> funcSetAttribute{this, "cuFuncSetAttribute", 9000};
   Import<Result(Function function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,
                 unsigned blockZ, unsigned sharedBytes, Stream stream, void **parameters, void **extra)>

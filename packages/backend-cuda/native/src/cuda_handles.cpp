@@ -70,6 +70,24 @@ Gpu::Gpu(const Driver &driver, int ordinal, bool shareable, ReleaseFailures &fai
   call(driver.memPoolSetAttribute, pool.get(), memoryPoolReleaseThreshold, &threshold);
 }
 
+/// The most local memory of a thread, on every GPU (CUDA C++ Programming Guide, "Technical Specifications").
+/// Graphs with kernels that need more cannot be instantiated, and the driver does not say why.
+constexpr int mostLocalBytes = 512 * 1024;
+
+Function Gpu::kernel(Module module, const std::string &entry, int dynamicSharedByteLength) const {
+  const Driver &driver = context.driver();
+  Function function = nullptr;
+  call(driver.moduleGetFunction, &function, module, entry.c_str());
+  int localBytes = 0;
+  call(driver.funcGetAttribute, &localBytes, functionLocalSizeBytes, function);
+  if (localBytes > mostLocalBytes)
+    throw NativeError("unsupported", "An invocation needs " + std::to_string(localBytes) + " bytes of private memory, and a GPU has at most " +
+                                         std::to_string(mostLocalBytes) + ".");
+  // Workgroup memory above 48 KiB is dynamic and needs the opt-in.
+  if (dynamicSharedByteLength > 0) call(driver.funcSetAttribute, function, functionMaxDynamicSharedSizeBytes, dynamicSharedByteLength);
+  return function;
+}
+
 Gpu::~Gpu() { context.release(context.driver().streamSynchronize, stream.get()); }
 
 Allocation::Allocation(const Gpu &gpu, std::size_t byteLength) : gpu_(&gpu) {

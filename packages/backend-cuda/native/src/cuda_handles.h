@@ -110,6 +110,9 @@ public:
   void call(const Import<Result(Parameters...)> &function, Arguments... arguments) const {
     context.call(function, arguments...);
   }
+  /// The kernel of a module that is loaded on this GPU. Throws `unsupported` if an invocation needs more private
+  /// memory than a GPU has for it.
+  Function kernel(Module module, const std::string &entry, int dynamicSharedByteLength) const;
   void synchronize() const { call(context.driver().streamSynchronize, stream.get()); }
   /// Records the event after the work in the stream.
   void record(const OwnedEvent &event) const { call(context.driver().eventRecord, event.get(), stream.get()); }

@@ -210,11 +210,7 @@ Group::LoadedKernel Group::load(const cuda::Gpu &gpu, const std::vector<std::uin
     if (log[0] == '\0') throw;
     throw NativeError(error.code, std::string(error.what()) + " " + log.data(), error.result);
   }
-  gpu.call(driver_.moduleGetFunction, &kernel.function, kernel.module.get(), entry.c_str());
-  // Workgroup memory above 48 KiB is dynamic and needs the opt-in.
-  if (dynamicSharedByteLength > 0) {
-    gpu.call(driver_.funcSetAttribute, kernel.function, cuda::functionMaxDynamicSharedSizeBytes, dynamicSharedByteLength);
-  }
+  kernel.function = gpu.kernel(kernel.module.get(), entry, dynamicSharedByteLength);
   return kernel;
 }
 

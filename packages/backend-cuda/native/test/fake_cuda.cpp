@@ -392,6 +392,10 @@ Result fModuleGetFunction(Function *function, Module module, const char *name) {
   owner->functions.push_back(std::move(made));
   return 0;
 }
+Result fFuncGetAttribute(int *value, int, Function) {
+  *value = static_cast<int>(setting("FAKE_CUDA_LOCAL_BYTES", 0));
+  return 0;
+}
 Result fFuncSetAttribute(Function function, int, int value) {
   reinterpret_cast<FakeFunction *>(function)->dynamicShared = value;
   return 0;
@@ -470,6 +474,7 @@ const std::map<std::string, void *> &symbols() {
       {"cuModuleLoadDataEx", injectable<__COUNTER__>("cuModuleLoadDataEx", fModuleLoadDataEx)},
       {"cuModuleUnload", injectable<__COUNTER__>("cuModuleUnload", fModuleUnload)},
       {"cuModuleGetFunction", injectable<__COUNTER__>("cuModuleGetFunction", fModuleGetFunction)},
+      {"cuFuncGetAttribute", injectable<__COUNTER__>("cuFuncGetAttribute", fFuncGetAttribute)},
       {"cuFuncSetAttribute", injectable<__COUNTER__>("cuFuncSetAttribute", fFuncSetAttribute)},
       {"cuGraphCreate", injectable<__COUNTER__>("cuGraphCreate", fGraphCreate)},
       {"cuGraphDestroy", injectable<__COUNTER__>("cuGraphDestroy", fGraphDestroy)},

@@ -4,7 +4,7 @@
 // launch (0), FAKE_CUDA_COPY_MS a dense copy between host and device (0), FAKE_CUDA_GRAPHS and
 // FAKE_CUDA_MODULES how many may live (10^6), FAKE_CUDA_PING_PONG_SECONDS after which the calibration of
 // clocks gives up a round (600), FAKE_CUDA_FAIL_DEVICE the device that refuses graph launches for want of
-// memory (-1), FAKE_NVML_ERROR (fail init), FAKE_NCCL_VERSION (22803), FAKE_NCCL_STATE of communicators once
+// memory (-1), FAKE_CUDA_LOCAL_BYTES of each kernel (0), FAKE_NVML_ERROR (fail init), FAKE_NCCL_VERSION (22803), FAKE_NCCL_STATE of communicators once
 // all ranks are there (0), FAKE_NVRTC_MS a compilation (0).
 #pragma once
 #include <cstdlib>
