@@ -6,7 +6,7 @@ import { isGpuError } from '@tandem-gpu/core'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { KernelCache } from './kernel-cache.ts'
 import { KernelCompiler } from './kernel-compiler.ts'
-import { nativeAddon } from './native-addon.ts'
+import { type NvrtcOutcome, nativeAddon } from './native-addon.ts'
 import { type ShippedKernels, shippedPtx } from './shipped-kernels.ts'
 import { cubinOf, signedOfThree, unsignedOfThree } from './testing/cubin.ts'
 import { configureFake, fakeLibraries } from './testing/fake-driver.ts'
@@ -223,6 +223,47 @@ describe('kernels', () => {
     const refused = await compileTo(['min.s32 %r1, %r2, %r3;']).catch((e: unknown) => e)
     expect(isGpuError(refused, 'unsupported')).toBe(true)
     expect(String(refused)).toMatch(/'old' compares signed integers.*another NVRTC; this one is 11\.7/)
+  })
+
+  it('compiles without optimization if NVRTC does not finish, on another thread', async () => {
+    const addon = nativeAddon()
+    if (addon instanceof Error) throw addon
+    const given: string[][] = []
+    const used: number[] = []
+    const abandoned: number[] = []
+    const image = new Uint8Array(1)
+    const compileWith = (last: () => Promise<NvrtcOutcome>) => {
+      const compiler = new KernelCompiler({
+        addon: {
+          ...addon,
+          nvrtcVersion: async () => [13, 0],
+          nvrtcCompile: (_, { options }, number) => {
+            given.push(options.filter((option) => /fast/.test(option)))
+            used.push(number % 4)
+            return given.length % 2 === 1 ? new Promise(() => {}) : last()
+          },
+          abandonCompiler: (number) => abandoned.push(number % 4),
+        },
+        nvrtc: libraries.nvrtc,
+        driverVersion: 13000,
+        fmad: true,
+        cache: undefined,
+        shippedKernels: undefined,
+        mostSeconds: 0.05,
+      })
+      return compiler.compile({ source: '', lineMap: [] }, 'sm_90', 'endless')
+    }
+    expect(await compileWith(async () => ({ compiled: true, image, log: '' }))).toBe(image)
+    expect(given).toEqual([[], ['--Ofast-compile=max']])
+    expect(abandoned).toEqual([used[0]])
+    expect(used[1]).not.toBe(used[0])
+    const message = /'endless' in 0.05 s, and perhaps never does/
+    const unknown = Object.assign(new Error('unrecognized option'), { nativeCode: 'driver' })
+    for (const last of [() => Promise.reject(unknown), () => new Promise<never>(() => {})]) {
+      const refused = await compileWith(last).catch((e: unknown) => e)
+      expect(isGpuError(refused, 'compilation')).toBe(true)
+      expect(String(refused)).toMatch(message)
+    }
   })
 
   it('loads a kernel from the disk cache if NVRTC would be slow', async () => {

@@ -6,7 +6,7 @@ import { DiskFrontEndCache } from './front-end-cache.ts'
 import { KernelCache } from './kernel-cache.ts'
 import { nvrtcFor } from './libraries.ts'
 import { mayLoseNegations } from './machine-code.ts'
-import type { NativeAddon } from './native-addon.ts'
+import type { NativeAddon, NvrtcOutcome } from './native-addon.ts'
 import { type ShippedKernels, shippedPtx } from './shipped-kernels.ts'
 
 export interface KernelCompilerOptions {
@@ -17,6 +17,8 @@ export interface KernelCompilerOptions {
   readonly fmad: boolean
   readonly cache: KernelCache | undefined
   readonly shippedKernels: ShippedKernels | undefined
+  /** How long NVRTC may take for a kernel before it is given up and begins again without optimizing. */
+  readonly mostSeconds?: number
 }
 
 /** The parts of a translation that the compiler uses. */
@@ -32,6 +34,10 @@ const cacheFormat = '2'
  * NVRTC.
  */
 const fallbackArchitecture = 'compute_80'
+
+/** The number of threads of the addon that compile. */
+const compilers = 4
+let nextCompiler = 0
 
 /** ptxas does not optimize. */
 const plain = ['--ptxas-options=-O0']
@@ -120,12 +126,10 @@ export class KernelCompiler {
     version: string,
     label: string,
   ): Promise<Uint8Array<ArrayBuffer>> {
-    const { addon } = this.#options
     const options = this.#compileOptions(architecture, version)
     try {
       for (const attempt of kernel.ptxasLevel === 0 ? [plain] : attempts) {
-        const request = { source: kernel.source, name: programName, options: [...options, ...attempt] }
-        const outcome = await addon.nvrtcCompile(this.#nvrtc, request)
+        const outcome = await this.#compileInTime(kernel.source, [...options, ...attempt], version, label)
         if (!outcome.compiled) throw compilationError(outcome.log, kernel, label)
         if (!mayLoseNegations(outcome.image, architecture)) return outcome.image
       }
@@ -145,6 +149,44 @@ export class KernelCompiler {
         return this.#build(kernel, fallbackArchitecture, version, label)
       throw toGpuError(error, `Compiling kernel '${label}'`)
     }
+  }
+
+  /**
+   * Compiles again without optimization if NVRTC does not finish. It cannot be interrupted, so its thread is
+   * left behind.
+   */
+  async #compileInTime(
+    source: string,
+    options: readonly string[],
+    version: string,
+    label: string,
+  ): Promise<NvrtcOutcome> {
+    const { addon, mostSeconds = 180 } = this.#options
+    let refused: unknown
+    for (const extra of [[], ['--Ofast-compile=max']]) {
+      const request = { source, name: programName, options: [...options, ...extra] }
+      const compiler = nextCompiler++ % compilers
+      let timer: ReturnType<typeof setTimeout> | undefined
+      const late = new Promise<undefined>((resolve) => {
+        timer = setTimeout(resolve, 1000 * mostSeconds, undefined)
+      })
+      try {
+        const outcome = await Promise.race([addon.nvrtcCompile(this.#nvrtc, request, compiler), late])
+        if (outcome !== undefined) return outcome
+        addon.abandonCompiler(compiler)
+      } catch (error) {
+        if (extra.length === 0) throw error
+        // NVRTC before CUDA 12.8 does not know the option.
+        refused = error
+      } finally {
+        clearTimeout(timer)
+      }
+    }
+    throw new GpuError(
+      'compilation',
+      `NVRTC ${version} did not finish compiling kernel '${label}' in ${mostSeconds} s, and perhaps never does. Try other expressions in nested minimums and maximums, and fewer rounds in loops with a constant number of them.`,
+      { cause: refused },
+    )
   }
 
   #nvrtcVersion(): Promise<string | GpuError> {

@@ -235,9 +235,26 @@ describe('the addon', () => {
       process.env.FAKE_NVRTC_MS = '6000'
       const source = 'extern "C" __global__ void f() {}'
       process.on('exit', () => addon.endWithJobs())
-      addon.nvrtcCompile(libraries, { source, name: 'f', options: [] })
+      addon.nvrtcCompile(libraries, { source, name: 'f', options: [] }, 0)
       setTimeout(() => { console.log('exits'); process.exit(7) }, 200)`)
     expect({ status, signal, stdout }).toEqual({ status: 7, signal: null, stdout: 'exits\n' })
+  })
+
+  it('compiles on while a compilation that is abandoned goes on, and ends without waiting for it', () => {
+    const start = performance.now()
+    const { status, stdout } = runScript(`
+      process.env.FAKE_NVRTC_MS = '60000'
+      const source = 'extern "C" __global__ void f() {}'
+      process.on('exit', () => addon.endWithJobs())
+      addon.nvrtcCompile(libraries, { source, name: 'f', options: [] }, 5).then(() => console.log('ended'))
+      setTimeout(async () => {
+        addon.abandonCompiler(5)
+        process.env.FAKE_NVRTC_MS = '0'
+        const { compiled } = await addon.nvrtcCompile(libraries, { source, name: 'f', options: [] }, 1)
+        console.log(compiled)
+      }, 500)`)
+    expect({ status, stdout }).toEqual({ status: 0, stdout: 'true\n' })
+    expect(performance.now() - start).toBeLessThan(30_000)
   })
 
   it.each([
@@ -251,7 +268,7 @@ describe('the addon', () => {
   ])('ends by SIGTERM %s: NVRTC restores signal handlers without their flags', (_, before, ending) => {
     const { signal, stdout, stderr } = runScript(`
       const source = 'extern "C" __global__ void f() {}'
-      const compiling = Promise.all([1, 2, 3].map(() => addon.nvrtcCompile(libraries, { source, name: 'f', options: [] })))
+      const compiling = Promise.all([1, 2, 3].map((compiler) => addon.nvrtcCompile(libraries, { source, name: 'f', options: [] }, compiler)))
       setInterval(() => {}, 1000)
       const wait = async () => {
         // Only after a thread has started the compilation.

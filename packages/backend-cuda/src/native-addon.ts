@@ -23,7 +23,13 @@ export interface NativeAddon {
    */
   endWithJobs(): void
   nvrtcVersion(nvrtc: readonly string[]): Promise<[major: number, minor: number]>
-  nvrtcCompile(nvrtc: readonly string[], request: NvrtcRequest): Promise<NvrtcOutcome>
+  /** One of four threads compiles, that with the number `compiler` modulo 4. */
+  nvrtcCompile(nvrtc: readonly string[], request: NvrtcRequest, compiler: number): Promise<NvrtcOutcome>
+  /**
+   * The compilation in flight may never end: neither the process nor later compilations wait for it. Those
+   * that wait behind it on its thread do not settle either.
+   */
+  abandonCompiler(compiler: number): void
   nvmlDevices(nvml: readonly string[]): Promise<{ driverVersion: string; devices: NvmlDevice[] }>
   nvmlRead(nvml: readonly string[], uuid: string): Promise<Telemetry>
   nvmlLinks(nvml: readonly string[], uuid: string): Promise<NvmlLinks>

@@ -21,7 +21,6 @@ struct AddonState {
   std::unique_ptr<Worker> control;
   /// NVRTC takes 0.1 to 1 s a kernel: several compile at a time.
   std::array<std::unique_ptr<Worker>, 4> compilers;
-  std::size_t nextCompiler = 0;
 };
 
 /// Lets the worker execute the function; creates the worker at the first call.
@@ -40,10 +39,27 @@ template <auto function> Napi::Value onControl(const Napi::CallbackInfo &info) {
   return carryOut<function>(info, info.Env().GetInstanceData<AddonState>()->control, "tandem control");
 }
 
-/// A function that the next of `compilers` carries out.
-template <auto function> Napi::Value onCompiler(const Napi::CallbackInfo &info) {
-  auto &state = *info.Env().GetInstanceData<AddonState>();
-  return carryOut<function>(info, state.compilers[state.nextCompiler++ % state.compilers.size()], "tandem compiler");
+/// The one of `compilers` whose number is argument `index`.
+std::unique_ptr<Worker> &compilerOf(const Napi::CallbackInfo &info, std::size_t index) {
+  auto &compilers = info.Env().GetInstanceData<AddonState>()->compilers;
+  return compilers[fromJs<std::uint32_t>(info[index]) % compilers.size()];
+}
+
+Napi::Value nvrtcVersion(const Napi::CallbackInfo &info) {
+  return carryOut<nvrtc::version>(info, info.Env().GetInstanceData<AddonState>()->compilers[0], "tandem compiler");
+}
+
+/// libraries, request, number of the compiler.
+Napi::Value nvrtcCompile(const Napi::CallbackInfo &info) {
+  return carryOut<nvrtc::compile>(info, compilerOf(info, 2), "tandem compiler");
+}
+
+/// The compilation in flight may never end: another thread carries out what the compiler is given after this.
+void abandonCompiler(const Napi::CallbackInfo &info) {
+  auto &compiler = compilerOf(info, 0);
+  if (!compiler) return;
+  compiler->abandon(info.Env());
+  compiler.reset();
 }
 
 /// libraries, ordinals, shareable → NativeGroup. The ordinals are of distinct physical GPUs.
@@ -83,8 +99,9 @@ Napi::Object initialize(Napi::Env env, Napi::Object exports) {
   exports.Set("openGroup", Napi::Function::New<openGroup>(env));
   exports.Set("ncclVersion", Napi::Function::New<onControl<nccl::version>>(env));
   exports.Set("ncclUniqueId", Napi::Function::New<onControl<nccl::uniqueId>>(env));
-  exports.Set("nvrtcVersion", Napi::Function::New<onCompiler<nvrtc::version>>(env));
-  exports.Set("nvrtcCompile", Napi::Function::New<onCompiler<nvrtc::compile>>(env));
+  exports.Set("nvrtcVersion", Napi::Function::New(env, nvrtcVersion));
+  exports.Set("nvrtcCompile", Napi::Function::New(env, nvrtcCompile));
+  exports.Set("abandonCompiler", Napi::Function::New(env, abandonCompiler));
   exports.Set("endWithJobs", Napi::Function::New(env, [](const Napi::CallbackInfo &) { endWithJobs(); }));
   exports.Set("nvmlDevices", Napi::Function::New<onControl<nvml::devices>>(env));
   exports.Set("nvmlRead", Napi::Function::New<onControl<nvml::read>>(env));
