@@ -25,6 +25,7 @@ export const longSuites: readonly Suite[] = [
   suite('lanes that go different ways', 'wgsl', 'reference/divergent-subgroups.test.ts', '.', 4),
   suite('facts of random kernels', 'wgsl', 'testing/random-facts.test.ts', '.', 16),
   suite('kernels of the corpus on the CPU', 'wgsl', 'cuda/execution.test.ts', '.', 1),
+  suite("random kernels in nvcc's PTX", 'wgsl', 'cuda/random-ptx.test.ts', '.', 16),
   suite("random loops in nvcc's PTX", 'wgsl', 'cuda/random-exits.test.ts', '.', 10),
   suite('the corpus in nvcc', 'wgsl', 'cuda/golden.test.ts', '.', 1),
   suite('simulations of ranks', 'core', 'testing/simulated-ranks.test.ts', '.', 1),

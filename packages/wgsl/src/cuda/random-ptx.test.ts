@@ -14,7 +14,7 @@ import { kernelsPtx, ptxResults } from './testing/nvcc-ptx.ts'
 const batch = 20
 
 describe.skipIf(!hasProgram('nvcc'))("random kernels in nvcc's PTX (needs nvcc)", () => {
-  it.each([
+  it.for([
     ['kernels', randomKernel, 20, 1000],
     ['composites', randomComposites, 40, 2000],
     ['collective calls', randomCollectives, 20, 1000],
@@ -23,7 +23,7 @@ describe.skipIf(!hasProgram('nvcc'))("random kernels in nvcc's PTX (needs nvcc)"
   ] as const)(
     '%s give the same as on the reference executor, in both orders of the invocations',
     { timeout: 3_600_000 },
-    (_, generate, short, long) => {
+    ([, generate, short, long], { task }) => {
       const bad: string[] = []
       // The interpreter has no matrices.
       const seeds = testCases(short, long).filter((seed) => generate !== randomKernel || !hasMatrices(seed))
@@ -43,6 +43,7 @@ describe.skipIf(!hasProgram('nvcc'))("random kernels in nvcc's PTX (needs nvcc)"
           }
         }
       }
+      task.meta.cases = seeds.length
       expect(bad).toEqual([])
     },
   )
