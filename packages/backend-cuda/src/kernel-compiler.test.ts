@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { isGpuError } from '@tandem-gpu/core'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { KernelCache } from './kernel-cache.ts'
-import { KernelCompiler } from './kernel-compiler.ts'
-import { type NvrtcOutcome, nativeAddon } from './native-addon.ts'
+import { KernelCompiler, type KernelCompilerOptions } from './kernel-compiler.ts'
+import { type NativeAddon, type NvrtcOutcome, nativeAddon } from './native-addon.ts'
 import { type ShippedKernels, shippedPtx } from './shipped-kernels.ts'
 import { cubinOf, signedOfThree, unsignedOfThree } from './testing/cubin.ts'
 import { configureFake, fakeLibraries } from './testing/fake-driver.ts'
@@ -16,6 +16,24 @@ import { testKernelSource } from './testing/test-kernels.ts'
 const libraries = fakeLibraries()
 const cacheDirectory = join(tmpdir(), `tandem-cache-${randomUUID()}`)
 const open = fakeRuntimesOfTests({ cacheDirectory })
+
+/** A compiler with some functions of the addon replaced, and without a cache. */
+function compilerWith(
+  replaced: Partial<NativeAddon>,
+  options: Partial<KernelCompilerOptions> = {},
+): KernelCompiler {
+  const addon = nativeAddon()
+  if (addon instanceof Error) throw addon
+  return new KernelCompiler({
+    addon: { ...addon, ...replaced },
+    nvrtc: libraries.nvrtc,
+    driverVersion: 13000,
+    fmad: true,
+    cache: undefined,
+    shippedKernels: undefined,
+    ...options,
+  })
+}
 
 beforeEach(() => configureFake())
 afterAll(() => rmSync(cacheDirectory, { recursive: true, force: true }))
@@ -36,16 +54,7 @@ describe('kernels', () => {
   })
 
   it('compiles a kernel with any name', async () => {
-    const addon = nativeAddon()
-    if (addon instanceof Error) throw addon
-    const compiler = new KernelCompiler({
-      addon,
-      nvrtc: libraries.nvrtc,
-      driverVersion: 13000,
-      fmad: true,
-      cache: undefined,
-      shippedKernels: undefined,
-    })
+    const compiler = compilerWith({})
     const kernel = { source: 'extern "C" void named() {}', lineMap: [] }
     for (const label of ['-O3', 'a "quoted"\\ name'])
       expect((await compiler.compile(kernel, 'sm_90', label)).byteLength).toBeGreaterThan(0)
@@ -55,19 +64,11 @@ describe('kernels', () => {
     const addon = nativeAddon()
     if (addon instanceof Error) throw addon
     let asked = 0
-    const compiler = new KernelCompiler({
-      addon: {
-        ...addon,
-        nvrtcVersion: (nvrtc) => {
-          asked++
-          return addon.nvrtcVersion(nvrtc)
-        },
+    const compiler = compilerWith({
+      nvrtcVersion: (nvrtc) => {
+        asked++
+        return addon.nvrtcVersion(nvrtc)
       },
-      nvrtc: libraries.nvrtc,
-      driverVersion: 13000,
-      fmad: true,
-      cache: undefined,
-      shippedKernels: undefined,
     })
     const runtime = await open([0], { compiler })
     expect(asked).toBe(0)
@@ -77,24 +78,14 @@ describe('kernels', () => {
   })
 
   it('omits declarations that kernels do not use if NVRTC supports that', async () => {
-    const addon = nativeAddon()
-    if (addon instanceof Error) throw addon
     const optionsOf = async (version: [number, number]) => {
       let given: readonly string[] = []
-      const compiler = new KernelCompiler({
-        addon: {
-          ...addon,
-          nvrtcVersion: async () => version,
-          nvrtcCompile: async (_, { options }) => {
-            given = options
-            return { compiled: true, image: new Uint8Array(1), log: '' }
-          },
+      const compiler = compilerWith({
+        nvrtcVersion: async () => version,
+        nvrtcCompile: async (_, { options }) => {
+          given = options
+          return { compiled: true, image: new Uint8Array(1), log: '' }
         },
-        nvrtc: libraries.nvrtc,
-        driverVersion: 13000,
-        fmad: true,
-        cache: undefined,
-        shippedKernels: undefined,
       })
       await compiler.compile({ source: '', lineMap: [] }, 'sm_90', 'empty')
       return given
@@ -115,25 +106,15 @@ describe('kernels', () => {
   })
 
   it('does not let ptxas optimize a kernel with calls, also where it only knows a similar GPU', async () => {
-    const addon = nativeAddon()
-    if (addon instanceof Error) throw addon
     const given: (readonly string[])[] = []
-    const compiler = new KernelCompiler({
-      addon: {
-        ...addon,
-        nvrtcVersion: async () => [13, 0],
-        nvrtcCompile: async (_, { options }) => {
-          given.push(options)
-          if (!options.includes('--gpu-architecture=sm_999'))
-            return { compiled: true, image: new Uint8Array(1), log: '' }
-          throw Object.assign(new Error('invalid value for --gpu-architecture'), { nativeCode: 'nvrtc' })
-        },
+    const compiler = compilerWith({
+      nvrtcVersion: async () => [13, 0],
+      nvrtcCompile: async (_, { options }) => {
+        given.push(options)
+        if (!options.includes('--gpu-architecture=sm_999'))
+          return { compiled: true, image: new Uint8Array(1), log: '' }
+        throw Object.assign(new Error('invalid value for --gpu-architecture'), { nativeCode: 'nvrtc' })
       },
-      nvrtc: libraries.nvrtc,
-      driverVersion: 13000,
-      fmad: true,
-      cache: undefined,
-      shippedKernels: undefined,
     })
     const compile = (ptxasLevel: 0 | 3, architecture: string) =>
       compiler.compile({ source: '', lineMap: [], ptxasLevel }, architecture, 'long')
@@ -152,27 +133,17 @@ describe('kernels', () => {
   })
 
   it('compiles a kernel again if its machine code has signed extremes of three', async () => {
-    const addon = nativeAddon()
-    if (addon instanceof Error) throw addon
     let given: string[][] = []
     // The images of the attempts; NVRTC repeats the last.
     const compileTo = async (images: readonly Uint8Array<ArrayBuffer>[], architecture = 'sm_90') => {
       given = []
-      const compiler = new KernelCompiler({
-        addon: {
-          ...addon,
-          nvrtcVersion: async () => [13, 0],
-          nvrtcCompile: async (_, { options }) => {
-            const image = images[Math.min(given.length, images.length - 1)]!
-            given.push(options.filter((option) => /macro|ptxas/.test(option)))
-            return { compiled: true, image, log: '' }
-          },
+      const compiler = compilerWith({
+        nvrtcVersion: async () => [13, 0],
+        nvrtcCompile: async (_, { options }) => {
+          const image = images[Math.min(given.length, images.length - 1)]!
+          given.push(options.filter((option) => /macro|ptxas/.test(option)))
+          return { compiled: true, image, log: '' }
         },
-        nvrtc: libraries.nvrtc,
-        driverVersion: 13000,
-        fmad: true,
-        cache: undefined,
-        shippedKernels: undefined,
       })
       return compiler.compile({ source: '', lineMap: [] }, architecture, 'three')
     }
@@ -195,26 +166,16 @@ describe('kernels', () => {
   })
 
   it('gives drivers only PTX without signed extremes', async () => {
-    const addon = nativeAddon()
-    if (addon instanceof Error) throw addon
     const compileTo = (ptx: readonly string[]) => {
       const left = [...ptx]
-      const compiler = new KernelCompiler({
-        addon: {
-          ...addon,
-          nvrtcVersion: async () => [11, 7],
-          nvrtcCompile: async (_, { options }) => {
-            if (!options.includes('--gpu-architecture=compute_80'))
-              throw Object.assign(new Error('invalid value for --gpu-architecture'), { nativeCode: 'nvrtc' })
-            const text = left.length > 1 ? left.shift() : left[0]
-            return { compiled: true, image: new TextEncoder().encode(text), log: '' }
-          },
+      const compiler = compilerWith({
+        nvrtcVersion: async () => [11, 7],
+        nvrtcCompile: async (_, { options }) => {
+          if (!options.includes('--gpu-architecture=compute_80'))
+            throw Object.assign(new Error('invalid value for --gpu-architecture'), { nativeCode: 'nvrtc' })
+          const text = left.length > 1 ? left.shift() : left[0]
+          return { compiled: true, image: new TextEncoder().encode(text), log: '' }
         },
-        nvrtc: libraries.nvrtc,
-        driverVersion: 13000,
-        fmad: true,
-        cache: undefined,
-        shippedKernels: undefined,
       })
       return compiler.compile({ source: '', lineMap: [] }, 'sm_90', 'old')
     }
@@ -226,16 +187,13 @@ describe('kernels', () => {
   })
 
   it('compiles without optimization if NVRTC does not finish, on another thread', async () => {
-    const addon = nativeAddon()
-    if (addon instanceof Error) throw addon
     const given: string[][] = []
     const used: number[] = []
     const abandoned: number[] = []
     const image = new Uint8Array(1)
     const compileWith = (last: () => Promise<NvrtcOutcome>) => {
-      const compiler = new KernelCompiler({
-        addon: {
-          ...addon,
+      const compiler = compilerWith(
+        {
           nvrtcVersion: async () => [13, 0],
           nvrtcCompile: (_, { options }, number) => {
             given.push(options.filter((option) => /fast/.test(option)))
@@ -244,13 +202,8 @@ describe('kernels', () => {
           },
           abandonCompiler: (number) => abandoned.push(number % 4),
         },
-        nvrtc: libraries.nvrtc,
-        driverVersion: 13000,
-        fmad: true,
-        cache: undefined,
-        shippedKernels: undefined,
-        mostSeconds: 0.05,
-      })
+        { mostSeconds: 0.05 },
+      )
       return compiler.compile({ source: '', lineMap: [] }, 'sm_90', 'endless')
     }
     expect(await compileWith(async () => ({ compiled: true, image, log: '' }))).toBe(image)
@@ -269,17 +222,10 @@ describe('kernels', () => {
   it('loads a kernel from the disk cache if NVRTC would be slow', async () => {
     const runtime = await open([0])
     runtime.releaseKernel(await runtime.compile(testKernelSource('add')))
-    const addon = nativeAddon()
-    if (addon instanceof Error) throw addon
-    const counted = { ...addon, nvrtcCompile: () => Promise.reject(new Error('NVRTC is called')) }
-    const compiler = new KernelCompiler({
-      addon: counted,
-      nvrtc: libraries.nvrtc,
-      driverVersion: 13000,
-      fmad: true,
-      cache: new KernelCache({ directory: cacheDirectory }),
-      shippedKernels: undefined,
-    })
+    const compiler = compilerWith(
+      { nvrtcCompile: () => Promise.reject(new Error('NVRTC is called')) },
+      { cache: new KernelCache({ directory: cacheDirectory }) },
+    )
     const again = await open([0, 1], { compiler })
     await again.compile(testKernelSource('add'))
   })

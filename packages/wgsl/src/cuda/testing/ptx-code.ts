@@ -100,8 +100,6 @@ class CodeWriter {
         }
       case 'shfl':
       case 'vote':
-      case 'redux':
-      case 'match':
         return this.#together(instruction)
       case 'activemask': {
         const register = this.#operands.register(operands[0]!.slice(1))
@@ -116,8 +114,6 @@ class CodeWriter {
         return this.#asynchronousCopy(instruction)
       case 'membar':
       case 'fence':
-      case 'nanosleep':
-      case 'prefetch':
         return () => {}
       case 'trap':
         return () => {
@@ -302,7 +298,7 @@ class CodeWriter {
     const mask = this.#operands.number(operands[0]!, 'b32')
     return (thread, frame) => {
       const done = () => {}
-      thread.wait = { kind: 'warp', name: 'barrier', mask: mask(thread, frame), value: 0, from: -1, done }
+      thread.wait = { kind: 'warp', name: 'barrier', mask: mask(thread, frame), value: 0, done }
     }
   }
 
@@ -346,7 +342,6 @@ class CodeWriter {
           name: 'shfl',
           mask: mask(thread, frame),
           value: own,
-          from: source,
           done,
         }
       }
@@ -369,7 +364,7 @@ class CodeWriter {
           frame.registers[to] = results[how]!(ballot, all)
         }
         const value = condition(thread, frame) ? 1 : 0
-        thread.wait = { kind: 'warp', name: 'vote', mask: mask(thread, frame), value, from: -1, done }
+        thread.wait = { kind: 'warp', name: 'vote', mask: mask(thread, frame), value, done }
       }
     }
     throw new TypeError(`no ${words.join('.')}`)

@@ -14,8 +14,6 @@ export type Wait =
       readonly mask: number
       readonly name: string
       readonly value: number
-      /** The lane that the value comes from, or -1; only of shuffles. */
-      readonly from: number
       readonly done: (values: ReadonlyMap<number, number>) => void
     }
 

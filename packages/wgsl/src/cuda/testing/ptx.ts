@@ -20,11 +20,11 @@ const localByteLength = 32_768
 
 /**
  * Runs a kernel, block by block, and each thread until it waits for others. Workgroup memory and local memory
- * begin with garbage; asynchronous copies are made when they are waited for. Knows integers, f32, f16, calls,
- * atomics, barriers, shuffles and votes; approximations of functions are more exact than a GPU's.
+ * start with garbage, and asynchronous copies happen when they are waited for. Supports integers, f32, f16,
+ * calls, atomics, barriers, shuffles and votes, but no matrices; approximate functions are as exact as a double.
  *
- * @throws for instructions that it does not know, accesses outside of the memory that an instruction may
- * touch, registers without a value, deadlocks, and more than `mostSteps` instructions.
+ * @throws for unknown instructions, accesses outside of the memory that an instruction may touch, predicates
+ * without a value, deadlocks, and more than `mostSteps` instructions.
  */
 export function runPtx(module: PtxModule, name: string, run: PtxRun): void {
   const machine = new Machine(module, name, run)
