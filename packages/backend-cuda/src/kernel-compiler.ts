@@ -18,7 +18,7 @@ export interface KernelCompilerOptions {
   readonly cache: KernelCache | undefined
   readonly shippedKernels: ShippedKernels | undefined
   /** How long NVRTC may take for a kernel before it is given up and begins again without optimizing. */
-  readonly mostSeconds?: number
+  readonly mostSeconds?: number | undefined
 }
 
 /** The parts of a translation that the compiler uses. */
