@@ -35,8 +35,7 @@ const cacheFormat = '2'
  */
 const fallbackArchitecture = 'compute_80'
 
-/** The number of threads of the addon that compile. */
-const compilers = 4
+/** The addon's threads compile in turn. */
 let nextCompiler = 0
 
 /** ptxas does not optimize. */
@@ -165,7 +164,7 @@ export class KernelCompiler {
     let refused: unknown
     for (const extra of [[], ['--Ofast-compile=max']]) {
       const request = { source, name: programName, options: [...options, ...extra] }
-      const compiler = nextCompiler++ % compilers
+      const compiler = nextCompiler++
       let timer: ReturnType<typeof setTimeout> | undefined
       const late = new Promise<undefined>((resolve) => {
         timer = setTimeout(resolve, 1000 * mostSeconds, undefined)

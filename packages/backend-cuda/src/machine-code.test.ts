@@ -56,10 +56,7 @@ it.skipIf(nvcc === undefined).each(['sm_90', 'sm_100', 'sm_103'])(
   (architecture) => {
     const has = (statements: string, ...options: string[]) => hasThem(statements, options, architecture)
     const calls =
-      'out[id.x] = max(max(-v.x, v.y), v.z) + min(v.w, min(v.y, -v.x)); out[id.x + 9999] = any(max(max(v, v.yxzw), -v.wzyx) == v);'.replace(
-        /any\((.*)\)/,
-        'i32(any($1))',
-      )
+      'out[id.x] = max(max(-v.x, v.y), v.z) + min(v.w, min(v.y, -v.x)); out[id.x + 9999] = i32(any(max(max(v, v.yxzw), -v.wzyx) == v));'
     expect(has(calls)).toBe(true)
     expect(has(calls, '-DWGSL_EXTREMES_OF_TWO')).toBe(false)
     const conditions =

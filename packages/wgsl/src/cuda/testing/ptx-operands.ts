@@ -1,4 +1,4 @@
-import { bitsOf, typedValue, widthOf } from './ptx-arithmetic.ts'
+import { bitsOf, typedValue } from './ptx-arithmetic.ts'
 import type { PtxMemory } from './ptx-memory.ts'
 import { literal, type PtxFunction, type PtxVariable } from './ptx-text.ts'
 
@@ -99,10 +99,7 @@ export class Operands {
   value(operand: string, type: string): Read<number | bigint> {
     const context = this.#context
     if (/^-?\d/.test(operand)) {
-      const constant = typedValue(
-        widthOf(type) === 64 ? literal(operand) : BigInt.asIntN(64, literal(operand)),
-        type,
-      )
+      const constant = typedValue(literal(operand), type)
       return () => constant
     }
     if (!operand.startsWith('%')) {

@@ -23,7 +23,6 @@ export type PtxStatement = { readonly label: string } | PtxInstruction | { reado
 
 export interface PtxFunction {
   readonly name: string
-  readonly isEntry: boolean
   readonly parameters: readonly PtxVariable[]
   readonly result: PtxVariable | undefined
   readonly statements: readonly PtxStatement[]
@@ -43,19 +42,18 @@ export function parsePtx(text: string): PtxModule {
     .replace(/\/\*.*?\*\//gs, '')
     .replace(/^\s*\.(version|target|address_size|file|loc|section)\b.*$/gm, '')
   const head =
-    /\s*(?:(?:\.visible|\.weak|\.extern)\s+)?(?:\.(entry|func)\s*(?:\(([^)]*)\))?\s*([\w$]+)\s*(?:\(([^)]*)\))?([^;{]*)([;{])|(\.(?:global|const|shared)\b[^;]*);)/y
+    /\s*(?:(?:\.visible|\.weak|\.extern)\s+)?(?:\.(?:entry|func)\s*(?:\(([^)]*)\))?\s*([\w$]+)\s*(?:\(([^)]*)\))?([^;{]*)([;{])|(\.(?:global|const|shared)\b[^;]*);)/y
   for (let at = 0; source.slice(at).trim() !== ''; ) {
     head.lastIndex = at
     const found = head.exec(source)
     if (found === null) throw new SyntaxError(`unknown PTX: ${source.slice(at, at + 80).trim()}`)
-    const [, kind, result, name, parameters = '', , opening, variable] = found
+    const [, result, name, parameters = '', , opening, variable] = found
     at = head.lastIndex
     if (variable !== undefined) variables.push(parseVariable(variable))
     if (opening !== '{') continue
     const end = closingBrace(source, at)
     functions.set(name!, {
       name: name!,
-      isEntry: kind === 'entry',
       parameters: parameters.split(',').filter(isNotBlank).map(parseVariable),
       result: result === undefined ? undefined : parseVariable(result),
       statements: parseStatements(source.slice(at, end)),
