@@ -11,7 +11,7 @@ import {
 } from '@tandem-gpu/core/backend'
 import type { InnerRuntime } from './message-memory.ts'
 import type { MpiExecutable } from './mpi-executable.ts'
-import { type PreparedNodes, toGpuError } from './native-addon.ts'
+import { type PreparedNodes, settled, toGpuError } from './native-addon.ts'
 import { RunLimit } from './run-limit.ts'
 import type { MpiSession } from './session.ts'
 
@@ -20,6 +20,9 @@ import type { MpiSession } from './session.ts'
  * little.
  */
 const awakeMilliseconds = { run: 50, afterRun: 1 }
+
+/** Runs with a time limit use keys that are greater than those of the group's calls. */
+const firstLimitKey = 2 ** 50
 
 /** The part of a rank that the runs of a group need. */
 export interface RunningRank {
@@ -251,7 +254,11 @@ export abstract class MpiRuns {
     try {
       if (signal?.aborted) abort()
       const { nodes, launchers } = await this.begin(executable, options)
-      if (limitSeconds !== undefined) limit = new RunLimit(limitSeconds, this.skipsWork, abort)
+      if (limitSeconds !== undefined) {
+        // The limit does not include what other ranks do before the run.
+        await settled(addon.gather(group, firstLimitKey + run, ''))
+        limit = new RunLimit(limitSeconds, this.skipsWork, abort)
+      }
       const { seconds, repetitions } = await addon
         .run(group, run, nodes, times, issue, launchers, (reason) =>
           fail(new GpuError('driver', `Program "${executable.label}" failed: ${reason}`)),

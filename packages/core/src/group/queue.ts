@@ -19,8 +19,9 @@ export interface RunOptions {
    * Seconds that the run may take on the devices, starting when everything queued before it is done; default:
    * no limit. A run that takes longer is stopped inside its kernels and rejects with `timeout`: the memory
    * that the program writes is then undefined, and the group can still be used. If kernels cannot be stopped,
-   * as on WebGPU, the group is lost. Over several processes, each process uses its own clock, and a signal
-   * together with a limit and kernels that cannot be stopped are `unsupported`. Rejects with `unsupported` if the backend has no time limits.
+   * as on WebGPU, the group is lost. Over several processes, the limit starts when all of them have begun the
+   * run, each process uses its own clock, and a signal together with a limit and kernels that cannot be
+   * stopped are `unsupported`. Rejects with `unsupported` if the backend has no time limits.
    */
   readonly timeoutSeconds?: number | undefined
   /** Collects one span per command of the last repetition, if the device has timestamps. */
