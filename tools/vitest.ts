@@ -37,7 +37,7 @@ export function tandemVitest(
       // `npm test` runs several packages at a time.
       maxWorkers: '50%',
       // Guards against a test that hangs, not limits on a slow machine.
-      testTimeout: process.env.TANDEM_LONG === '1' ? 6 * 3_600_000 : 600_000,
+      testTimeout: process.env.TANDEM_LONG === '1' ? 6 * 3_600_000 : 1_800_000,
       hookTimeout: 600_000,
       teardownTimeout: 600_000,
       passWithNoTests: false,

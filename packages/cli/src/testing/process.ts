@@ -46,7 +46,7 @@ export function startTandem(
 }
 
 /** Lines of progress, which a command prints only if the machine is slow. */
-const progressLines = /^tandem: [^\n:]+: (\d+ % {2})?\d+ (s|min)(, about [^\n]+ left)?\n/gm
+const progressLines = /^tandem: [^\n:]+( …|: (\d+ % {2})?\d+ (s|min)(, about [^\n]+ left)?)\n/gm
 
 export function startProcess(
   command: string,
