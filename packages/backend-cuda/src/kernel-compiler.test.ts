@@ -6,7 +6,7 @@ import { isGpuError } from '@tandem-gpu/core'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { KernelCache } from './kernel-cache.ts'
 import { KernelCompiler, type KernelCompilerOptions } from './kernel-compiler.ts'
-import { type NativeAddon, type NvrtcOutcome, nativeAddon } from './native-addon.ts'
+import { type NativeAddon, nativeAddon } from './native-addon.ts'
 import { type ShippedKernels, shippedPtx } from './shipped-kernels.ts'
 import { cubinOf, signedOfThree, unsignedOfThree } from './testing/cubin.ts'
 import { configureFake, fakeLibraries } from './testing/fake-driver.ts'
@@ -186,37 +186,67 @@ describe('kernels', () => {
     expect(String(refused)).toMatch(/'old' compares signed integers.*another NVRTC; this one is 11\.7/)
   })
 
-  it('compiles without optimization if NVRTC does not finish, on another thread', async () => {
-    const given: string[][] = []
-    const used: number[] = []
-    const abandoned: number[] = []
+  describe('if NVRTC does not finish', () => {
     const image = new Uint8Array(1)
-    const compileWith = (last: () => Promise<NvrtcOutcome>) => {
+    /** Compiles with an NVRTC that finishes only with the options that `ends` accepts. */
+    const compileWith = async (
+      ends: (options: readonly string[]) => boolean,
+      { version = [13, 0], ptxasLevel = 3 }: { version?: [number, number]; ptxasLevel?: 0 | 3 } = {},
+    ) => {
+      const given: string[] = []
+      const used: number[] = []
+      const abandoned: number[] = []
       const compiler = compilerWith(
         {
-          nvrtcVersion: async () => [13, 0],
+          nvrtcVersion: async () => version,
           nvrtcCompile: (_, { options }, number) => {
-            given.push(options.filter((option) => /fast/.test(option)))
-            used.push(number % 4)
-            return given.length % 2 === 1 ? new Promise(() => {}) : last()
+            given.push(options.filter((option) => /fast|ptxas/.test(option)).join(' '))
+            used.push(number)
+            return ends(options) ? Promise.resolve({ compiled: true, image, log: '' }) : new Promise(() => {})
           },
-          abandonCompiler: (number) => abandoned.push(number % 4),
+          abandonCompiler: (number) => abandoned.push(number),
         },
-        { mostSeconds: 0.05 },
+        { mostSeconds: 0.15 },
       )
-      return compiler.compile({ source: '', lineMap: [] }, 'sm_90', 'endless')
+      const outcome = await compiler
+        .compile({ source: '', lineMap: [], ptxasLevel }, 'sm_90', 'endless')
+        .catch((error: unknown) => error)
+      return { outcome, given, used, abandoned }
     }
-    expect(await compileWith(async () => ({ compiled: true, image, log: '' }))).toBe(image)
-    expect(given).toEqual([[], ['--Ofast-compile=max']])
-    expect(abandoned).toEqual([used[0]])
-    expect(used[1]).not.toBe(used[0])
-    const message = /'endless' in 0.05 s, and perhaps never does/
-    const unknown = Object.assign(new Error('unrecognized option'), { nativeCode: 'driver' })
-    for (const last of [() => Promise.reject(unknown), () => new Promise<never>(() => {})]) {
-      const refused = await compileWith(last).catch((e: unknown) => e)
-      expect(isGpuError(refused, 'compilation')).toBe(true)
-      expect(String(refused)).toMatch(message)
-    }
+    const less = '--Ofast-compile=min'
+    const least = '--Ofast-compile=max --ptxas-options=-O0'
+
+    it('compiles with less optimization, and then with hardly any, on other threads', async () => {
+      const once = await compileWith((options) => options.includes(less))
+      expect(once.outcome).toBe(image)
+      expect(once.given).toEqual(['', less])
+      expect(once.abandoned).toEqual([once.used[0]])
+      expect(once.used[1]! % 4).not.toBe(once.used[0]! % 4)
+      const twice = await compileWith((options) => options.includes('--Ofast-compile=max'))
+      expect(twice.outcome).toBe(image)
+      expect(twice.given).toEqual(['', less, least])
+      expect(twice.abandoned).toEqual(twice.used.slice(0, 2))
+    })
+
+    it('does not combine levels of NVRTC and of ptxas that contradict each other', async () => {
+      const { outcome, given } = await compileWith((options) => options.includes('--Ofast-compile=max'), {
+        ptxasLevel: 0,
+      })
+      expect(outcome).toBe(image)
+      expect(given).toEqual(['--ptxas-options=-O0', `--ptxas-options=-O0 ${least}`])
+    })
+
+    it.each([
+      [[13, 0], 3],
+      [[12, 8], 3],
+      [[12, 7], 1],
+    ] as const)('gives up with NVRTC %j after %i attempts', async ([major, minor], attempts) => {
+      const { outcome, given, abandoned } = await compileWith(() => false, { version: [major, minor] })
+      expect(isGpuError(outcome, 'compilation')).toBe(true)
+      expect(String(outcome)).toContain(`NVRTC ${major}.${minor} takes too long to compile kernel 'endless'`)
+      expect(given).toHaveLength(attempts)
+      expect(abandoned).toHaveLength(attempts)
+    })
   })
 
   it('loads a kernel from the disk cache if NVRTC would be slow', async () => {

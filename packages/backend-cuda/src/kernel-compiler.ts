@@ -17,7 +17,7 @@ export interface KernelCompilerOptions {
   readonly fmad: boolean
   readonly cache: KernelCache | undefined
   readonly shippedKernels: ShippedKernels | undefined
-  /** How long NVRTC may take for a kernel before it is given up and begins again without optimizing. */
+  /** How long NVRTC may take for a kernel: an equal share for each level of optimization. */
   readonly mostSeconds?: number | undefined
 }
 
@@ -40,6 +40,10 @@ let nextCompiler = 0
 
 /** ptxas does not optimize. */
 const plain = ['--ptxas-options=-O0']
+/** Less optimization, by ptxas too (-O1). */
+const quicker = ['--Ofast-compile=min']
+/** Hardly any optimization. Nothing is inlined, so ptxas, which makes errors around calls, must not optimize. */
+const quickest = ['--Ofast-compile=max', ...plain]
 /**
  * What a kernel is compiled with until its machine code has no instruction in which ptxas loses negations:
  * then with `min` and `max` of signed integers of which ptxas sees no minimum or maximum, and, because NVRTC
@@ -103,8 +107,6 @@ export class KernelCompiler {
   }
 
   #compileOptions(architecture: string, version: string): string[] {
-    const [major = 0, minor = 0] = version.split('.').map(Number)
-    const isAtLeast = (minorOf12: number) => major > 12 || (major === 12 && minor >= minorOf12)
     return [
       `--gpu-architecture=${architecture}`,
       '--std=c++17',
@@ -112,10 +114,10 @@ export class KernelCompiler {
       `--fmad=${this.#options.fmad ? 'true' : 'false'}`,
       // Omits declarations that kernels do not use: textures, and the runtime's functions and types. The
       // machine code is the same.
-      ...(isAtLeast(4) ? ['-minimal'] : []),
+      ...(isAtLeast(version, 12, 4) ? ['-minimal'] : []),
       // NVRTC 12.9 and newer have a cache on disk. Tandem has its own, and new kernels compile in two thirds
       // of the time without NVRTC's (13.0: ten in turn take 0.47 s in place of 0.70 s).
-      ...(isAtLeast(9) ? ['--no-cache'] : []),
+      ...(isAtLeast(version, 12, 9) ? ['--no-cache'] : []),
     ]
   }
 
@@ -126,9 +128,13 @@ export class KernelCompiler {
     label: string,
   ): Promise<Uint8Array<ArrayBuffer>> {
     const options = this.#compileOptions(architecture, version)
+    let levels = isAtLeast(version, 12, 8) ? [[], quicker, quickest] : [[]]
     try {
       for (const attempt of kernel.ptxasLevel === 0 ? [plain] : attempts) {
-        const outcome = await this.#compileInTime(kernel.source, [...options, ...attempt], version, label)
+        // It contradicts ptxas' -O0.
+        if (attempt === plain) levels = levels.filter((level) => level !== quicker)
+        const given = [...options, ...attempt]
+        const outcome = await this.#compileInTime(kernel.source, given, levels, version, label)
         if (!outcome.compiled) throw compilationError(outcome.log, kernel, label)
         if (!mayLoseNegations(outcome.image, architecture)) return outcome.image
       }
@@ -151,40 +157,36 @@ export class KernelCompiler {
   }
 
   /**
-   * Compiles again without optimization if NVRTC does not finish. It cannot be interrupted, so its thread is
-   * left behind.
+   * Compiles at the first of the levels of optimization, and removes it and goes on with the next if NVRTC does
+   * not finish. NVRTC cannot be interrupted, so its thread is left behind.
    */
   async #compileInTime(
     source: string,
     options: readonly string[],
+    levels: (readonly string[])[],
     version: string,
     label: string,
   ): Promise<NvrtcOutcome> {
     const { addon, mostSeconds = 180 } = this.#options
-    let refused: unknown
-    for (const extra of [[], ['--Ofast-compile=max']]) {
-      const request = { source, name: programName, options: [...options, ...extra] }
+    const milliseconds = (1000 * mostSeconds) / (isAtLeast(version, 12, 8) ? 3 : 1)
+    for (; levels.length > 0; levels.shift()) {
+      const request = { source, name: programName, options: [...options, ...levels[0]!] }
       const compiler = nextCompiler++
       let timer: ReturnType<typeof setTimeout> | undefined
       const late = new Promise<undefined>((resolve) => {
-        timer = setTimeout(resolve, 1000 * mostSeconds, undefined)
+        timer = setTimeout(resolve, milliseconds, undefined)
       })
       try {
         const outcome = await Promise.race([addon.nvrtcCompile(this.#nvrtc, request, compiler), late])
         if (outcome !== undefined) return outcome
         addon.abandonCompiler(compiler)
-      } catch (error) {
-        if (extra.length === 0) throw error
-        // NVRTC before CUDA 12.8 does not know the option.
-        refused = error
       } finally {
         clearTimeout(timer)
       }
     }
     throw new GpuError(
       'compilation',
-      `NVRTC ${version} did not finish compiling kernel '${label}' in ${mostSeconds} s, and perhaps never does. Try other expressions in nested minimums and maximums, and fewer rounds in loops with a constant number of them.`,
-      { cause: refused },
+      `NVRTC ${version} takes too long to compile kernel '${label}', and perhaps never ends. Try other expressions in nested minimums and maximums, and fewer rounds in loops with a constant number of them.`,
     )
   }
 
@@ -206,6 +208,11 @@ export class KernelCompiler {
     )
     return this.#version
   }
+}
+
+function isAtLeast(version: string, major: number, minor: number): boolean {
+  const [ownMajor = 0, ownMinor = 0] = version.split('.').map(Number)
+  return ownMajor > major || (ownMajor === major && ownMinor >= minor)
 }
 
 /**
