@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import { mayLoseNegations } from '../../packages/backend-cuda/src/machine-code.ts'
+import { mayBeMiscompiled } from '../../packages/backend-cuda/src/machine-code.ts'
 import { architectures, type ShippedSource, shippedSources } from './shipped-sources.ts'
 
 const run = promisify(execFile)
@@ -103,7 +103,7 @@ async function compile(
       () => false,
     )
     if (!accepted) continue
-    await checkNegations(ptxas, output, label)
+    await checkSigns(ptxas, output, label)
     return lowered
   }
   throw new Error(
@@ -111,14 +111,15 @@ async function compile(
   )
 }
 
-/** Throws if drivers may compile the PTX to machine code that loses negations. */
-async function checkNegations(ptxas: string, ptx: string, label: string): Promise<void> {
-  if (!mayLoseNegations(readFileSync(ptx), 'compute_80')) return
+/** Throws if drivers may miscompile the PTX. */
+async function checkSigns(ptxas: string, file: string, label: string): Promise<void> {
+  const ptx = readFileSync(file, 'utf8')
+  if (!mayBeMiscompiled({ ptx, cubin: new Uint8Array(0) }, 'compute_80')) return
   for (const architecture of ['sm_90', 'sm_100']) {
-    const cubin = `${ptx}.cubin`
-    await run(ptxas, ['--gpu-name', architecture, ptx, '-o', cubin])
-    if (mayLoseNegations(readFileSync(cubin), architecture))
-      throw new Error(`Kernel '${label}' compares three signed integers at a time on ${architecture}.`)
+    const cubin = `${file}.cubin`
+    await run(ptxas, ['--gpu-name', architecture, file, '-o', cubin])
+    if (mayBeMiscompiled({ ptx, cubin: readFileSync(cubin) }, architecture))
+      throw new Error(`Kernel '${label}' uses signed integers in a way that drivers may miscompile.`)
   }
 }
 

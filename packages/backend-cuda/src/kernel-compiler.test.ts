@@ -38,6 +38,9 @@ function compilerWith(
 beforeEach(() => configureFake())
 afterAll(() => rmSync(cacheDirectory, { recursive: true, force: true }))
 
+/** What NVRTC returns. */
+const compiledTo = (cubin: Uint8Array<ArrayBuffer>, ptx = 'ret;') => ({ compiled: true, log: '', ptx, cubin })
+
 describe('kernels', () => {
   it('reports a compile error with the WGSL line', async () => {
     const runtime = await open([0])
@@ -84,7 +87,7 @@ describe('kernels', () => {
         nvrtcVersion: async () => version,
         nvrtcCompile: async (_, { options }) => {
           given = options
-          return { compiled: true, image: new Uint8Array(1), log: '' }
+          return compiledTo(new Uint8Array(1))
         },
       })
       await compiler.compile({ source: '', lineMap: [] }, 'sm_90', 'empty')
@@ -111,8 +114,7 @@ describe('kernels', () => {
       nvrtcVersion: async () => [13, 0],
       nvrtcCompile: async (_, { options }) => {
         given.push(options)
-        if (!options.includes('--gpu-architecture=sm_999'))
-          return { compiled: true, image: new Uint8Array(1), log: '' }
+        if (!options.includes('--gpu-architecture=sm_999')) return compiledTo(new Uint8Array(1))
         throw Object.assign(new Error('invalid value for --gpu-architecture'), { nativeCode: 'nvrtc' })
       },
     })
@@ -132,40 +134,49 @@ describe('kernels', () => {
     expect(String(refused)).toMatch(/'long' has functions that are too long to be inlined.*13\.0/)
   })
 
-  it('compiles a kernel again if its machine code has signed extremes of three', async () => {
+  it('compiles a kernel again if ptxas may have miscompiled it', async () => {
     let given: string[][] = []
-    // The images of the attempts; NVRTC repeats the last.
-    const compileTo = async (images: readonly Uint8Array<ArrayBuffer>[], architecture = 'sm_90') => {
+    // The code of the attempts; NVRTC repeats the last.
+    const compileTo = async (
+      images: readonly Uint8Array<ArrayBuffer>[],
+      { architecture = 'sm_90', ptxs = ['ret;'] } = {},
+    ) => {
       given = []
       const compiler = compilerWith({
         nvrtcVersion: async () => [13, 0],
         nvrtcCompile: async (_, { options }) => {
           const image = images[Math.min(given.length, images.length - 1)]!
           given.push(options.filter((option) => /macro|ptxas/.test(option)))
-          return { compiled: true, image, log: '' }
+          return compiledTo(image, ptxs[Math.min(given.length, ptxs.length) - 1])
         },
       })
-      return compiler.compile({ source: '', lineMap: [] }, architecture, 'three')
+      return compiler.compile({ source: '', lineMap: [] }, architecture, 'signed')
     }
     const right = cubinOf(unsignedOfThree)
     const wrong = cubinOf(signedOfThree)
     expect(await compileTo([right])).toBe(right)
     expect(given).toEqual([[]])
-    const first = [[], ['--define-macro=WGSL_EXTREMES_OF_TWO']]
+    const twice = [[], ['--define-macro=WGSL_OPAQUE_SIGNS']]
+    const thrice = [...twice, ['--ptxas-options=-O0']]
     expect(await compileTo([wrong, right])).toBe(right)
-    expect(given).toEqual(first)
+    expect(given).toEqual(twice)
     expect(await compileTo([wrong, wrong, right])).toBe(right)
-    expect(given).toEqual([...first, ['--ptxas-options=-O0']])
-    const refused = await compileTo([wrong]).catch((e: unknown) => e)
-    expect(isGpuError(refused, 'unsupported')).toBe(true)
-    expect(String(refused)).toMatch(/'three' compares signed integers.*another NVRTC; this one is 13\.0/)
-    expect(await compileTo([wrong, right], 'sm_100')).toBe(right)
+    expect(given).toEqual(thrice)
+    expect(await compileTo([wrong, right], { architecture: 'sm_100' })).toBe(right)
     // Older GPUs do not have the instruction.
-    expect(await compileTo([wrong], 'sm_89')).toBe(wrong)
+    expect(await compileTo([wrong], { architecture: 'sm_89' })).toBe(wrong)
     expect(given).toEqual([[]])
+    for (const architecture of ['sm_75', 'sm_90'])
+      for (const ptx of ['abs.s32 %r1, %r2;', 'neg.s16 %s1, %s2;', '']) {
+        await compileTo([right], { architecture, ptxs: [ptx, 'neg.s32 %r1, %r2; abs.f32 %f1, %f2;'] })
+        expect(given).toEqual(twice)
+        // ptxas is right about them without optimization.
+        await compileTo([right], { architecture, ptxs: [ptx] })
+        expect(given).toEqual(thrice)
+      }
   })
 
-  it('gives drivers only PTX without signed extremes', async () => {
+  it('gives drivers only PTX that they compile correctly', async () => {
     const compileTo = (ptx: readonly string[]) => {
       const left = [...ptx]
       const compiler = compilerWith({
@@ -174,16 +185,20 @@ describe('kernels', () => {
           if (!options.includes('--gpu-architecture=compute_80'))
             throw Object.assign(new Error('invalid value for --gpu-architecture'), { nativeCode: 'nvrtc' })
           const text = left.length > 1 ? left.shift() : left[0]
-          return { compiled: true, image: new TextEncoder().encode(text), log: '' }
+          return compiledTo(new Uint8Array(0), text)
         },
       })
       return compiler.compile({ source: '', lineMap: [] }, 'sm_90', 'old')
     }
     expect(new TextDecoder().decode(await compileTo(['max.u32 %r1, %r2, %r3;']))).toMatch('max.u32')
     expect(new TextDecoder().decode(await compileTo(['max.s32 %r1, %r2, %r3;', 'selp']))).toBe('selp')
-    const refused = await compileTo(['min.s32 %r1, %r2, %r3;']).catch((e: unknown) => e)
-    expect(isGpuError(refused, 'unsupported')).toBe(true)
-    expect(String(refused)).toMatch(/'old' compares signed integers.*another NVRTC; this one is 11\.7/)
+    for (const ptx of ['min.s32 %r1, %r2, %r3;', 'abs.s32 %r1, %r2;']) {
+      const refused = await compileTo([ptx]).catch((e: unknown) => e)
+      expect(isGpuError(refused, 'unsupported')).toBe(true)
+      expect(String(refused)).toMatch(
+        /'old' uses signed integers.*an NVRTC that knows the GPU; this one is 11\.7/,
+      )
+    }
   })
 
   describe('if NVRTC does not finish', () => {
@@ -202,7 +217,7 @@ describe('kernels', () => {
           nvrtcCompile: (_, { options }, number) => {
             given.push(options.filter((option) => /fast|ptxas/.test(option)).join(' '))
             used.push(number)
-            return ends(options) ? Promise.resolve({ compiled: true, image, log: '' }) : new Promise(() => {})
+            return ends(options) ? Promise.resolve(compiledTo(image)) : new Promise(() => {})
           },
           abandonCompiler: (number) => abandoned.push(number),
         },

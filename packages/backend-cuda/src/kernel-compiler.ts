@@ -5,7 +5,7 @@ import { isNativeError, toGpuError } from './driver-error.ts'
 import { DiskFrontEndCache } from './front-end-cache.ts'
 import { KernelCache } from './kernel-cache.ts'
 import { nvrtcFor } from './libraries.ts'
-import { mayLoseNegations } from './machine-code.ts'
+import { mayBeMiscompiled } from './machine-code.ts'
 import type { NativeAddon, NvrtcOutcome } from './native-addon.ts'
 import { type ShippedKernels, shippedPtx } from './shipped-kernels.ts'
 
@@ -28,7 +28,7 @@ export type CompilableKernel = Pick<CudaKernel, 'source' | 'lineMap'> &
 /**
  * Change this if the same source would compile to different code for a reason that the key does not contain.
  */
-const cacheFormat = '2'
+const cacheFormat = '3'
 /**
  * The newest virtual architecture that every NVRTC since 11.1 supports, for GPUs newer than the available
  * NVRTC.
@@ -45,11 +45,11 @@ const quicker = ['--Ofast-compile=min']
 /** Hardly any optimization. Nothing is inlined, so ptxas, which makes errors around calls, must not optimize. */
 const quickest = ['--Ofast-compile=max', ...plain]
 /**
- * What a kernel is compiled with until its machine code has no instruction in which ptxas loses negations:
- * then with `min` and `max` of signed integers of which ptxas sees no minimum or maximum, and, because NVRTC
- * makes some of conditions too, without optimization by ptxas.
+ * What a kernel is compiled with until ptxas cannot have miscompiled it: then with extremes and negations of
+ * signed integers that NVRTC and ptxas do not recognize, and, because NVRTC makes some of other expressions too,
+ * without optimization by ptxas, which has none of the known errors.
  */
-const attempts = [[], ['--define-macro=WGSL_EXTREMES_OF_TWO'], plain]
+const attempts = [[], ['--define-macro=WGSL_OPAQUE_SIGNS'], plain]
 
 /**
  * CUDA C++ → machine code for one architecture, from the disk cache, NVRTC, or PTX shipped with the package.
@@ -136,11 +136,13 @@ export class KernelCompiler {
         const given = [...options, ...attempt]
         const outcome = await this.#compileInTime(kernel.source, given, levels, version, label)
         if (!outcome.compiled) throw compilationError(outcome.log, kernel, label)
-        if (!mayLoseNegations(outcome.image, architecture)) return outcome.image
+        const isVirtual = architecture.startsWith('compute_')
+        const image = isVirtual ? new TextEncoder().encode(outcome.ptx) : outcome.cubin
+        if ((attempt === plain && !isVirtual) || !mayBeMiscompiled(outcome, architecture)) return image
       }
       throw new GpuError(
         'unsupported',
-        `Kernel '${label}' compares signed integers in a way that compilers of NVIDIA miscompile for this GPU. It needs another NVRTC; this one is ${version}.`,
+        `Kernel '${label}' uses signed integers in a way that the driver may miscompile for this GPU. It needs an NVRTC that knows the GPU; this one is ${version}.`,
       )
     } catch (error) {
       const isUnknown = isNativeError(error) && /invalid value for --gpu-architecture/.test(error.message)

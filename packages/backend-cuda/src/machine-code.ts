@@ -3,15 +3,34 @@ const executable = 4n
 /** The type of an ELF section without contents. */
 const withoutContents = 8
 
+/** What NVRTC or nvcc makes of a kernel. */
+export interface CompiledCode {
+  readonly ptx: string
+  /** Empty for a virtual architecture. */
+  readonly cubin: Uint8Array
+}
+
 /**
- * Whether a compiled kernel may compute with `x` where it should with `-x`. Accepted are machine code without
- * signed extremes of three, and PTX without signed extremes, of which drivers could make them.
+ * Whether ptxas may have miscompiled a kernel, or, for a virtual architecture, the driver's may: accepted are PTX
+ * without the instructions, and machine code without the instruction, of which errors are known.
  *
- * @param architecture - That of the code, for example `sm_90`, or `compute_80` for PTX.
+ * @param architecture - For example `sm_90`, or `compute_80`.
  */
-export function mayLoseNegations(image: Uint8Array, architecture: string): boolean {
-  if (!architecture.startsWith('compute_')) return hasSignedExtremesOfThree(image, architecture)
-  return /\b(?:min|max)\.s32\b/.test(new TextDecoder().decode(image))
+export function mayBeMiscompiled({ ptx, cubin }: CompiledCode, architecture: string): boolean {
+  if (ptx === '' || hasOverflowingSigns(ptx)) return true
+  return architecture.startsWith('compute_')
+    ? /\b(?:min|max)\.s32\b/.test(ptx)
+    : hasSignedExtremesOfThree(cubin, architecture)
+}
+
+/**
+ * Whether PTX has instructions whose results ptxas 13.0 takes for positive when they are not, on all
+ * architectures: `abs` of the least value is that value, and a negation of -32768, or its difference from 0, is
+ * -32768 in 16 bits. A conversion to f32 or a remainder of the former is then wrong, and an extension of the
+ * latter. Without optimization ptxas is right.
+ */
+export function hasOverflowingSigns(ptx: string): boolean {
+  return /\b(?:abs\.s\d+|(?:neg|sub)\.s16)\b/.test(ptx)
 }
 
 /** The first architecture that has VIMNMX3. */

@@ -70,7 +70,10 @@ export interface NvrtcRequest {
 export interface NvrtcOutcome {
   readonly compiled: boolean
   readonly log: string
-  readonly image: Uint8Array<ArrayBuffer>
+  /** Empty if NVRTC does not keep it. */
+  readonly ptx: string
+  /** Empty for a virtual architecture. */
+  readonly cubin: Uint8Array<ArrayBuffer>
 }
 
 export interface NvmlDevice {

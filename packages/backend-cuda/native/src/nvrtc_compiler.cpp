@@ -90,12 +90,17 @@ Outcome compile(const std::vector<std::string> &libraries, const Request &reques
   }
   if (result == errorCompilation) return outcome;
   library.check(result, library.compileProgram, outcome.log);
-  const auto &getSize = virtualArchitecture ? library.getPtxSize : library.getCubinSize;
-  const auto &getImage = virtualArchitecture ? library.getPtx : library.getCubin;
-  std::size_t size = 0;
-  library.check(getSize(program, &size), getSize);
-  outcome.image.resize(size);
-  library.check(getImage(program, reinterpret_cast<char *>(outcome.image.data())), getImage);
+  std::size_t ptxSize = 0;
+  if (library.getPtxSize(program, &ptxSize) == success && ptxSize > 1) {
+    std::string ptx(ptxSize, '\0');
+    if (library.getPtx(program, ptx.data()) == success) outcome.ptx = ptx.c_str();
+  }
+  if (!virtualArchitecture) {
+    std::size_t size = 0;
+    library.check(library.getCubinSize(program, &size), library.getCubinSize);
+    outcome.cubin.resize(size);
+    library.check(library.getCubin(program, reinterpret_cast<char *>(outcome.cubin.data())), library.getCubin);
+  }
   outcome.compiled = true;
   return outcome;
 }

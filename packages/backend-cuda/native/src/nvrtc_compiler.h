@@ -18,9 +18,11 @@ struct Request {
 struct Outcome {
   bool compiled = false;
   std::string log;
-  /// A cubin, or PTX for a virtual architecture.
-  std::vector<std::uint8_t> image;
-  NAMED_MEMBERS(compiled, log, image)
+  /// Empty if NVRTC does not keep it.
+  std::string ptx;
+  /// A cubin; empty for a virtual architecture.
+  std::vector<std::uint8_t> cubin;
+  NAMED_MEMBERS(compiled, log, ptx, cubin)
 };
 
 /// The major and minor version of the first of `libraries` that loads; list the newest first. Throws

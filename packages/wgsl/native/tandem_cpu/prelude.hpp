@@ -175,6 +175,7 @@ inline unsigned unknown(unsigned value) {
   return value;
 }
 inline unsigned bit_not(unsigned a) { return ~a; }
+inline int ptx_neg(int a) { return (int)(0u - (unsigned)a); }
 inline unsigned lane_index() { return tandem_cpu::lane(); }
 inline unsigned active_lanes(int site) {
   tandem_cpu::fiber* f = tandem_cpu::the_scheduler().current;

@@ -12,7 +12,7 @@ WGSL_FN float div(float a, float b) { return ptx_div(a, b); }
 WGSL_FN float rem(float a, float b) { return fmodf(a, b); }
 WGSL_FN float min(float a, float b) { return fminf(a, b); }
 WGSL_FN float max(float a, float b) { return fmaxf(a, b); }
-#ifdef WGSL_EXTREMES_OF_TWO
+#ifdef WGSL_OPAQUE_SIGNS
 // Compilers define this where ptxas would otherwise make one instruction of two minimums or maximums.
 WGSL_FN unsigned is_less(int a, int b) { unsigned r; asm("{ .reg .pred %%p; setp.lt.s32 %%p, %1, %2; selp.u32 %0, 1, 0, %%p; }" : "=r"(r) : "r"(a), "r"(b)); return r; }
 WGSL_FN int min(int a, int b) { return is_less(a, b) != 0u ? a : b; }

@@ -6,7 +6,12 @@ namespace wgsl {
 WGSL_FN int add(int a, int b) { return (int)((unsigned)a + (unsigned)b); }
 WGSL_FN int sub(int a, int b) { return (int)((unsigned)a - (unsigned)b); }
 WGSL_FN int mul(int a, int b) { return (int)((unsigned)a * (unsigned)b); }
+#ifdef WGSL_OPAQUE_SIGNS
+// Compilers define this where nvcc would otherwise make an absolute value of a negation, or one of 16 bits.
+WGSL_FN int neg(int a) { int r; asm("neg.s32 %0, %1;" : "=r"(r) : "r"(a)); return r; }
+#else
 WGSL_FN int neg(int a) { return (int)(0u - (unsigned)a); }
+#endif
 WGSL_FN unsigned add(unsigned a, unsigned b) { return a + b; }
 WGSL_FN unsigned sub(unsigned a, unsigned b) { return a - b; }
 WGSL_FN unsigned mul(unsigned a, unsigned b) { return a * b; }
@@ -14,6 +19,7 @@ WGSL_FN float add(float a, float b) { return a + b; }
 WGSL_FN float sub(float a, float b) { return a - b; }
 WGSL_FN float mul(float a, float b) { return a * b; }
 WGSL_FN float neg(float a) { return -a; }
+WGSL_FN int ptx_neg(int a) { int r; asm("neg.s32 %0, %1;" : "=r"(r) : "r"(a)); return r; }
 WGSL_FN float ptx_div(float a, float b) { float r; asm("div.full.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b)); return r; }
 WGSL_FN float ptx_sqrt(float a) { float r; asm("sqrt.approx.f32 %0, %1;" : "=f"(r) : "f"(a)); return r; }
 // x / 0 is x and x % 0 is 0; so are MIN / -1 and MIN % -1. f32 division is within 2 ULP.
@@ -78,11 +84,12 @@ WGSL_FN float fma(float a, float b, float c) { return fmaf(a, b, c); }
 WGSL_FN f16 fma(f16 a, f16 b, f16 c) { return f16_bits(ptx_f16_fma(a.bits, b.bits, c.bits)); }
 WGSL_FN float abs(float a) { return fabsf(a); }
 WGSL_FN unsigned abs(unsigned a) { return a; }
-WGSL_FN int abs(int a) { return a < 0 ? (int)(0u - (unsigned)a) : a; }
+// A minimum, because ptxas 13.0 takes the result of abs.s32, even of the least value, for positive.
+WGSL_FN int abs(int a) { const unsigned u = (unsigned)a, n = (unsigned)ptx_neg(a); return (int)(u < n ? u : n); }
 WGSL_FN f16 abs(f16 a) { return f16_bits((unsigned short)(a.bits & 0x7fff)); }
 WGSL_FN float min(float a, float b) { return fminf(a, b); }
 WGSL_FN float max(float a, float b) { return fmaxf(a, b); }
-#ifdef WGSL_EXTREMES_OF_TWO
+#ifdef WGSL_OPAQUE_SIGNS
 // Compilers define this where ptxas would otherwise make one instruction of two minimums or maximums.
 WGSL_FN unsigned is_less(int a, int b) { unsigned r; asm("{ .reg .pred %%p; setp.lt.s32 %%p, %1, %2; selp.u32 %0, 1, 0, %%p; }" : "=r"(r) : "r"(a), "r"(b)); return r; }
 WGSL_FN int min(int a, int b) { return is_less(a, b) != 0u ? a : b; }

@@ -6,7 +6,12 @@ namespace wgsl {
 WGSL_FN int add(int a, int b) { return (int)((unsigned)a + (unsigned)b); }
 WGSL_FN int sub(int a, int b) { return (int)((unsigned)a - (unsigned)b); }
 WGSL_FN int mul(int a, int b) { return (int)((unsigned)a * (unsigned)b); }
+#ifdef WGSL_OPAQUE_SIGNS
+// Compilers define this where nvcc would otherwise make an absolute value of a negation, or one of 16 bits.
+WGSL_FN int neg(int a) { int r; asm("neg.s32 %0, %1;" : "=r"(r) : "r"(a)); return r; }
+#else
 WGSL_FN int neg(int a) { return (int)(0u - (unsigned)a); }
+#endif
 WGSL_FN unsigned add(unsigned a, unsigned b) { return a + b; }
 WGSL_FN unsigned sub(unsigned a, unsigned b) { return a - b; }
 WGSL_FN unsigned mul(unsigned a, unsigned b) { return a * b; }
@@ -16,7 +21,7 @@ WGSL_FN float mul(float a, float b) { return a * b; }
 WGSL_FN float neg(float a) { return -a; }
 WGSL_FN float min(float a, float b) { return fminf(a, b); }
 WGSL_FN float max(float a, float b) { return fmaxf(a, b); }
-#ifdef WGSL_EXTREMES_OF_TWO
+#ifdef WGSL_OPAQUE_SIGNS
 // Compilers define this where ptxas would otherwise make one instruction of two minimums or maximums.
 WGSL_FN unsigned is_less(int a, int b) { unsigned r; asm("{ .reg .pred %%p; setp.lt.s32 %%p, %1, %2; selp.u32 %0, 1, 0, %%p; }" : "=r"(r) : "r"(a), "r"(b)); return r; }
 WGSL_FN int min(int a, int b) { return is_less(a, b) != 0u ? a : b; }

@@ -6,7 +6,12 @@ namespace wgsl {
 WGSL_FN int add(int a, int b) { return (int)((unsigned)a + (unsigned)b); }
 WGSL_FN int sub(int a, int b) { return (int)((unsigned)a - (unsigned)b); }
 WGSL_FN int mul(int a, int b) { return (int)((unsigned)a * (unsigned)b); }
+#ifdef WGSL_OPAQUE_SIGNS
+// Compilers define this where nvcc would otherwise make an absolute value of a negation, or one of 16 bits.
+WGSL_FN int neg(int a) { int r; asm("neg.s32 %0, %1;" : "=r"(r) : "r"(a)); return r; }
+#else
 WGSL_FN int neg(int a) { return (int)(0u - (unsigned)a); }
+#endif
 WGSL_FN unsigned add(unsigned a, unsigned b) { return a + b; }
 WGSL_FN unsigned sub(unsigned a, unsigned b) { return a - b; }
 WGSL_FN unsigned mul(unsigned a, unsigned b) { return a * b; }

@@ -110,8 +110,12 @@ export const mathFragments: readonly Fragment[] = [
   {
     provides: ['abs'],
     source: `WGSL_FN float abs(float a) { return fabsf(a); }
-WGSL_FN unsigned abs(unsigned a) { return a; }
-WGSL_FN int abs(int a) { return a < 0 ? (int)(0u - (unsigned)a) : a; }`,
+WGSL_FN unsigned abs(unsigned a) { return a; }`,
+  },
+  {
+    provides: ['abs'],
+    source: `// A minimum, because ptxas 13.0 takes the result of abs.s32, even of the least value, for positive.
+WGSL_FN int abs(int a) { const unsigned u = (unsigned)a, n = (unsigned)ptx_neg(a); return (int)(u < n ? u : n); }`,
   },
   {
     provides: ['abs'],
@@ -134,7 +138,7 @@ WGSL_FN int sign(int a) { return a > 0 ? 1 : a < 0 ? -1 : 0; }`,
     provides: ['min', 'max'],
     source: `WGSL_FN float min(float a, float b) { return fminf(a, b); }
 WGSL_FN float max(float a, float b) { return fmaxf(a, b); }
-#ifdef WGSL_EXTREMES_OF_TWO
+#ifdef WGSL_OPAQUE_SIGNS
 // Compilers define this where ptxas would otherwise make one instruction of two minimums or maximums.
 WGSL_FN unsigned is_less(int a, int b) { unsigned r; asm("{ .reg .pred %%p; setp.lt.s32 %%p, %1, %2; selp.u32 %0, 1, 0, %%p; }" : "=r"(r) : "r"(a), "r"(b)); return r; }
 WGSL_FN int min(int a, int b) { return is_less(a, b) != 0u ? a : b; }
