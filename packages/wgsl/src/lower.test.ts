@@ -205,6 +205,15 @@ describe('reflection', () => {
     ])
     expect(bindings[0]!.type).toMatchObject({ kind: 'array', elementType: 'f32', scalar: 'f32', stride: 4 })
   })
+
+  it('describes the members of a structure once for all bindings of its type', () => {
+    const source = `struct S { a: u32, b: f32 }
+      @group(0) @binding(0) var<storage> s: S; @group(0) @binding(1) var<uniform> t: S;
+      @compute @workgroup_size(1) fn main() { _ = s.a + t.a; }`
+    const [s, t] = reflect(lower(parseWgsl(source))).bindings
+    expect(s!.members).toHaveLength(2)
+    expect(t!.members).toBe(s!.members)
+  })
 })
 
 describe('errors', () => {

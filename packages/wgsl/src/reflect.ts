@@ -154,17 +154,17 @@ function accesses(ir: IrModule): {
 }
 
 function describeBinding(v: BoundVariable, reads: boolean, writes: boolean, viewed: number): Binding {
-  const { name, type } = v
+  const type = describe(v.type)
   return {
-    name,
+    name: v.name,
     ...v.binding,
     space: v.space as 'storage' | 'uniform',
     access: v.access as 'read' | 'read_write',
     reads,
     writes,
-    type: describe(type),
-    minByteLength: Math.max(minimumSize(type), roundUp(viewed, 4)),
-    members: type.kind === 'struct' ? type.members.map(describeMember) : undefined,
+    type,
+    minByteLength: Math.max(minimumSize(v.type), roundUp(viewed, 4)),
+    members: type.members,
   }
 }
 

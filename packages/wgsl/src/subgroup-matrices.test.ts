@@ -1,6 +1,10 @@
-import { expect, it } from 'vitest'
+import { afterAll, expect, it } from 'vitest'
 import { lower, parseWgsl } from './frontend/lower.ts'
 import { findSubgroupMatrixUses } from './subgroup-matrices.ts'
+import { StepCounter } from './testing/step-counter.ts'
+
+const counter = new StepCounter()
+afterAll(() => counter.close())
 
 const levels = 28
 
@@ -19,6 +23,16 @@ it('types that double in size take no more time than their text', { timeout: 10_
       @compute @workgroup_size(32) fn main() { s[0]${'.a'.repeat(levels + 1)} = f(&s); }`),
   )
   expect(findSubgroupMatrixUses(module)).toEqual([])
+})
+
+it('a structure of many matrices that is used often is searched once', () => {
+  const members = Array.from({ length: 512 }, (_, i) => `m${i}: subgroup_matrix_left<f32, 8, ${i + 1}>,`)
+  const module = lower(
+    parseWgsl(`enable chromium_experimental_subgroup_matrix; struct S { ${members.join('')} }
+      @compute @workgroup_size(32) fn main() { var s: S; ${'s = s;'.repeat(512)} }`),
+  )
+  const [steps] = counter.count(() => expect(findSubgroupMatrixUses(module)).toHaveLength(512))
+  expect(steps! / 512).toBeLessThan(100)
 })
 
 it('matrices inside structures are found', () => {

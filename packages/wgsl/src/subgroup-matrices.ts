@@ -24,9 +24,11 @@ export interface SubgroupMatrixUse {
 /** The distinct matrices and products in reachable code, each with its first location. */
 export function findSubgroupMatrixUses(module: IrModule): SubgroupMatrixUse[] {
   const found = new Map<string, SubgroupMatrixUse>()
+  const seen = new Set<Type | undefined>([undefined])
   const note = (type: Type | undefined, loc: Location, left?: SubgroupMatrixType): void => {
     if (type?.kind !== 'subgroup-matrix') {
-      for (const matrix of type === undefined ? [] : matricesIn(type)) note(matrix, loc)
+      if (!seen.has(type)) for (const matrix of matricesIn(type!)) note(matrix, loc)
+      seen.add(type)
       return
     }
     const key = `${typeName(type)} ${left === undefined ? '' : typeName(left)}`

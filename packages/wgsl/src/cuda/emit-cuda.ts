@@ -171,7 +171,7 @@ export function emitCudaWithLooks(
     const writer = new FunctionWriter(context)
     plain(`  ${writer.declaration(v.type, names.of(v), writer.initial(v.type, v.initial))};`)
   }
-  lines.push(...dynamicNames(context, workgroup))
+  for (const line of dynamicNames(context, workgroup)) lines.push(line)
   const zeroed = workgroup.filter((v) => context.zeroed.has(v))
   if (zeroed.length > 0) {
     for (const v of zeroed)

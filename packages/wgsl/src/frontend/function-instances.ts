@@ -51,8 +51,10 @@ export class FunctionInstances {
     const key = `${node.name}(${bindings.map((b) => b?.key ?? '').join(',')})`
     let record = this.#byKey.get(key)
     if (record === undefined) {
+      // Each index on the path to a variable is a parameter.
+      const indices = bindings.reduce((count, b) => count + (b?.indexTypes.length ?? 0), 0)
       if (bindings.some((b) => b !== undefined))
-        this.#specialisedLength += specialisationLength + node.body.end - node.at
+        this.#specialisedLength += specialisationLength * (1 + indices / 4) + node.body.end - node.at
       if (this.#specialisedLength > maximumSpecialisedLength) {
         const text = `functions that are specialised for their pointer arguments have more than ${maximumSpecialisedLength} characters`
         throw this.#module.source.error(at, text)

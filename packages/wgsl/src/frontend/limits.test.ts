@@ -239,3 +239,9 @@ describe('limits', () => {
     expect(different).toEqual([])
   })
 })
+
+it('functions that pass on a pointer with a long path are refused before they use much memory', () => {
+  const source = `var<private> v: ${'array<'.repeat(120)}u32${', 1>'.repeat(120)}; fn f0(p: ptr<private, u32>) { }
+    ${repeat(2000, (i) => `fn f${i + 1}(p: ptr<private, u32>) { f${i}(p); }`)} ${main(`f2000(&v${'[0]'.repeat(120)});`)}`
+  expect(() => lower(parseWgsl(source))).toThrow(/specialised for their pointer arguments/)
+})

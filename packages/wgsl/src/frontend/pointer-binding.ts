@@ -42,7 +42,7 @@ export function pathOf(
     switch (p.kind) {
       case 'variable': {
         const variable = standIn(p.variable as ModuleVariable)
-        steps.push(p.type.kind === 'buffer' ? `${variable.id}:${typeName(p.type)}` : `${variable.id}`)
+        steps.push(p.type.kind === 'buffer' ? `${variable.id}:${typeNumber(p.type)}` : `${variable.id}`)
         return () => ({ ...p, variable })
       }
       case 'member-place': {
