@@ -3,7 +3,7 @@ import { readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isGpuError } from '@tandem-gpu/core'
-import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { KernelCache } from './kernel-cache.ts'
 import { KernelCompiler, type KernelCompilerOptions } from './kernel-compiler.ts'
 import { type NativeAddon, nativeAddon } from './native-addon.ts'
@@ -241,6 +241,36 @@ describe('kernels', () => {
       expect(twice.outcome).toBe(image)
       expect(twice.given).toEqual(['', less, least])
       expect(twice.abandoned).toEqual(twice.used.slice(0, 2))
+    })
+
+    it('does not count the time in which other kernels compile', async () => {
+      vi.useFakeTimers()
+      try {
+        const finish: (() => void)[] = []
+        const abandoned: number[] = []
+        const compiler = compilerWith(
+          {
+            nvrtcVersion: async () => [13, 0],
+            nvrtcCompile: () => new Promise((resolve) => finish.push(() => resolve(compiledTo(image)))),
+            abandonCompiler: (thread) => abandoned.push(thread),
+          },
+          { mostSeconds: 3 },
+        )
+        const images = Promise.all(
+          Array.from({ length: 9 }, (_, i) =>
+            compiler.compile({ source: `${i}`, lineMap: [] }, 'sm_90', `${i}`),
+          ),
+        )
+        for (const begun of [4, 8, 9]) {
+          await vi.advanceTimersByTimeAsync(800)
+          expect(finish).toHaveLength(begun)
+          for (const done of finish) done()
+        }
+        expect(await images).toHaveLength(9)
+        expect(abandoned).toEqual([])
+      } finally {
+        vi.useRealTimers()
+      }
     })
 
     it('does not combine levels of NVRTC and of ptxas that contradict each other', async () => {

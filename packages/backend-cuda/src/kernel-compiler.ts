@@ -35,8 +35,10 @@ const cacheFormat = '3'
  */
 const fallbackArchitecture = 'compute_80'
 
-/** The addon's threads compile in turn. */
-let nextCompiler = 0
+/** The addon's threads that compile nothing now. */
+const idleThreads = [0, 1, 2, 3]
+/** Compilations that wait for a thread. */
+const waiting: ((thread: number) => void)[] = []
 
 /** ptxas does not optimize. */
 const plain = ['--ptxas-options=-O0']
@@ -173,17 +175,21 @@ export class KernelCompiler {
     const milliseconds = (1000 * mostSeconds) / (isAtLeast(version, 12, 8) ? 3 : 1)
     for (; levels.length > 0; levels.shift()) {
       const request = { source, name: programName, options: [...options, ...levels[0]!] }
-      const compiler = nextCompiler++
+      // The time in which others compile does not count.
+      const thread = idleThreads.shift() ?? (await new Promise<number>((resolve) => waiting.push(resolve)))
       let timer: ReturnType<typeof setTimeout> | undefined
       const late = new Promise<undefined>((resolve) => {
         timer = setTimeout(resolve, milliseconds, undefined)
       })
       try {
-        const outcome = await Promise.race([addon.nvrtcCompile(this.#nvrtc, request, compiler), late])
+        const outcome = await Promise.race([addon.nvrtcCompile(this.#nvrtc, request, thread), late])
         if (outcome !== undefined) return outcome
-        addon.abandonCompiler(compiler)
+        addon.abandonCompiler(thread)
       } finally {
         clearTimeout(timer)
+        const next = waiting.shift()
+        if (next === undefined) idleThreads.push(thread)
+        else next(thread)
       }
     }
     throw new GpuError(

@@ -23,13 +23,13 @@ export interface NativeAddon {
    */
   endWithJobs(): void
   nvrtcVersion(nvrtc: readonly string[]): Promise<[major: number, minor: number]>
-  /** One of four threads compiles, that with the number `compiler` modulo 4. */
-  nvrtcCompile(nvrtc: readonly string[], request: NvrtcRequest, compiler: number): Promise<NvrtcOutcome>
+  /** Compiles on one of four threads, from 0 to 3. */
+  nvrtcCompile(nvrtc: readonly string[], request: NvrtcRequest, thread: number): Promise<NvrtcOutcome>
   /**
-   * The compilation in flight may never end: neither the process nor later compilations wait for it. Those
-   * that wait behind it on its thread do not settle either.
+   * The compilation in flight on the thread may never end: neither the process nor later compilations wait for
+   * it. Those that wait behind it on its thread do not settle either.
    */
-  abandonCompiler(compiler: number): void
+  abandonCompiler(thread: number): void
   nvmlDevices(nvml: readonly string[]): Promise<{ driverVersion: string; devices: NvmlDevice[] }>
   nvmlRead(nvml: readonly string[], uuid: string): Promise<Telemetry>
   nvmlLinks(nvml: readonly string[], uuid: string): Promise<NvmlLinks>
