@@ -98,9 +98,6 @@ const behind: Readonly<Record<string, readonly [symbol: string, result: number, 
   cuMemGetInfo: ['cuGraphInstantiateWithFlags', 2, 'out-of-memory'],
   cuMemPoolTrimTo: ['cuMemAllocFromPoolAsync', 2, 'out-of-memory'],
   nvrtcGetProgramLog: ['nvrtcCompileProgram', 6, 'compilation'],
-  // An NVRTC that is older than the GPU compiles to PTX.
-  nvrtcGetPTXSize: ['nvrtcCompileProgram', 5, 'driver'],
-  nvrtcGetPTX: ['nvrtcCompileProgram', 5, 'driver'],
 }
 /** Functions that return a text and therefore cannot fail. */
 const texts = ['nvrtcGetErrorString', 'nvmlErrorString', 'ncclGetErrorString', 'ncclGetLastError']

@@ -90,13 +90,12 @@ Outcome compile(const std::vector<std::string> &libraries, const Request &reques
   }
   if (result == errorCompilation) return outcome;
   library.check(result, library.compileProgram, outcome.log);
-  std::size_t ptxSize = 0;
-  if (library.getPtxSize(program, &ptxSize) == success && ptxSize > 1) {
-    std::string ptx(ptxSize, '\0');
-    if (library.getPtx(program, ptx.data()) == success) outcome.ptx = ptx.c_str();
-  }
+  std::size_t size = 0;
+  library.check(library.getPtxSize(program, &size), library.getPtxSize);
+  std::string ptx(size + 1, '\0');
+  library.check(library.getPtx(program, ptx.data()), library.getPtx);
+  outcome.ptx = ptx.c_str();
   if (!virtualArchitecture) {
-    std::size_t size = 0;
     library.check(library.getCubinSize(program, &size), library.getCubinSize);
     outcome.cubin.resize(size);
     library.check(library.getCubin(program, reinterpret_cast<char *>(outcome.cubin.data())), library.getCubin);
