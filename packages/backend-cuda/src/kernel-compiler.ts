@@ -5,7 +5,7 @@ import { isNativeError, toGpuError } from './driver-error.ts'
 import { DiskFrontEndCache } from './front-end-cache.ts'
 import { KernelCache } from './kernel-cache.ts'
 import { nvrtcFor } from './libraries.ts'
-import { mayBeMiscompiled } from './machine-code.ts'
+import { isVirtual, mayBeMiscompiled } from './machine-code.ts'
 import type { NativeAddon, NvrtcOutcome } from './native-addon.ts'
 import { type ShippedKernels, shippedPtx } from './shipped-kernels.ts'
 
@@ -131,16 +131,23 @@ export class KernelCompiler {
   ): Promise<Uint8Array<ArrayBuffer>> {
     const options = this.#compileOptions(architecture, version)
     let levels = isAtLeast(version, 12, 8) ? [[], quicker, quickest] : [[]]
+    const { mostSeconds = 180 } = this.#options
+    const seconds = mostSeconds / levels.length
     try {
       for (const attempt of kernel.ptxasLevel === 0 ? [plain] : attempts) {
         // It contradicts ptxas' -O0.
         if (attempt === plain) levels = levels.filter((level) => level !== quicker)
         const given = [...options, ...attempt]
-        const outcome = await this.#compileInTime(kernel.source, given, levels, version, label)
+        const outcome = await this.#compileInTime(kernel.source, given, levels, seconds)
+        if (outcome === undefined)
+          throw new GpuError(
+            'compilation',
+            `NVRTC ${version} takes too long to compile kernel '${label}', and perhaps never ends. Try other expressions in nested minimums and maximums, and fewer rounds in loops with a constant number of them.`,
+          )
         if (!outcome.compiled) throw compilationError(outcome.log, kernel, label)
-        const isVirtual = architecture.startsWith('compute_')
-        const image = isVirtual ? new TextEncoder().encode(outcome.ptx) : outcome.cubin
-        if ((attempt === plain && !isVirtual) || !mayBeMiscompiled(outcome, architecture)) return image
+        if (isVirtual(architecture)) {
+          if (!mayBeMiscompiled(outcome, architecture)) return new TextEncoder().encode(outcome.ptx)
+        } else if (attempt === plain || !mayBeMiscompiled(outcome, architecture)) return outcome.cubin
       }
       throw new GpuError(
         'unsupported',
@@ -162,24 +169,23 @@ export class KernelCompiler {
 
   /**
    * Compiles at the first of the levels of optimization, and removes it and goes on with the next if NVRTC does
-   * not finish. NVRTC cannot be interrupted, so its thread is left behind.
+   * not finish in time. NVRTC cannot be interrupted, so its thread is left behind. Resolves to undefined after the
+   * last level.
    */
   async #compileInTime(
     source: string,
     options: readonly string[],
     levels: (readonly string[])[],
-    version: string,
-    label: string,
-  ): Promise<NvrtcOutcome> {
-    const { addon, mostSeconds = 180 } = this.#options
-    const milliseconds = (1000 * mostSeconds) / (isAtLeast(version, 12, 8) ? 3 : 1)
+    seconds: number,
+  ): Promise<NvrtcOutcome | undefined> {
+    const { addon } = this.#options
     for (; levels.length > 0; levels.shift()) {
       const request = { source, name: programName, options: [...options, ...levels[0]!] }
       // The time in which others compile does not count.
       const thread = idleThreads.shift() ?? (await new Promise<number>((resolve) => waiting.push(resolve)))
       let timer: ReturnType<typeof setTimeout> | undefined
       const late = new Promise<undefined>((resolve) => {
-        timer = setTimeout(resolve, milliseconds, undefined)
+        timer = setTimeout(resolve, 1000 * seconds, undefined)
       })
       try {
         const outcome = await Promise.race([addon.nvrtcCompile(this.#nvrtc, request, thread), late])
@@ -192,10 +198,7 @@ export class KernelCompiler {
         else next(thread)
       }
     }
-    throw new GpuError(
-      'compilation',
-      `NVRTC ${version} takes too long to compile kernel '${label}', and perhaps never ends. Try other expressions in nested minimums and maximums, and fewer rounds in loops with a constant number of them.`,
-    )
+    return undefined
   }
 
   #nvrtcVersion(): Promise<string | GpuError> {

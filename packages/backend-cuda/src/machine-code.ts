@@ -10,6 +10,11 @@ export interface CompiledCode {
   readonly cubin: Uint8Array
 }
 
+/** Whether code for the architecture is PTX, which the driver compiles. */
+export function isVirtual(architecture: string): boolean {
+  return architecture.startsWith('compute_')
+}
+
 /**
  * Whether ptxas may have miscompiled a kernel, or, for a virtual architecture, the driver's may: accepted are PTX
  * without the instructions, and machine code without the instruction, of which errors are known.
@@ -18,7 +23,7 @@ export interface CompiledCode {
  */
 export function mayBeMiscompiled({ ptx, cubin }: CompiledCode, architecture: string): boolean {
   if (ptx === '' || hasOverflowingSigns(ptx)) return true
-  return architecture.startsWith('compute_')
+  return isVirtual(architecture)
     ? /\b(?:min|max)\.s32\b/.test(ptx)
     : hasSignedExtremesOfThree(cubin, architecture)
 }
