@@ -39,6 +39,12 @@ export class LinkedDevices implements RankDevices {
   readonly transport: Transport
   readonly throughHost = false
   readonly survivesFailures = true
+  /**
+   * If a group's devices waited for each other behind work of another group, each GPU could wait for work that
+   * the other one has not begun: streams share hardware queues, and the driver waits for all of a GPU's work
+   * when it frees memory.
+   */
+  readonly takesTurns = true
   readonly #session: MpiSession
   readonly #joined: Joined
   readonly #processes: JobProcesses

@@ -103,13 +103,16 @@ export class MpiRuntime implements RankedRuntime {
       survivesFailures: opened.survivesFailures,
       ...(opened.freedMemory && { freedMemory: opened.freedMemory }),
       transport: opened.transport,
-      gather: (key, message, number, doing = 'makes a call') => {
-        const gathered = session.gatherIn(group, key, message, `${doing} in group "${label}"`, number)
+      gather: (key, message, number, doing = 'makes a call', beginsRun = false) => {
+        const what = `${doing} in group "${label}"`
+        const takesTurn = opened.takesTurns && beginsRun
+        const gathered = session.gatherIn(group, key, message, what, number, takesTurn)
         keepAwake(gathered, awakeMilliseconds, cores, addon.yieldCore)
         return gathered
       },
       runAgreed: (executable, options, start, end) =>
         this.#runs.runAgreed(executable as MpiExecutable, options, start, end),
+      ...(opened.takesTurns && { runEnded: (key: number) => addon.endTurn(group, key) }),
       deliver: async (key, from, to, bytes) => {
         if (from === to || bytes.byteLength === 0) return
         await settled(addon.deliver(group, key, from, to === 'all' ? -1 : to, bytes))

@@ -273,6 +273,20 @@ describe.skipIf(!openMpi.installed)(whereInstalled(openMpi), () => {
     })
   })
 
+  it.each(['ipc', 'nccl'])(
+    'runs programs of several groups one after another, in the same order on every rank, transport %s',
+    async (transport) => {
+      const { exitCode, stdout, stderr } = await runBundledJob(openMpi, {
+        ranks: 2,
+        program: 'turns.ts',
+        arguments: ['fake-gpus', transport],
+        environment: { FAKE_CUDA_ONE_QUEUE: '1' },
+      })
+      expect(exitCode, stdout + stderr).toBe(0)
+      expect(stdout).toBe('runs of two groups take turns\n')
+    },
+  )
+
   it.skipIf(!long).each([
     ['conformance.ts', 'ipc', 2],
     ['algorithms.ts', 'ipc', 2],

@@ -32,10 +32,22 @@ export interface NativeAddon {
    * everything that it began. Never waits.
    */
   closeGroup(group: number, clean: boolean): void
-  gather(group: number, key: number, message: string, number?: number): Promise<RankMessage[]>
+  /**
+   * `takesTurn`: it begins work in which devices of the ranks wait for each other. It settles once such work of
+   * other groups that began before has ended here; all ranks get the turns in the same order. Each such call
+   * needs one of `endTurn`.
+   */
+  gather(
+    group: number,
+    key: number,
+    message: string,
+    number?: number,
+    takesTurn?: boolean,
+  ): Promise<RankMessage[]>
+  endTurn(group: number, key: number): void
   /**
    * Two gathers with a run between them, which `launcher` (a TandemLauncher) starts if all ranks send the
-   * same first message. `ended` resolves to undefined if they do not, and to an error if the run fails here;
+   * same first message. The first takes a turn, which ends with the run; if there is no run, it needs `endTurn`. `ended` resolves to undefined if they do not, and to an error if the run fails here;
    * the second message is then not sent.
    */
   runAgreed(

@@ -17,6 +17,8 @@ export interface RankDevices {
   readonly throughHost: boolean
   /** As `Ranks.survivesFailures`. */
   readonly survivesFailures: boolean
+  /** Whether devices of different ranks wait for each other, so that runs of several groups must not overlap. */
+  readonly takesTurns: boolean
   readonly freedMemory?: FreedMemory | undefined
   /** `localOrdinal` contains, for each device of the group, its position among the runtime's devices. */
   instantiate(plan: Plan<Handles, PlanPart>, localOrdinal: readonly number[]): Promise<MpiExecutable>

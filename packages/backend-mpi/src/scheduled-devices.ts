@@ -31,6 +31,8 @@ export class ScheduledDevices implements RankDevices {
   readonly transport: Transport
   readonly sharesMemory = false
   readonly survivesFailures = false
+  /** Each device's work begins once the messages that it needs have arrived. */
+  readonly takesTurns = false
   readonly #session: MpiSession
   /** Whether MPI sends and receives device memory directly. */
   readonly #isAddressed: boolean

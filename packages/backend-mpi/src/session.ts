@@ -109,8 +109,10 @@ export class MpiSession {
     message: string,
     what: string,
     number?: number,
+    takesTurn?: boolean,
   ): Promise<readonly RankMessage[]> {
-    return this.#waits.call(group, key, what, settled(this.addon.gather(group, key, message, number)))
+    const answer = settled(this.addon.gather(group, key, message, number, takesTurn))
+    return this.#waits.call(group, key, what, answer)
   }
 
   /** Records a gather that native code makes. */

@@ -118,12 +118,30 @@ Result fGraphInstantiate(GraphExec *exec, Graph graph, unsigned long long flags)
   *exec = reinterpret_cast<GraphExec>(made);
   return 0;
 }
+/// Graphs in the order of their launches: streams of a GPU may share a queue.
+struct LaunchQueue {
+  std::mutex mutex;
+  long launched = 0;
+  std::atomic<long> ended{0};
+};
+auto *const launchQueues = new LaunchQueue[64];
 Result fGraphUpload(GraphExec, Stream) { return 0; }
 Result fGraphLaunch(GraphExec exec, Stream stream) {
   STICKY;
   auto *launched = reinterpret_cast<FakeExec *>(exec);
-  if (fake(stream)->device == setting("FAKE_CUDA_FAIL_DEVICE", -1)) return errorOutOfMemory;
-  fake(stream)->push([launched] { launched->run(); });
+  const int device = fake(stream)->device;
+  if (device == setting("FAKE_CUDA_FAIL_DEVICE", -1)) return errorOutOfMemory;
+  if (setting("FAKE_CUDA_ONE_QUEUE", 0) == 0) {
+    fake(stream)->push([launched] { launched->run(); });
+    return 0;
+  }
+  auto &queue = launchQueues[device];
+  std::lock_guard lock(queue.mutex);
+  fake(stream)->push([launched, &queue, place = queue.launched++] {
+    spinUntil([&] { return queue.ended.load() == place; });
+    launched->run();
+    queue.ended.store(place + 1);
+  });
   return 0;
 }
 Result fGraphExecDestroy(GraphExec exec) {

@@ -35,8 +35,8 @@ Engine::GatherSettle Session::gathered(const Napi::Promise::Deferred &deferred) 
   };
 }
 
-/// group, key, text, number | undefined → Promise<[{ rank, message, number }]>: each text once, ordered by
-/// rank
+/// group, key, text, number | undefined, whether it takes a turn | undefined → Promise<[{ rank, message, number }]>:
+/// each text once, ordered by rank
 Napi::Value Session::gather(const Napi::CallbackInfo &info) {
   const auto env = info.Env();
   auto &session = of(info);
@@ -44,8 +44,15 @@ Napi::Value Session::gather(const Napi::CallbackInfo &info) {
   const auto deferred = Napi::Promise::Deferred::New(env);
   const double number = info[3].IsUndefined() ? 0 : info[3].As<Napi::Number>().DoubleValue();
   session.queue_.expect(env);
-  engine.gather(keyOf(info), info[2].As<Napi::String>(), number, session.gathered(deferred));
+  engine.gather(keyOf(info), info[2].As<Napi::String>(), number, info[4].ToBoolean(), session.gathered(deferred));
   return deferred.Promise();
+}
+
+/// group, key
+Napi::Value Session::endTurn(const Napi::CallbackInfo &info) {
+  const auto env = info.Env();
+  of(info).engine(env).endTurn(keyOf(info));
+  return env.Undefined();
 }
 
 /// A run between two gathers, which native code starts and ends. The session may be destroyed before it ends.
@@ -76,6 +83,7 @@ void Session::agreedRunDone(void *context, const TandemLaunchEnd *end) {
   const std::shared_ptr<const AgreedRun> run(static_cast<AgreedRun *>(context));
   const auto engine = run->engine.lock();
   if (!engine) return;
+  engine->endTurn(run->start);
   if (end->error != nullptr) {
     settleAgreedRun(*run, [reason = std::string(end->error), code = std::string(end->code), result = end->result](Napi::Env env) {
       auto error = errorOf(env, code, reason).Value();
@@ -86,7 +94,7 @@ void Session::agreedRunDone(void *context, const TandemLaunchEnd *end) {
     });
     return;
   }
-  engine->gather(run->end, run->endText, end->seconds, [run](const Sayings *result, const Failure *failure) {
+  engine->gather(run->end, run->endText, end->seconds, false, [run](const Sayings *result, const Failure *failure) {
     const auto said = [sayings = result == nullptr ? Sayings{} : *result](Napi::Env env) {
       auto value = Napi::Object::New(env);
       value.Set("said", sayingsValue(env, sayings));
@@ -97,8 +105,8 @@ void Session::agreedRunDone(void *context, const TandemLaunchEnd *end) {
 }
 
 /// group, key, text, key of the end, text of the end, an external TandemLauncher → { started, ended }. If all
-/// ranks send the first text, the launcher starts a run, and at its end this rank sends the second text with
-/// the run's seconds. `started` is a promise as of gather; `ended` resolves to { said }, to { error } if the
+/// ranks send the first text, the launcher starts a run, when its turn comes. At its end, its turn ends, and this
+/// rank sends the second text with the run's seconds. `started` is a promise as of gather; `ended` resolves to { said }, to { error } if the
 /// run fails here, and to undefined if it does not begin.
 Napi::Value Session::runAgreed(const Napi::CallbackInfo &info) {
   const auto env = info.Env();
@@ -112,7 +120,7 @@ Napi::Value Session::runAgreed(const Napi::CallbackInfo &info) {
   session.queue_.expect(env);
   session.queue_.expect(env);
   const AgreedRun run{&session, session.post_, session.engine_, start, {start.group, fromJs<std::uint64_t>(info[3])}, info[4].As<Napi::String>(), launcher};
-  engine.gather(start, info[2].As<Napi::String>(), 0, [run, settle = session.gathered(started)](const Sayings *result, const Failure *failure) {
+  engine.gather(start, info[2].As<Napi::String>(), 0, true, [run, settle = session.gathered(started)](const Sayings *result, const Failure *failure) {
     if (result != nullptr && result->size() == 1) run.launcher->launch(run.launcher->self, agreedRunDone, new AgreedRun(run));
     else settleAgreedRun(run, [](Napi::Env env) { return env.Undefined(); });
     settle(result, failure);

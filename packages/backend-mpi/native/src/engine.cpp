@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 namespace tandem {
 
@@ -319,17 +320,50 @@ mpi::Channel Engine::channelOf(std::uint64_t group) const {
   return *channel;
 }
 
-void Engine::gather(Key key, const std::string &text, double number, GatherSettle settle) {
+void Engine::gather(Key key, const std::string &text, double number, bool takesTurn, GatherSettle settle) {
   if (!putOff(pendingMutex_, failed_, pendingGathers_, key, settle)) {
     settle(nullptr, &failure_);
     return;
   }
-  post([this, key, text, number] {
+  post([this, key, text, number, takesTurn] {
     if (failed_.load()) return;
-    gathers_->start(key, text, number, [this, key](const Sayings &result) {
-      if (const auto waiting = take(pendingMutex_, pendingGathers_, key)) waiting(&result, nullptr);
+    gathers_->start(key, text, number, [this, key, takesTurn](const Sayings &result) {
+      const auto tell = [this, key, result] {
+        if (const auto waiting = take(pendingMutex_, pendingGathers_, key)) waiting(&result, nullptr);
+      };
+      if (!takesTurn || forgoneTurns_.erase(key) > 0) {
+        tell();
+        return;
+      }
+      if (!awaits(key)) return;
+      turns_.push_back({key, tell});
+      beginTurns();
     });
   });
+}
+
+void Engine::beginTurns() {
+  for (std::size_t index = 0; index < turns_.size() && turns_[index].key.group == turns_.front().key.group; ++index) {
+    if (const auto begin = std::exchange(turns_[index].begin, {})) begin();
+  }
+}
+
+void Engine::endTurn(Key key) {
+  post([this, key] {
+    if (failed_.load()) return;
+    const auto place = std::find_if(turns_.begin(), turns_.end(), [key](const Turn &turn) { return turn.key == key; });
+    if (place != turns_.end()) {
+      turns_.erase(place);
+      beginTurns();
+    } else if (awaits(key)) {
+      forgoneTurns_.insert(key);
+    }
+  });
+}
+
+bool Engine::awaits(Key gather) {
+  std::lock_guard lock(pendingMutex_);
+  return pendingGathers_.count(gather) > 0;
 }
 
 void Engine::deliver(Key key, int from, int to, MessageRegion bytes, Settle settle) {

@@ -70,8 +70,13 @@ public:
   /// Declares that this rank has no more deliveries and runs of the group. `clean`: it has completed
   /// everything that it began, and so have the others as far as it knows. Never waits for other ranks.
   void closeGroup(std::uint64_t group, bool clean);
-  /// The result contains, for each text, the greatest `number` of the ranks that sent it.
-  void gather(Key key, const std::string &text, double number, GatherSettle settle);
+  /// The result contains, for each text, the greatest `number` of the ranks that sent it. `takesTurn`: it begins
+  /// work in which devices of the ranks wait for each other. It settles once such work of other groups that
+  /// began before has ended here; all ranks get the turns in the same order, as they do results. Each call needs
+  /// one of `endTurn`.
+  void gather(Key key, const std::string &text, double number, bool takesTurn, GatherSettle settle);
+  /// May be called again for a turn that has ended.
+  void endTurn(Key key);
   /// Deliveries of one group begin in the same order on all ranks: a later one waits for an earlier one with
   /// the same tag.
   void deliver(Key key, int from, int to, MessageRegion bytes, Settle settle);
@@ -134,6 +139,11 @@ private:
     Failure reason;
     Clock::time_point time;
   };
+  struct Turn {
+    Key key;
+    /// Empty once it has been called.
+    std::function<void()> begin;
+  };
   struct Delivering {
     Key key;
     std::unique_ptr<Delivery> delivery;
@@ -157,6 +167,9 @@ private:
   void opened(std::uint64_t group, const NativeError *error);
   bool isInUse(std::uint64_t group) const;
   void startDelivery(DeliveryTag tag);
+  void beginTurns();
+  /// Whether the gather has not settled.
+  bool awaits(Key gather);
   void startRun(Run &run);
   void finishRun(Key key);
   Run *running(Key key) const;
@@ -206,6 +219,10 @@ private:
   std::unique_ptr<mpi::Mpi> mpi_;
   std::unique_ptr<Gathers> gathers_;
   std::unique_ptr<GroupCommunicators> communicators_;
+  /// In the order of the results. Those at the front that belong to one group have begun.
+  std::deque<Turn> turns_;
+  /// Those that ended before their gather settled.
+  std::set<Key> forgoneTurns_;
   /// The first delivery of each tag is in progress.
   std::map<DeliveryTag, std::deque<Delivering>> deliveries_;
   /// The first run of each group is in progress.

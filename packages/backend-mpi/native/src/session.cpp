@@ -388,6 +388,7 @@ void Session::define(Napi::Env env, Napi::Object exports) {
   exports.Set("openGroup", Napi::Function::New<openGroup>(env));
   exports.Set("closeGroup", Napi::Function::New<closeGroup>(env));
   exports.Set("gather", Napi::Function::New<gather>(env));
+  exports.Set("endTurn", Napi::Function::New<endTurn>(env));
   exports.Set("runAgreed", Napi::Function::New<runAgreed>(env));
   exports.Set("deliver", Napi::Function::New<deliver>(env));
   exports.Set("prepare", Napi::Function::New<prepare>(env));

@@ -36,6 +36,7 @@ private:
   static Napi::Value openGroup(const Napi::CallbackInfo &info);
   static Napi::Value closeGroup(const Napi::CallbackInfo &info);
   static Napi::Value gather(const Napi::CallbackInfo &info);
+  static Napi::Value endTurn(const Napi::CallbackInfo &info);
   static Napi::Value runAgreed(const Napi::CallbackInfo &info);
   static Napi::Value deliver(const Napi::CallbackInfo &info);
   static Napi::Value prepare(const Napi::CallbackInfo &info);

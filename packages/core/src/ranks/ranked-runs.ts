@@ -35,7 +35,11 @@ export class RankedRuns implements RunMode {
     const call = this.#calls.number(run.text, none ? 0 : runAgreements)
     if (none) return { seconds: 0, clock: 'host' }
     const agreed = new AgreedProgramRun(this.#group, this.#calls, call, run)
-    return this.#group.sharesMemory ? agreed.alone() : agreed.inTurn()
+    try {
+      return await (this.#group.sharesMemory ? agreed.alone() : agreed.inTurn())
+    } finally {
+      this.#calls.runEnded(call)
+    }
   }
 }
 
@@ -147,7 +151,11 @@ class AgreedProgramRun {
     const running = native && handled(native.ended)
     const begun = native && handled(native.started)
     const { abortable, alike } = await this.#group.guard(async () =>
-      begun === undefined ? calls.agree(call, outcome, agreement) : calls.heard(call, 0, await begun),
+      begun !== undefined
+        ? calls.heard(call, 0, await begun)
+        : agreement === 0
+          ? calls.agreeToRun(call, outcome)
+          : calls.agree(call, outcome, agreement),
     )
     return { executable: executable!, abortable, running: alike ? running : undefined }
   }

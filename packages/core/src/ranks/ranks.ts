@@ -50,8 +50,21 @@ export interface Ranks {
    * only after an error. Many gathers may be in flight at once. Rejects with `device-lost` if a rank is gone
    * or has called `leave` and has sent nothing under `key`, and with `validation` if this rank and another
    * wait for calls of each other. `doing` describes this rank's call in error messages: 'runs "sum" 3 times'.
+   * `beginsRun`: a run follows, unless a rank cannot begin it, and then a call of `runEnded`.
    */
-  gather(key: number, message: string, number?: number, doing?: string): Promise<readonly RankMessage[]>
+  gather(
+    key: number,
+    message: string,
+    number?: number,
+    doing?: string,
+    beginsRun?: boolean,
+  ): Promise<readonly RankMessage[]>
+  /**
+   * Present if runs of several groups must not overlap, because devices of different ranks wait for each other
+   * in them. The gather that begins a run then resolves once the runs of other groups that began before have
+   * ended on this rank; `runEnded` is called with its key when the run has ended or does not take place.
+   */
+  runEnded?(key: number): void
   /**
    * Runs the executable without JavaScript between two gathers: if all ranks send the same message under the
    * key of `start`, it runs here, and then this rank sends `end` with its seconds. The run cannot be aborted.
