@@ -28,7 +28,7 @@ export type CompilableKernel = Pick<CudaKernel, 'source' | 'lineMap'> &
 /**
  * Change this if the same source would compile to different code for a reason that the key does not contain.
  */
-const cacheFormat = '3'
+const cacheFormat = '4'
 /**
  * The newest virtual architecture that every NVRTC since 11.1 supports, for GPUs newer than the available
  * NVRTC.
@@ -48,8 +48,8 @@ const quicker = ['--Ofast-compile=min']
 const quickest = ['--Ofast-compile=max', ...plain]
 /**
  * What a kernel is compiled with until ptxas cannot have miscompiled it: then with extremes and negations of
- * signed integers that NVRTC and ptxas do not recognize, and, because NVRTC makes some of other expressions too,
- * without optimization by ptxas, which has none of the known errors.
+ * signed integers that NVRTC and ptxas do not recognize, and, because they do not cure all, without optimization by
+ * ptxas, which has none of the known errors.
  */
 const attempts = [[], ['--define-macro=WGSL_OPAQUE_SIGNS'], plain]
 
@@ -151,7 +151,7 @@ export class KernelCompiler {
       }
       throw new GpuError(
         'unsupported',
-        `Kernel '${label}' uses signed integers in a way that the driver may miscompile for this GPU. It needs an NVRTC that knows the GPU; this one is ${version}.`,
+        `Kernel '${label}' uses signed integers or workgroup memory in a way that the driver may miscompile for this GPU. It needs an NVRTC that knows the GPU; this one is ${version}.`,
       )
     } catch (error) {
       const isUnknown = isNativeError(error) && /invalid value for --gpu-architecture/.test(error.message)

@@ -3,8 +3,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { emitCuda, lower, parseWgsl } from '@tandem-gpu/wgsl'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { hasOverflowingSigns, hasSignedExtremesOfThree } from './machine-code.ts'
+import { hasStaleAddresses } from './stale-addresses.ts'
 import { cubinOf, signedOfThree, unsignedOfThree } from './testing/cubin.ts'
 
 it('finds signed extremes of three in executable sections', () => {
@@ -41,6 +42,15 @@ function compiled(
   let v = input[id.x];
   ${statements}
 }`
+  return compiledSource(as, source, options, architecture)
+}
+
+function compiledSource(
+  as: 'cubin' | 'ptx',
+  source: string,
+  options: readonly string[],
+  architecture: string,
+): Uint8Array {
   const folder = mkdtempSync(join(tmpdir(), 'tandem-cubin-'))
   try {
     const text = emitCuda(lower(parseWgsl(source)), { bounds: 'clamp', lineDirectives: false }).source
@@ -92,3 +102,61 @@ it.skipIf(nvcc === undefined).each(['sm_75', 'sm_90', 'sm_100', 'sm_120'])(
     expect(has('let sign = v.x >> 31u; out[id.x] = (v.x ^ sign) - sign;', opaque)).toBe(true)
   },
 )
+
+describe('stale addresses', () => {
+  /** PTX of a kernel with these statements; %r1 is an address in workgroup memory. */
+  const kernel = (statements: string) =>
+    `.visible .entry k(.param .u64 p)\n{\n\t.reg .b32 %r<9>;\n\tmov.u32 %r1, values;\n\tld.param.u32 %r2, [p];\n\t${statements}\n\tret;\n}`
+  const loop = '$loop:\nadd.s32 %r2, %r2, -1;\nsetp.ne.s32 %p1, %r2, 0;\n@%p1 bra $loop;'
+  const address = 'shl.b32 %r4, %r3, 2;\nadd.s32 %r5, %r1, %r4;'
+
+  it.each([
+    [
+      'an operand that a loop changes before the load',
+      `add.s32 %r3, %r2, 5;\n${loop}\n${address}\nld.shared.u32 %r6, [%r5];`,
+    ],
+    ['the same in a store', `add.s32 %r3, %r2, 5;\n${loop}\n${address}\nst.shared.u32 [%r5+4], %r1;`],
+    [
+      'an address that is complete before the loop',
+      `add.s32 %r3, %r2, 5;\n${address}\n${loop}\natom.shared.add.u32 %r6, [%r5], 1;`,
+    ],
+    [
+      'an operand that changes without a loop',
+      `add.s32 %r3, %r2, 5;\n@%p1 mov.u32 %r2, 7;\n${address}\nld.shared.u32 %r6, [%r5];`,
+    ],
+    ['an unknown instruction', 'mystery.b32 %r3, %r2;'],
+  ])('finds %s', (_, statements) => {
+    expect(hasStaleAddresses(kernel(statements))).toBe(true)
+  })
+
+  it.each([
+    [
+      'a copy that the loop does not change',
+      `ld.param.u32 %r7, [p];\nadd.s32 %r3, %r7, 5;\n${loop}\n${address}\nld.shared.u32 %r6, [%r5];`,
+    ],
+    [
+      'an address that each round computes',
+      `$loop:\nadd.s32 %r3, %r2, 5;\n${address}\nld.shared.u32 %r6, [%r5];\nadd.s32 %r2, %r2, -1;\n@%p1 bra $loop;`,
+    ],
+    ['a loaded index', `ld.global.u32 %r3, [%rd1];\n${loop}\n${address}\nld.shared.u32 %r6, [%r5];`],
+    [
+      'an index that is extended',
+      `add.s32 %r3, %r2, 5;\n${loop}\nmul.wide.u32 %rd1, %r3, 4;\nadd.s64 %rd2, %rd3, %rd1;\nld.shared.u32 %r6, [%rd2];`,
+    ],
+    ['global memory', `add.s32 %r3, %r2, 5;\n${loop}\n${address}\nld.global.u32 %r6, [%r5];`],
+  ])('accepts %s', (_, statements) => {
+    expect(hasStaleAddresses(kernel(statements))).toBe(false)
+  })
+
+  it.skipIf(nvcc === undefined)(
+    "finds them in nvcc's PTX of a kernel of the corpus (needs nvcc)",
+    { timeout: 60_000 },
+    () => {
+      const name = '../../wgsl/testdata/accepted/address-before-loop.wgsl'
+      const source = readFileSync(new URL(name, import.meta.url), 'utf8')
+      expect(hasStaleAddresses(new TextDecoder().decode(compiledSource('ptx', source, [], 'sm_90')))).toBe(
+        true,
+      )
+    },
+  )
+})

@@ -1,3 +1,5 @@
+import { hasStaleAddresses } from './stale-addresses.ts'
+
 /** A flag of an ELF section: it contains instructions. */
 const executable = 4n
 /** The type of an ELF section without contents. */
@@ -17,12 +19,12 @@ export function isVirtual(architecture: string): boolean {
 
 /**
  * Whether ptxas may have miscompiled a kernel, or, for a virtual architecture, the driver's may: accepted are PTX
- * without the instructions, and machine code without the instruction, of which errors are known.
+ * without the instructions and addresses, and machine code without the instruction, of which errors are known.
  *
  * @param architecture - For example `sm_90`, or `compute_80`.
  */
 export function mayBeMiscompiled({ ptx, cubin }: CompiledCode, architecture: string): boolean {
-  if (ptx === '' || hasOverflowingSigns(ptx)) return true
+  if (ptx === '' || hasOverflowingSigns(ptx) || hasStaleAddresses(ptx)) return true
   return isVirtual(architecture)
     ? /\b(?:min|max)\.s32\b/.test(ptx)
     : hasSignedExtremesOfThree(cubin, architecture)

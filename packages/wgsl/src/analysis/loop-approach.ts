@@ -20,6 +20,11 @@ export interface LoopApproach {
    * ends.
    */
   readonly mostTrips: number | undefined
+  /**
+   * Whether `mostTrips` is known, the side that changes is the variable itself, and the distance of the sides is
+   * a value of their type.
+   */
+  readonly isCountable: boolean
 }
 
 /**
@@ -48,10 +53,11 @@ export function loopApproach(
   const added = Math.imul(Number(value.value), operator === '+' ? 1 : -1)
   const change = (e: Expression): number | undefined => {
     const form = forms.of(e)
-    if (form === undefined || !otherAtoms(form, variable).every(isInvariant)) return undefined
+    if (form === undefined || ![...form.terms.keys()].every(isInvariant)) return undefined
     return Math.imul(coefficientOf(form, variable), added)
   }
   const isInvariant = (atom: Atom) =>
+    atom.variable === variable ||
     atom.variables.every((v) => v !== variable && !assignments.isAssigned(body, v))
   if (assignments.isAssigned(body, variable)) return undefined
   const lowChange = change(low)
@@ -66,16 +72,14 @@ export function loopApproach(
   const fits =
     highChange === 0 ? highs.high - apart + step <= range.high : lows.low + apart - step >= range.low
   const mostTrips = fits ? Math.max(Math.floor((highs.high - lows.low - apart) / step) + 1, 0) : undefined
-  return { low, high, isStrict, step, mostTrips }
+  const moving = highChange === 0 ? low : high
+  const isPlain = moving.kind === 'load' && isVariable(moving.place, variable)
+  const isCountable = fits && isPlain && highs.high - lows.low <= range.high
+  return { low, high, isStrict, step, mostTrips, isCountable }
 }
 
 function coefficientOf(form: LinearForm, variable: LocalVariable): number {
-  for (const [atom, coefficient] of form.terms) if (atom.variable === variable) return coefficient
-  return 0
-}
-
-function otherAtoms(form: LinearForm, variable: LocalVariable): Atom[] {
-  return [...form.terms.keys()].filter((atom) => atom.variable !== variable)
+  return [...form.terms].find(([atom]) => atom.variable === variable)?.[1] ?? 0
 }
 
 /**

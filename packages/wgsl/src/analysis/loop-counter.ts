@@ -19,6 +19,8 @@ export interface LoopCounter {
   readonly values: Interval | undefined
   /** The number of times the body is entered if only the condition ends the loop; undefined if unknown. */
   readonly trips: { readonly most: number; readonly isExact: boolean } | undefined
+  /** Whether the distance from any first value to any bound is a value of the counter's type. */
+  readonly isCountable: boolean
 }
 
 /** The counter of a `for` loop; undefined for a loop of another form. */
@@ -38,7 +40,7 @@ export function loopCounter(
   const [first, bound] = [intervalOf(initial.initial), intervalOf(condition.right)]
   const limit = whole(scalarOf(variable.type))?.high
   if (first === undefined || bound === undefined || limit === undefined) return undefined
-  const counter = { variable, first: initial.initial }
+  const counter = { variable, first: initial.initial, isCountable: bound.high - first.low <= limit }
   const { operator } = condition
   const amount = Number(update.value.value)
   if (update.operator === '/' && operator === '>') {
@@ -80,6 +82,17 @@ export class LoopCounters {
   exactTrips(loop: For): number | undefined {
     const trips = this.of(loop)?.trips
     return trips?.isExact ? trips.most : undefined
+  }
+
+  /**
+   * Whether nothing in the loop's counting overflows for any input: neither the variable that the condition
+   * compares with an invariant, nor their difference. Then compilers that ignore overflow count rightly.
+   */
+  isCountable(loop: For | Loop): boolean {
+    if (loop.kind !== 'for') return false
+    const counter = this.of(loop)
+    const form = counter?.trips === undefined ? this.approach(loop) : counter
+    return form?.isCountable ?? this.mostTrips(loop) !== undefined
   }
 
   /** The maximum trip count of the loop for any input; undefined if it may not end. */

@@ -74,7 +74,7 @@ describe('a stoppable kernel checks its stop word', () => {
   it('between chunks of a loop that approaches its end by a known step, wherever its counter is declared', () => {
     expect(mainText('for (var k = i; k < n; k += 64u) { out[k] += 1u; }')).toContain(`
     unsigned k_ = i_;
-    while (k_ < n_) {
+    _Pragma("unroll 1") while (k_ < n_) {
       unsigned t0 = (n_ - k_ - 1u) / 64u;
       if (t0++ >= R) { t0 = R; look(stop_word); }
       for (; t0 != 0u; t0--, k_ += 64u) {
@@ -83,7 +83,7 @@ describe('a stoppable kernel checks its stop word', () => {
       if (k_ < n_) look(stop_word);
     }`)
     expect(mainText('var k = signed; for (; k >= 5; k--) { if (out[0] == 3u) { break; } }')).toContain(`
-    while (k_ >= 5) {
+    _Pragma("unroll 1") while (k_ >= 5) {
       unsigned t0 = (unsigned)k_ - (unsigned)5;
       if (t0++ >= R) { t0 = R; look(stop_word); }
       for (; t0 != 0u; t0--, k_ = sub(k_, 1)) {
@@ -105,7 +105,7 @@ describe('a stoppable kernel checks its stop word', () => {
   it('no sooner than a clock allows if a round may be far shorter than estimated', () => {
     expect(mainText('for (var k = 0u; k < n; k++) { out[k] = hash(k); }')).toContain(`
     unsigned t0 = look_clock();
-    while (k_ < n_) {
+    _Pragma("unroll 1") while (k_ < n_) {
       unsigned t1 = n_ - k_ - 1u;
       if (t1++ >= R) { t1 = R; if (look_is_due(t0)) look(stop_word); }
       for (; t1 != 0u; t1--, k_ += 1u) {`)
@@ -122,7 +122,7 @@ describe('a stoppable kernel checks its stop word', () => {
     const more = 'var<workgroup> counts: array<atomic<u32>, 9>;'
     const text = mainText(`for (var k = i; k < n; k += 3u) { if (k == 5u) { ${long} } }`, { more })
     expect(text).toContain(`
-  for (unsigned k_ = i_; k_ < n_; k_ += 3u) {
+  _Pragma("unroll 1") for (unsigned k_ = i_; k_ < n_; k_ += 3u) {
     if (look_is_due(t0)) look(stop_word);`)
   })
   it('not in loops that are short for every input, whose text is that of a kernel that is not stoppable', () => {

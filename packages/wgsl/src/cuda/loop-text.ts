@@ -57,12 +57,22 @@ export function lookText(writer: FunctionWriter, clock?: string): string {
   return clock === undefined ? look : `if (${names.prelude('look_is_due')}(${clock})) ${look}`
 }
 
+/**
+ * What stands before a loop that is no chunk. ptxas 13.0 unrolls loops by four and computes how many rounds are
+ * left as if no counter wrapped around and no difference overflowed, so it may do so only if that is true.
+ */
+function unrollText(writer: FunctionWriter, s: Loop | For): string {
+  const { unrolledLoops, counters } = writer.context
+  if (s.kind === 'for' && unrolledLoops.has(s)) return '_Pragma("unroll") '
+  return counters.isCountable(s) ? '' : '_Pragma("unroll 1") '
+}
+
 /** Writes a `loop`. */
 export function writeLoop(writer: FunctionWriter, s: Loop): void {
   const count = declareCount(writer, s)
   const after = s.continuing !== undefined || s.breakIf !== undefined
-  const label = after && hasContinue(s.body) ? writer.label() : undefined
-  writer.line('while (true) {')
+  const label = after && contains('continue', s.body) ? writer.label() : undefined
+  writer.line(`${unrollText(writer, s)}while (true) {`)
   writer.indented(() => {
     writeGuard(writer, s, count)
     if (label !== undefined) declareAhead(writer, s)
@@ -115,7 +125,7 @@ export function writeFor(writer: FunctionWriter, s: For): void {
       s.initial === undefined && s.update === undefined && condition !== ''
         ? `while (${condition})`
         : `for (${initial}; ${condition}; ${update})`
-    writer.line(`${writer.context.unrolledLoops.has(s) ? '_Pragma("unroll") ' : ''}${text} {`)
+    writer.line(`${unrollText(writer, s)}${text} {`)
     writer.loopScopes.push({ label: undefined })
     writer.indented(() => {
       writeGuard(writer, s, count)
@@ -129,8 +139,8 @@ export function writeFor(writer: FunctionWriter, s: For): void {
   writer.indented(() => {
     if (s.initial !== undefined) writer.statement(s.initial)
     const count = declareCount(writer, s)
-    const label = s.update !== undefined && hasContinue(s.body) ? writer.label() : undefined
-    writer.line('while (true) {')
+    const label = s.update !== undefined && contains('continue', s.body) ? writer.label() : undefined
+    writer.line(`${unrollText(writer, s)}while (true) {`)
     writer.indented(() => {
       writeGuard(writer, s, count)
       writer.at(s.loc)
@@ -163,7 +173,7 @@ function writeChunks(
     const { approach, rounds } = look
     const clock = declareClock(writer, look)
     const left = writer.temporaryName()
-    writer.line(`while (${condition}) {`)
+    writer.line(`_Pragma("unroll 1") while (${condition}) {`)
     writer.indented(() => {
       writer.line(`unsigned ${left} = ${moreRoundsText(writer, approach)};`)
       writer.line(`if (${left}++ >= ${rounds}u) { ${left} = ${rounds}u; ${lookText(writer, clock)} }`)
@@ -172,7 +182,7 @@ function writeChunks(
       writer.indented(() => writer.statements(s.body))
       writer.loopScopes.pop()
       writer.close()
-      if (hasBreak(s.body)) writer.line(`if (${left} != 0u) break;`)
+      if (contains('break', s.body)) writer.line(`if (${left} != 0u) break;`)
       // If the condition still holds after the last round of a chunk that was not shortened, the counter has
       // wrapped around, and the loop may not end.
       if (approach.mostTrips === undefined) writer.line(`if (${condition}) ${lookText(writer, clock)}`)
@@ -219,22 +229,14 @@ function nativeHead(writer: FunctionWriter, s: For): NativeHead | undefined {
   return { initial, condition, update }
 }
 
-/** Whether the body contains a `continue` of its own loop. */
-function hasContinue(body: Block): boolean {
-  const has = (block: Block): boolean =>
-    block.statements.some((s) => {
-      if (s.kind === 'block') return has(s)
-      if (s.kind === 'if') return has(s.then) || (s.otherwise !== undefined && has(s.otherwise))
-      return s.kind === 'switch' ? s.clauses.some((c) => has(c.body)) : s.kind === 'continue'
-    })
-  return has(body)
-}
-
-/** Whether the body contains a `break` of its own loop. */
-function hasBreak(body: Block): boolean {
+/** Whether the body contains a `break` or a `continue` of its own loop. */
+function contains(kind: 'break' | 'continue', body: Block): boolean {
   return body.statements.some((s) => {
-    if (s.kind === 'block') return hasBreak(s)
-    if (s.kind === 'if') return hasBreak(s.then) || (s.otherwise !== undefined && hasBreak(s.otherwise))
-    return s.kind === 'break'
+    if (s.kind === 'block') return contains(kind, s)
+    if (s.kind === 'if')
+      return [s.then, s.otherwise].some((part) => part !== undefined && contains(kind, part))
+    // A `break` in a `switch` ends that.
+    if (s.kind === 'switch') return kind === 'continue' && s.clauses.some((c) => contains(kind, c.body))
+    return s.kind === kind
   })
 }

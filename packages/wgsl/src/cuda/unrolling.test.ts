@@ -16,6 +16,60 @@ function unrolled(statements: string): number {
   return findUnrolledLoops(module, (loop) => counters.exactTrips(loop)).size
 }
 
+describe('ptxas may unroll a loop by four', () => {
+  /** Whether the loop with this head in an entry point with these parameters has no pragma against it. */
+  const mayUnroll = (head: string) =>
+    !emitCuda(
+      lower(
+        parseWgsl(`struct Given { n: u32, m: i32, few: u32 }
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@group(0) @binding(1) var<storage, read> given: Given;
+@compute @workgroup_size(64) fn main(@builtin(local_invocation_index) li: u32) {
+  let n = given.n; let m = given.m; let few = given.few & 1023u;
+  ${head} { out[0] += 1u; }
+}`),
+      ),
+      { bounds: 'clamp' },
+    ).parts.body.includes('_Pragma("unroll 1")')
+
+  it.each([
+    'for (var k = 0u; k < n; k++)',
+    'for (var k = li; k < n; k++)',
+    'for (var k = n; k > 5u; k--)',
+    'for (var k = li; k < 4096u; k += 64u)',
+    'for (var k = few; k <= few + 64u; k += 3u)',
+    'for (var k = 0i; k < m; k++)',
+    'for (var k = 3i; k < m; k++)',
+    'for (var k = 1u; k < 4096u; k *= 2u)',
+    'for (var k = 4096u; k > 3u; k /= 2u)',
+  ])('if nothing in its counting overflows: %s', (head) => {
+    expect(mayUnroll(head)).toBe(true)
+  })
+
+  it.each([
+    // The counter may wrap around.
+    'for (var k = 0u; k < n; k += 2u)',
+    'for (var k = 0u; k <= n; k++)',
+    'for (var k = n; k >= few; k -= 2u)',
+    'for (var k = n; k <= n + 7u; k++)',
+    'for (var k = 0i; k <= m; k++)',
+    // Its distance from the bound may not be an i32.
+    'for (var k = -2i; k < m; k++)',
+    'for (var k = m; k < m + 5i; k++)',
+    'for (var k = m; k > -5i; k--)',
+    // The compared side is not the counter itself.
+    'for (var k = few; k + 2u < 4096u; k++)',
+    // Other forms.
+    'for (var k = 0u; k != n; k++)',
+    'for (var k = 0u; k < n; k += few)',
+    'for (var k = 0u; k < n; k <<= 1u)',
+    'while (out[1] < n)',
+    'loop { if (out[2] == n) { break; } out[3] += 1u; }',
+  ])('unless it may: %s', (head) => {
+    expect(mayUnroll(head)).toBe(false)
+  })
+})
+
 describe('a loop is unrolled', () => {
   it('but not where each access is checked by a branch', () => {
     const module = lower(

@@ -168,7 +168,7 @@ extern "C" __global__ void __launch_bounds__(64) main_(
   async_copy(even_[thread_ + 64u], source_[min(first_ + 64u, source_length - 1u)]);
   async_wait();
   __syncthreads();
-  for (unsigned turn_ = 0u; turn_ < turns_.x; turn_ += 2u) {
+  _Pragma("unroll 1") for (unsigned turn_ = 0u; turn_ < turns_.x; turn_ += 2u) {
     ENDLESS_LOOP
     const unsigned next_ = first_ + ((turn_ + 1u) * 128u);
     _Pragma("unroll") for (unsigned part_ = 0u; part_ < 2u; part_ += 1u) {

@@ -105,7 +105,7 @@ extern "C" __global__ void __launch_bounds__(64) main_(
   atomicAdd(counters_[min(rem(i_, 4u), counters_length - 1u)], i_);
   atomicOr(counters_[min(4u, counters_length - 1u)], 1u << (rem(i_, 32u) & 31u));
   unsigned seen_ = atomicLoad(counters_[min(5u, counters_length - 1u)]);
-  while (true) {
+  _Pragma("unroll 1") while (true) {
     ENDLESS_LOOP
     const atomic_compare_exchange_result_u32_t& result_ = local<0, atomic_compare_exchange_result_u32_t>{{}, atomicCompareExchangeWeak<atomic_compare_exchange_result_u32_t>(counters_[min(5u, counters_length - 1u)], seen_, seen_ + 3u)}.value;
     if (unknown(result_.exchanged_)) {

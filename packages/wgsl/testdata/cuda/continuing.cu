@@ -37,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(8) main_(
   const unsigned i_ = threadIdx.x;
   unsigned n_ = i_;
   unsigned trace_ = 0u;
-  while (true) {
+  _Pragma("unroll 1") while (true) {
     ENDLESS_LOOP
     unsigned step_;
      {

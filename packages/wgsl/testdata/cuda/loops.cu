@@ -43,7 +43,7 @@ extern "C" __global__ void __launch_bounds__(8) main_(
     sum_ += k_ * k_;
   }
   unsigned x_ = (*limits_)[i_] + 1u;
-  while (unknown(x_ != 1u)) {
+  _Pragma("unroll 1") while (unknown(x_ != 1u)) {
     ENDLESS_LOOP
     x_ = select(div(x_, 2u), (3u * x_) + 1u, rem(x_, 2u) == 1u);
     sum_ += 1u;

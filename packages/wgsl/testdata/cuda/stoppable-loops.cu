@@ -105,7 +105,7 @@ alignas(16) __shared__ array<unsigned, 32> turns_;
 WGSL_FN unsigned collatz_(const unsigned start_) {
   unsigned steps_ = 0u;
   unsigned value_ = start_;
-  while (unknown(value_ != 1u)) {
+  _Pragma("unroll 1") while (unknown(value_ != 1u)) {
     ENDLESS_LOOP
     value_ = select(div(value_, 2u), (3u * value_) + 1u, rem(value_, 2u) == 1u);
     steps_ += 1u;
@@ -124,7 +124,7 @@ extern "C" __global__ void __launch_bounds__(32) main_(
   const vec3u id_(blockIdx.x * 32u + threadIdx.x, blockIdx.y, blockIdx.z);
   const unsigned lane_ = threadIdx.x;
   unsigned sum_ = 0u;
-  for (unsigned k_ = lane_; k_ < limits_.x; k_ += 4u) {
+  _Pragma("unroll 1") for (unsigned k_ = lane_; k_ < limits_.x; k_ += 4u) {
     ENDLESS_LOOP
     if (unknown(k_ == (50u + lane_))) {
       break;
@@ -138,7 +138,7 @@ extern "C" __global__ void __launch_bounds__(32) main_(
   _Pragma("unroll") for (unsigned k_1 = 0u; k_1 < 8u; k_1 += 1u) {
     sum_ += k_1 * rest_;
   }
-  while (true) {
+  _Pragma("unroll 1") while (true) {
     ENDLESS_LOOP
     turns_[lane_] = sum_;
     __syncthreads();

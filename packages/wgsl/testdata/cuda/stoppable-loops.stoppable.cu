@@ -118,7 +118,7 @@ WGSL_FN unsigned collatz_(const unsigned start_, const unsigned* stop_word) {
   unsigned steps_ = 0u;
   unsigned value_ = start_;
   unsigned t0 = 1775u;
-  while (unknown(value_ != 1u)) {
+  _Pragma("unroll 1") while (unknown(value_ != 1u)) {
     if (--t0 == 0u) { t0 = 113636u; look(stop_word); }
     value_ = select(div(value_, 2u), (3u * value_) + 1u, rem(value_, 2u) == 1u);
     steps_ += 1u;
@@ -140,7 +140,7 @@ extern "C" __global__ void __launch_bounds__(32) main_(
   unsigned sum_ = 0u;
   {
     unsigned k_ = lane_;
-    while (k_ < limits_.x) {
+    _Pragma("unroll 1") while (k_ < limits_.x) {
       unsigned t0 = (limits_.x - k_ - 1u) / 4u;
       if (t0++ >= 500000u) { t0 = 500000u; look(stop_word); }
       for (; t0 != 0u; t0--, k_ += 4u) {
@@ -156,7 +156,7 @@ extern "C" __global__ void __launch_bounds__(32) main_(
   unsigned rest_ = limits_.y;
   {
     unsigned t1 = look_clock();
-    while (rest_ < limits_.z) {
+    _Pragma("unroll 1") while (rest_ < limits_.z) {
       unsigned t2 = limits_.z - rest_ - 1u;
       if (t2++ >= 10u) { t2 = 10u; if (look_is_due(t1)) look(stop_word); }
       for (; t2 != 0u; t2--, rest_ += 1u) {
@@ -168,7 +168,7 @@ extern "C" __global__ void __launch_bounds__(32) main_(
     sum_ += k_1 * rest_;
   }
   unsigned t3 = 751u;
-  while (true) {
+  _Pragma("unroll 1") while (true) {
     if (--t3 == 0u) { t3 = 48076u; look(stop_word); }
     turns_[lane_] = sum_;
     __syncthreads();
