@@ -21,8 +21,8 @@ export interface LoopApproach {
    */
   readonly mostTrips: number | undefined
   /**
-   * Whether `mostTrips` is known, the side that changes is the variable itself, and the distance of the sides is
-   * a value of their type.
+   * Whether `mostTrips` is known, the side that changes is the variable itself, and the distance of the sides,
+   * rounded up to a whole step as for `LoopCounter.isCountable`, is a value of their type.
    */
   readonly isCountable: boolean
 }
@@ -74,7 +74,7 @@ export function loopApproach(
   const mostTrips = fits ? Math.max(Math.floor((highs.high - lows.low - apart) / step) + 1, 0) : undefined
   const moving = highChange === 0 ? low : high
   const isPlain = moving.kind === 'load' && isVariable(moving.place, variable)
-  const isCountable = fits && isPlain && highs.high - lows.low <= range.high
+  const isCountable = fits && isPlain && highs.high - lows.low + step - apart <= range.high
   return { low, high, isStrict, step, mostTrips, isCountable }
 }
 

@@ -19,7 +19,10 @@ export interface LoopCounter {
   readonly values: Interval | undefined
   /** The number of times the body is entered if only the condition ends the loop; undefined if unknown. */
   readonly trips: { readonly most: number; readonly isExact: boolean } | undefined
-  /** Whether the distance from any first value to any bound is a value of the counter's type. */
+  /**
+   * Whether the distance from any first value to any bound, rounded up to a whole step, is a value of the
+   * counter's type. A bound that is included counts as the next value: compilers write `i <= -1` as `i < 0`.
+   */
   readonly isCountable: boolean
 }
 
@@ -40,16 +43,16 @@ export function loopCounter(
   const [first, bound] = [intervalOf(initial.initial), intervalOf(condition.right)]
   const limit = whole(scalarOf(variable.type))?.high
   if (first === undefined || bound === undefined || limit === undefined) return undefined
-  const counter = { variable, first: initial.initial, isCountable: bound.high - first.low <= limit }
+  const counter = { variable, first: initial.initial }
   const { operator } = condition
   const amount = Number(update.value.value)
   if (update.operator === '/' && operator === '>') {
     const most = divisions(amount, first, bound)
     const trips = most === undefined ? undefined : { most, isExact: true }
-    return { ...counter, step: undefined, values: undefined, trips }
+    return { ...counter, step: undefined, values: undefined, trips, isCountable: true }
   }
   if (update.operator !== '+' || amount <= 0 || (operator !== '<' && operator !== '<=')) return undefined
-  return { ...counter, step: amount, ...count(operator === '<', first, bound, amount, limit) }
+  return { ...counter, step: amount, ...count(first, bound, operator === '<' ? 1 : 0, amount, limit) }
 }
 
 /** The counters and trip counts of a module's loops, each computed once. */
@@ -106,17 +109,20 @@ export class LoopCounters {
   }
 }
 
-/** The values and trip count of a counter whose type has the maximum value `limit`. */
-function count(isStrict: boolean, first: Interval, bound: Interval, step: number, limit: number) {
-  const beyond = isStrict ? 1 : 0
+/**
+ * The values and trip count of a counter whose type has the maximum value `limit`. `beyond` is 1 if the bound
+ * is not among them.
+ */
+function count(first: Interval, bound: Interval, beyond: number, step: number, limit: number) {
   const highest = bound.high - beyond
   const most = Math.max(Math.floor((highest - first.low) / step) + 1, 0)
   const least = Math.max(Math.floor((bound.low - beyond - first.high) / step) + 1, 0)
   const last = first.low === first.high ? first.low + step * (most - 1) : highest
   // The condition also compares the value after the last one.
-  if (most > 0 && last + step > limit) return { values: undefined, trips: undefined }
+  if (most > 0 && last + step > limit) return { values: undefined, trips: undefined, isCountable: false }
   const values = most > 0 ? { low: first.low, high: last } : undefined
-  return { values, trips: { most, isExact: most === least } }
+  const trips = { most, isExact: most === least }
+  return { values, trips, isCountable: highest - first.low + step <= limit }
 }
 
 /** The trip count of `for (var s = 64u; s > 0u; s /= 2u)`. */

@@ -55,6 +55,9 @@ describe('ptxas may unroll a loop by four', () => {
     'for (var k = 0i; k <= m; k++)',
     // Its distance from the bound may not be an i32.
     'for (var k = -2i; k < m; k++)',
+    'for (var k = m; k <= -1i; k++)',
+    'for (var k = m; k >= 0i; k--)',
+    'for (var k = -1000000000i; k < 1140000000i; k += 30000001i)',
     'for (var k = m; k < m + 5i; k++)',
     'for (var k = m; k > -5i; k--)',
     // The compared side is not the counter itself.
