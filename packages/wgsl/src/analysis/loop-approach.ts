@@ -21,8 +21,8 @@ export interface LoopApproach {
    */
   readonly mostTrips: number | undefined
   /**
-   * Whether `mostTrips` is known, the side that changes is the variable itself, and the distance of the sides,
-   * rounded up to a whole step as for `LoopCounter.isCountable`, is a value of their type.
+   * Whether `mostTrips` is known, the side that changes is the variable itself, and the distance of the sides is
+   * limited as for `LoopCounter.isCountable`.
    */
   readonly isCountable: boolean
 }
@@ -71,10 +71,11 @@ export function loopApproach(
   // Whether the moving side stays in the range of its type until the end of the last iteration.
   const fits =
     highChange === 0 ? highs.high - apart + step <= range.high : lows.low + apart - step >= range.low
-  const mostTrips = fits ? Math.max(Math.floor((highs.high - lows.low - apart) / step) + 1, 0) : undefined
+  const distance = highs.high - lows.low - apart
+  const mostTrips = fits ? Math.max(Math.floor(distance / step) + 1, 0) : undefined
   const moving = highChange === 0 ? low : high
   const isPlain = moving.kind === 'load' && isVariable(moving.place, variable)
-  const isCountable = fits && isPlain && highs.high - lows.low + step - apart <= range.high
+  const isCountable = fits && isPlain && Math.max(distance, 3 * step) + step <= range.high
   return { low, high, isStrict, step, mostTrips, isCountable }
 }
 

@@ -21,7 +21,8 @@ export interface LoopCounter {
   readonly trips: { readonly most: number; readonly isExact: boolean } | undefined
   /**
    * Whether the distance from any first value to any bound, rounded up to a whole step, is a value of the
-   * counter's type. A bound that is included counts as the next value: compilers write `i <= -1` as `i < 0`.
+   * counter's type, and four steps are. A bound that is included counts as the next value: compilers write
+   * `i <= -1` as `i < 0`.
    */
   readonly isCountable: boolean
 }
@@ -88,13 +89,13 @@ export class LoopCounters {
   }
 
   /**
-   * Whether nothing in the loop's counting overflows for any input: neither the variable that the condition
-   * compares with an invariant, nor their difference. Then compilers that ignore overflow count rightly.
+   * Whether nothing in the loop's counting overflows for any input, by up to four rounds at a time: neither the
+   * variable that the condition compares with an invariant, nor their difference. Then compilers that ignore
+   * overflow count rightly.
    */
   isCountable(loop: For | Loop): boolean {
     if (loop.kind !== 'for') return false
-    const counter = this.of(loop)
-    const form = counter?.trips === undefined ? this.approach(loop) : counter
+    const form = this.of(loop)?.trips === undefined ? this.approach(loop) : this.of(loop)
     return form?.isCountable ?? this.mostTrips(loop) !== undefined
   }
 
@@ -122,7 +123,7 @@ function count(first: Interval, bound: Interval, beyond: number, step: number, l
   if (most > 0 && last + step > limit) return { values: undefined, trips: undefined, isCountable: false }
   const values = most > 0 ? { low: first.low, high: last } : undefined
   const trips = { most, isExact: most === least }
-  return { values, trips, isCountable: highest - first.low + step <= limit }
+  return { values, trips, isCountable: Math.max(highest - first.low, 3 * step) + step <= limit }
 }
 
 /** The trip count of `for (var s = 64u; s > 0u; s /= 2u)`. */

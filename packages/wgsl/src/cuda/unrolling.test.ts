@@ -57,6 +57,7 @@ describe('ptxas may unroll a loop by four', () => {
     'for (var k = -2i; k < m; k++)',
     'for (var k = m; k <= -1i; k++)',
     'for (var k = m; k >= 0i; k--)',
+    'for (var k = few; k < min(n, 3000000000u); k += 1100000000u)',
     'for (var k = -1000000000i; k < 1140000000i; k += 30000001i)',
     'for (var k = m; k < m + 5i; k++)',
     'for (var k = m; k > -5i; k--)',
