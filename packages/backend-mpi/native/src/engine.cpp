@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 namespace tandem {
 
@@ -342,30 +341,6 @@ void Engine::gather(Key key, const std::string &text, double number, bool takesT
   });
 }
 
-void Engine::beginTurns() {
-  for (std::size_t index = 0; index < turns_.size() && turns_[index].key.group == turns_.front().key.group; ++index) {
-    if (const auto begin = std::exchange(turns_[index].begin, {})) begin();
-  }
-}
-
-void Engine::endTurn(Key key) {
-  post([this, key] {
-    if (failed_.load()) return;
-    const auto place = std::find_if(turns_.begin(), turns_.end(), [key](const Turn &turn) { return turn.key == key; });
-    if (place != turns_.end()) {
-      turns_.erase(place);
-      beginTurns();
-    } else if (awaits(key)) {
-      forgoneTurns_.insert(key);
-    }
-  });
-}
-
-bool Engine::awaits(Key gather) {
-  std::lock_guard lock(pendingMutex_);
-  return pendingGathers_.count(gather) > 0;
-}
-
 void Engine::deliver(Key key, int from, int to, MessageRegion bytes, Settle settle) {
   if (!putOff(pendingMutex_, failed_, pendingDeliveries_, key, settle)) {
     settle(&failure_);
@@ -511,16 +486,6 @@ void Engine::fail(const Failure &failure) noexcept {
   for (auto &[key, settle] : openings) tell(settle, &failure_);
   for (auto &[key, settle] : deliveries) tell(settle, &failure_);
   for (auto &[key, settle] : runs) tell(settle, nullptr, &failure_);
-}
-
-bool Engine::finalize() {
-  if (finalized_.load()) return true;
-  post([this] { finalizing_ = true; });
-  std::unique_lock lock(mutex_);
-  while (!ended_.wait_for(lock, std::chrono::milliseconds(100), [this] { return finalized_.load(); })) {
-    if (failed_.load()) return finalized_.load();
-  }
-  return true;
 }
 
 void Engine::abort(int exitCode) {

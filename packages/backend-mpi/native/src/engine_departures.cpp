@@ -145,6 +145,16 @@ void Engine::tryToFinalize(Clock::time_point lastProgress) {
   fail({"device-lost", "This process has left the job: it had nothing left to do."});
 }
 
+bool Engine::finalize() {
+  if (finalized_.load()) return true;
+  post([this] { finalizing_ = true; });
+  std::unique_lock lock(mutex_);
+  while (!ended_.wait_for(lock, std::chrono::milliseconds(100), [this] { return finalized_.load(); })) {
+    if (failed_.load()) return finalized_.load();
+  }
+  return true;
+}
+
 /// Launchers report only that MPI_Finalize was not called.
 void Engine::endsInTheMiddle(const Failure &failure) {
   const auto text = "tandem: " + nameOf(rank_) + " ended before its work was finished. " + failure.message + "\n";
