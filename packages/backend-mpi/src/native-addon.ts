@@ -47,8 +47,9 @@ export interface NativeAddon {
   endTurn(group: number, key: number): void
   /**
    * Two gathers with a run between them, which `launcher` (a TandemLauncher) starts if all ranks send the
-   * same first message. The first takes a turn, which ends with the run; if there is no run, it needs `endTurn`. `ended` resolves to undefined if they do not, and to an error if the run fails here;
-   * the second message is then not sent.
+   * same first message. The first takes a turn, which ends with the run; if there is no run, it needs `endTurn`.
+   * `ended` resolves to undefined if they do not send the same, and to an error if the run fails here; the
+   * second message is then not sent.
    */
   runAgreed(
     group: number,

@@ -130,25 +130,17 @@ export class RankCalls {
   /**
    * Gathers the outcomes of a call. Throws the same error on every rank: `validation` if the ranks make
    * different calls or record different messages, otherwise the failure of the lowest rank that failed.
+   * `beginsRun` as for `Ranks.gather`.
    */
-  agree(call: NumberedCall, own: OwnOutcome = {}, agreement = 0): Promise<Agreed> {
-    return this.#agree(call, own, agreement, false)
-  }
-
-  /** As `agree`, before a run; `runEnded` follows. */
-  agreeToRun(call: NumberedCall, own: OwnOutcome): Promise<Agreed> {
-    return this.#agree(call, own, 0, true)
-  }
-
-  /** Called when the run has ended on this rank or does not take place. */
-  runEnded(call: NumberedCall): void {
-    this.ranks.runEnded?.(this.#key(call, 0))
-  }
-
-  async #agree(call: NumberedCall, own: OwnOutcome, agreement: number, beginsRun: boolean): Promise<Agreed> {
+  async agree(call: NumberedCall, own: OwnOutcome = {}, agreement = 0, beginsRun = false): Promise<Agreed> {
     const { key, message } = this.#saying(call, own, agreement)
     const said = await this.ranks.gather(key, message, own.seconds, call.text, beginsRun)
     return this.#agreed(call, own, agreement, said)
+  }
+
+  /** Called after an agreement that begins a run, when it has ended on this rank or does not take place. */
+  runEnded(call: NumberedCall): void {
+    this.ranks.runEnded?.(this.#key(call, 0))
   }
 
   /**

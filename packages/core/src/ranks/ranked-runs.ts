@@ -151,11 +151,9 @@ class AgreedProgramRun {
     const running = native && handled(native.ended)
     const begun = native && handled(native.started)
     const { abortable, alike } = await this.#group.guard(async () =>
-      begun !== undefined
-        ? calls.heard(call, 0, await begun)
-        : agreement === 0
-          ? calls.agreeToRun(call, outcome)
-          : calls.agree(call, outcome, agreement),
+      begun === undefined
+        ? calls.agree(call, outcome, agreement, agreement === 0)
+        : calls.heard(call, 0, await begun),
     )
     return { executable: executable!, abortable, running: alike ? running : undefined }
   }

@@ -2,7 +2,7 @@ import type { Expression, For, LocalVariable, ModuleVariable, Place } from '../i
 import type { Assignments } from './assignments.ts'
 import { scalarOf } from './component-ranges.ts'
 import { type IntervalOf, whole } from './interval.ts'
-import type { Atom, LinearForm, LinearForms } from './linear-form.ts'
+import type { Atom, LinearForms } from './linear-form.ts'
 
 /**
  * How a `for` loop approaches its end: its condition is `low < high` (or `low <= high`), and every iteration
@@ -53,15 +53,15 @@ export function loopApproach(
   const added = Math.imul(Number(value.value), operator === '+' ? 1 : -1)
   const change = (e: Expression): number | undefined => {
     const form = forms.of(e)
-    if (form === undefined || ![...form.terms.keys()].every(isInvariant)) return undefined
-    return Math.imul(coefficientOf(form, variable), added)
+    if (form === undefined || ![...form.terms.keys()].every(changesWithUpdateOnly)) return undefined
+    const coefficient = [...form.terms].find(([atom]) => atom.variable === variable)?.[1] ?? 0
+    return Math.imul(coefficient, added)
   }
-  const isInvariant = (atom: Atom) =>
+  const changesWithUpdateOnly = (atom: Atom) =>
     atom.variable === variable ||
     atom.variables.every((v) => v !== variable && !assignments.isAssigned(body, v))
   if (assignments.isAssigned(body, variable)) return undefined
-  const lowChange = change(low)
-  const highChange = change(high)
+  const [lowChange, highChange] = [change(low), change(high)]
   if (lowChange === undefined || highChange === undefined) return undefined
   if ((lowChange === 0) === (highChange === 0) || lowChange < 0 || highChange > 0) return undefined
   const step = lowChange - highChange
@@ -75,12 +75,16 @@ export function loopApproach(
   const mostTrips = fits ? Math.max(Math.floor(distance / step) + 1, 0) : undefined
   const moving = highChange === 0 ? low : high
   const isPlain = moving.kind === 'load' && isVariable(moving.place, variable)
-  const isCountable = fits && isPlain && Math.max(distance, 3 * step) + step <= range.high
+  const isCountable = fits && isPlain && countsWithin(range.high, distance, step)
   return { low, high, isStrict, step, mostTrips, isCountable }
 }
 
-function coefficientOf(form: LinearForm, variable: LocalVariable): number {
-  return [...form.terms].find(([atom]) => atom.variable === variable)?.[1] ?? 0
+/**
+ * Whether a compiler that ignores overflow counts rightly, by up to four steps at a time, over at most this
+ * distance, in a type with the maximum value `limit`.
+ */
+export function countsWithin(limit: number, distance: number, step: number): boolean {
+  return Math.max(distance, 3 * step) + step <= limit
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Assignments } from './assignments.ts'
 import { scalarOf } from './component-ranges.ts'
 import { type Interval, type IntervalOf, whole } from './interval.ts'
 import type { LinearForms } from './linear-form.ts'
-import { isVariable, type LoopApproach, loopApproach, mostDoublings } from './loop-approach.ts'
+import { countsWithin, isVariable, type LoopApproach, loopApproach, mostDoublings } from './loop-approach.ts'
 
 /**
  * The counter of a loop `for (var i = first; i < bound; i += step)`, or with `<=`, where the step is a
@@ -123,7 +123,7 @@ function count(first: Interval, bound: Interval, beyond: number, step: number, l
   if (most > 0 && last + step > limit) return { values: undefined, trips: undefined, isCountable: false }
   const values = most > 0 ? { low: first.low, high: last } : undefined
   const trips = { most, isExact: most === least }
-  return { values, trips, isCountable: Math.max(highest - first.low, 3 * step) + step <= limit }
+  return { values, trips, isCountable: countsWithin(limit, highest - first.low, step) }
 }
 
 /** The trip count of `for (var s = 64u; s > 0u; s /= 2u)`. */
