@@ -248,6 +248,11 @@ private:
   void waitFor(const cuda::Gpu &gpu, cuda::Event event, Clock::time_point from, int pauses, const std::function<void()> &look);
   /// The GPUs of graphs, each once.
   std::vector<const cuda::Gpu *> gpusOf(const std::vector<std::uint32_t> &graphs) const;
+  /// To be held while work that waits for other GPUs is put into the streams of its GPUs. Streams of several
+  /// groups may share a hardware queue, so such work must come in the same order on every GPU: otherwise one GPU
+  /// could wait in a graph of one group while another GPU waits in a graph of another group, each in front of the
+  /// graph that the other one needs.
+  std::unique_lock<std::mutex> holdOrder() const;
   /// The streams of all GPUs but the first continue after the work before `event`.
   void fork(const std::vector<const cuda::Gpu *> &gpus, const cuda::OwnedEvent &event) const;
   /// The first GPU's stream continues after all others.

@@ -28,6 +28,7 @@ void Group::openQueue(std::uint32_t id, std::size_t gpuIndex, double timeoutSeco
   // Work that launch sets have started on other GPUs may still use this GPU's memory.
   options.beforeWork = [this, &gpu] {
     if (lastLaunched_ == nullptr || lastLaunched_ == &gpu) return;
+    const auto held = holdOrder();
     lastLaunched_->use();
     lastLaunched_->record(lastLaunched_->joined);
     gpu.use();

@@ -40,6 +40,7 @@ void Group::startLaunch(LaunchSet &set, LaunchDone done) {
   // Callers expect all launches to run in the order of the requests, as in one queue, but each GPU has its
   // own stream.
   if (lastLaunched_ != nullptr && lastLaunched_ != &main) {
+    const auto held = holdOrder();
     lastLaunched_->use();
     lastLaunched_->record(lastLaunched_->joined);
     main.use();
@@ -47,6 +48,7 @@ void Group::startLaunch(LaunchSet &set, LaunchDone done) {
   }
   lastLaunched_ = &main;
   settleQueues();
+  const auto held = holdOrder();
   followQueues(main);
   main.use();
   // No GPU joins the first one, so its event is free to mark the start.

@@ -1,6 +1,7 @@
 // Launches of instantiated graphs.
 #include <algorithm>
 #include <chrono>
+#include <mutex>
 #include <thread>
 
 #include "group.h"
@@ -16,6 +17,8 @@ constexpr int pausesPerLaunch = 8;
 constexpr int pausesPerRun = 1000;
 constexpr auto shortestPause = std::chrono::microseconds(20);
 constexpr auto longestPause = std::chrono::milliseconds(1);
+
+std::mutex order;
 
 } // namespace
 
@@ -115,6 +118,10 @@ std::vector<const cuda::Gpu *> Group::gpusOf(const std::vector<std::uint32_t> &g
   return found;
 }
 
+std::unique_lock<std::mutex> Group::holdOrder() const {
+  return gpus_.size() > 1 ? std::unique_lock(order) : std::unique_lock<std::mutex>();
+}
+
 void Group::fork(const std::vector<const cuda::Gpu *> &gpus, const cuda::OwnedEvent &event) const {
   for (const auto *gpu : gpus) {
     if (gpu != gpus.front()) gpu->call(driver_.streamWaitEvent, gpu->stream.get(), event.get(), 0);
@@ -155,7 +162,6 @@ RunOutcome Group::launchSteps(const RunRequest &request) {
 
   const auto &main = *used.front();
   if (request.limitSeconds) awaitQueues();
-  followQueues(main);
   const auto begin = Clock::now();
   const auto abortWord = [&] {
     // In this order: an environment that closes waits two seconds for the run, then frees the word.
@@ -177,14 +183,21 @@ RunOutcome Group::launchSteps(const RunRequest &request) {
     return word != 0 || why != Stop::none;
   };
 
-  launchGraphs(request.before);
-  main.use();
-  main.record(main.start);
+  {
+    const auto held = holdOrder();
+    followQueues(main);
+    launchGraphs(request.before);
+    main.use();
+    main.record(main.start);
+  }
   bool aborted = false;
   Clock::duration lastWait{};
   for (const auto &step : request.steps) {
     if (aborted) break;
-    fork(used, outcome.launches == 0 ? main.start : main.end);
+    {
+      const auto held = holdOrder();
+      fork(used, outcome.launches == 0 ? main.start : main.end);
+    }
     // An abort takes effect between launches, so only few are in flight.
     for (std::uint64_t launch = 0; launch < step.count; ++launch) {
       const auto turn = outcome.launches % cuda::Gpu::turnCount;
@@ -197,6 +210,7 @@ RunOutcome Group::launchSteps(const RunRequest &request) {
       lastWait = Clock::now() - from;
       aborted = shouldStop();
       if (aborted) break;
+      const auto held = holdOrder();
       launchGraphs(step.graphs);
       for (const auto *gpu : used) {
         gpu->use();
@@ -204,6 +218,7 @@ RunOutcome Group::launchSteps(const RunRequest &request) {
       }
       outcome.launches += 1;
     }
+    const auto held = holdOrder();
     join(used);
     main.record(main.end);
   }

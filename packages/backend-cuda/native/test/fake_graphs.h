@@ -135,6 +135,8 @@ Result fGraphLaunch(GraphExec exec, Stream stream) {
     fake(stream)->push([launched] { launched->run(); });
     return 0;
   }
+  // Long enough for other threads to launch in between.
+  std::this_thread::sleep_for(std::chrono::microseconds(50));
   auto &queue = launchQueues[device];
   std::lock_guard lock(queue.mutex);
   fake(stream)->push([launched, &queue, place = queue.launched++] {

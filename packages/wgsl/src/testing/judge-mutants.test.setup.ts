@@ -115,7 +115,10 @@ it('judges the mutants', async ({ task }) => {
   // A test that fails now fails because of state that mutants left in memory, and may have failed for that
   // reason before.
   const broken: string[] = []
-  for (const t of part === 0 ? tests : []) if (!(await run(t))) broken.push(t.name)
+  for (const t of part === 0 ? tests : []) {
+    if (!(await run(t))) broken.push(t.name)
+    write('.')
+  }
   write(JSON.stringify({ end: true, broken }))
 })
 
