@@ -196,7 +196,7 @@ describe('kernels', () => {
       const refused = await compileTo([ptx]).catch((e: unknown) => e)
       expect(isGpuError(refused, 'unsupported')).toBe(true)
       expect(String(refused)).toMatch(
-        /'old' uses signed integers.*an NVRTC that knows the GPU; this one is 11\.7/,
+        /'old' uses signed integers, conditions.*an NVRTC that knows the GPU; this one is 11\.7/,
       )
     }
   })

@@ -28,7 +28,7 @@ export type CompilableKernel = Pick<CudaKernel, 'source' | 'lineMap'> &
 /**
  * Change this if the same source would compile to different code for a reason that the key does not contain.
  */
-const cacheFormat = '4'
+const cacheFormat = '5'
 /**
  * The newest virtual architecture that every NVRTC since 11.1 supports, for GPUs newer than the available
  * NVRTC.
@@ -151,7 +151,7 @@ export class KernelCompiler {
       }
       throw new GpuError(
         'unsupported',
-        `Kernel '${label}' uses signed integers or workgroup memory in a way that the driver may miscompile for this GPU. It needs an NVRTC that knows the GPU; this one is ${version}.`,
+        `Kernel '${label}' uses signed integers, conditions or workgroup memory in a way that the driver may miscompile for this GPU. It needs an NVRTC that knows the GPU; this one is ${version}.`,
       )
     } catch (error) {
       const isUnknown = isNativeError(error) && /invalid value for --gpu-architecture/.test(error.message)

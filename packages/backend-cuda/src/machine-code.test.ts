@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { emitCuda, lower, parseWgsl } from '@tandem-gpu/wgsl'
 import { describe, expect, it } from 'vitest'
-import { hasOverflowingSigns, hasSignedExtremesOfThree } from './machine-code.ts'
+import { hasOverflowingSigns, hasSignedExtremesOfThree, mayBeMiscompiled } from './machine-code.ts'
+import { kernelsOf, type PtxInstruction } from './ptx-instructions.ts'
 import { hasStaleAddresses } from './stale-addresses.ts'
+import { hasStalePredicates } from './stale-predicates.ts'
 import { cubinOf, signedOfThree, unsignedOfThree } from './testing/cubin.ts'
 
 it('finds signed extremes of three in executable sections', () => {
@@ -43,6 +45,12 @@ function compiled(
   ${statements}
 }`
   return compiledSource(as, source, options, architecture)
+}
+
+/** The instructions of PTX with one kernel. */
+function onlyKernel(ptx: Uint8Array | string): readonly PtxInstruction[] {
+  const [, kernel] = kernelsOf(typeof ptx === 'string' ? ptx : new TextDecoder().decode(ptx))
+  return kernel!
 }
 
 function compiledSource(
@@ -90,7 +98,7 @@ it.skipIf(nvcc === undefined).each(['sm_75', 'sm_90', 'sm_100', 'sm_120'])(
   { timeout: 60_000 },
   (architecture) => {
     const has = (statements: string, ...options: string[]) =>
-      hasOverflowingSigns(new TextDecoder().decode(compiled('ptx', statements, options, architecture)))
+      hasOverflowingSigns(onlyKernel(compiled('ptx', statements, options, architecture)))
     const opaque = '-DWGSL_OPAQUE_SIGNS'
     for (const options of [[], [opaque]]) {
       const calls = 'out[id.x] = i32(f32(u32(abs(v.x - v.y)))) + abs(v.z) % v.w; out[id.y] = dot(abs(v), v);'
@@ -100,6 +108,8 @@ it.skipIf(nvcc === undefined).each(['sm_75', 'sm_90', 'sm_100', 'sm_120'])(
     expect(has(conditions)).toBe(true)
     expect(has(conditions, opaque)).toBe(false)
     expect(has('let sign = v.x >> 31u; out[id.x] = (v.x ^ sign) - sign;', opaque)).toBe(true)
+    // Its remainder is a difference of 16 bits.
+    expect(has('out[id.x] = i32((u32(v.x) & 0xfffu) % 10u) * 3i;')).toBe(false)
   },
 )
 
@@ -124,9 +134,8 @@ describe('stale addresses', () => {
       'an operand that changes without a loop',
       `add.s32 %r3, %r2, 5;\n@%p1 mov.u32 %r2, 7;\n${address}\nld.shared.u32 %r6, [%r5];`,
     ],
-    ['an unknown instruction', 'mystery.b32 %r3, %r2;'],
   ])('finds %s', (_, statements) => {
-    expect(hasStaleAddresses(kernel(statements))).toBe(true)
+    expect(hasStaleAddresses(onlyKernel(kernel(statements)))).toBe(true)
   })
 
   it.each([
@@ -145,7 +154,7 @@ describe('stale addresses', () => {
     ],
     ['global memory', `add.s32 %r3, %r2, 5;\n${loop}\n${address}\nld.global.u32 %r6, [%r5];`],
   ])('accepts %s', (_, statements) => {
-    expect(hasStaleAddresses(kernel(statements))).toBe(false)
+    expect(hasStaleAddresses(onlyKernel(kernel(statements)))).toBe(false)
   })
 
   it.skipIf(nvcc === undefined)(
@@ -154,9 +163,62 @@ describe('stale addresses', () => {
     () => {
       const name = '../../wgsl/testdata/accepted/address-before-loop.wgsl'
       const source = readFileSync(new URL(name, import.meta.url), 'utf8')
-      expect(hasStaleAddresses(new TextDecoder().decode(compiledSource('ptx', source, [], 'sm_90')))).toBe(
-        true,
-      )
+      expect(hasStaleAddresses(onlyKernel(compiledSource('ptx', source, [], 'sm_90')))).toBe(true)
+    },
+  )
+})
+
+describe('stale predicates', () => {
+  const kernel = (statements: string) =>
+    `.visible .entry k(.param .u64 p)\n{\n\t.reg .pred %p<9>;\n\tsetp.eq.s32 %p1, %r1, 1;\n$loop:\n\tsetp.ne.s32 %p2, %r2, 4;\n\t${statements}\n\t@%p8 bra $loop;\n\tret;\n}`
+  const change = 'setp.lt.u32 %p1, %r3, %r4;'
+
+  it.each([
+    ['a branch', `xor.pred %p3, %p1, %p2;\n${change}\n@!%p3 bra $next;\nst.global.u32 [%rd1], %r1;\n$next:`],
+    ['a store', `or.pred %p3, %p2, %p1;\n${change}\n@%p3 st.global.u32 [%rd1], %r1;`],
+    ['a selection', `and.pred %p3, %p1, %p2;\n${change}\nselp.b32 %r5, %r6, %r7, %p3;`],
+    ['a comparison that combines', `setp.ne.xor.s32 %p3, %r2, 4, %p1;\n${change}\n@%p3 bra $loop;`],
+    [
+      'what is computed of the result',
+      `xor.pred %p3, %p1, %p2;\nxor.pred %p4, %p3, %p2;\n${change}\n@%p4 bra $loop;`,
+    ],
+    [
+      'a change in another block',
+      `xor.pred %p3, %p1, %p2;\n@%p2 bra $next;\n${change}\n$next:\n@%p3 st.global.u32 [%rd1], %r1;`,
+    ],
+    [
+      'a result that the next round uses',
+      `@%p3 bra $next;\n$next:\nxor.pred %p3, %p1, %p2;\nmov.pred %p1, -1;`,
+    ],
+  ])('finds %s', (_, statements) => {
+    expect(hasStalePredicates(onlyKernel(kernel(statements)))).toBe(true)
+  })
+
+  it.each([
+    ['a use before the change', `xor.pred %p3, %p1, %p2;\nselp.b32 %r5, %r6, %r7, %p3;\n${change}`],
+    ['a flag that is only copied or negated', `not.pred %p3, %p1;\n${change}\n@%p3 bra $loop;`],
+    ['operands that do not change', `xor.pred %p3, %p2, %p4;\n${change}\n@%p3 bra $loop;`],
+    ['an operation on its own result', `xor.pred %p1, %p1, %p2;\n@%p1 bra $loop;`],
+  ])('accepts %s', (_, statements) => {
+    expect(hasStalePredicates(onlyKernel(kernel(statements)))).toBe(false)
+  })
+
+  it('are errors that kernels are compiled again for', () => {
+    const ptx = kernel(`xor.pred %p3, %p1, %p2;\n${change}\n@%p3 bra $loop;`)
+    expect(mayBeMiscompiled({ ptx, cubin: new Uint8Array(0) }, 'sm_90')).toBe(true)
+    expect(mayBeMiscompiled({ ptx: kernel(change), cubin: new Uint8Array(0) }, 'sm_90')).toBe(false)
+    expect(
+      mayBeMiscompiled({ ptx: kernel('mystery.b32 %r3, %r2;'), cubin: new Uint8Array(0) }, 'sm_90'),
+    ).toBe(true)
+  })
+
+  it.skipIf(nvcc === undefined)(
+    "finds them in nvcc's PTX of a kernel of the corpus (needs nvcc)",
+    { timeout: 60_000 },
+    () => {
+      const name = '../../wgsl/testdata/accepted/flag-before-change.wgsl'
+      const source = readFileSync(new URL(name, import.meta.url), 'utf8')
+      expect(hasStalePredicates(onlyKernel(compiledSource('ptx', source, [], 'sm_90')))).toBe(true)
     },
   )
 })

@@ -1,4 +1,6 @@
+import { definitionsOf, kernelsOf, mayBeLiteral, type PtxInstruction } from './ptx-instructions.ts'
 import { hasStaleAddresses } from './stale-addresses.ts'
+import { hasStalePredicates } from './stale-predicates.ts'
 
 /** A flag of an ELF section: it contains instructions. */
 const executable = 4n
@@ -19,25 +21,41 @@ export function isVirtual(architecture: string): boolean {
 
 /**
  * Whether ptxas may have miscompiled a kernel, or, for a virtual architecture, the driver's may: accepted are PTX
- * without the instructions and addresses, and machine code without the instruction, of which errors are known.
+ * of known instructions without those and without the addresses and predicates of which errors are known, and machine
+ * code without the instruction of which one is known.
  *
  * @param architecture - For example `sm_90`, or `compute_80`.
  */
 export function mayBeMiscompiled({ ptx, cubin }: CompiledCode, architecture: string): boolean {
-  if (ptx === '' || hasOverflowingSigns(ptx) || hasStaleAddresses(ptx)) return true
+  if (ptx === '' || kernelsOf(ptx).some(mayBeMistaken)) return true
   return isVirtual(architecture)
     ? /\b(?:min|max)\.s32\b/.test(ptx)
     : hasSignedExtremesOfThree(cubin, architecture)
 }
 
+function mayBeMistaken(kernel: readonly PtxInstruction[] | undefined): boolean {
+  return (
+    kernel === undefined ||
+    hasOverflowingSigns(kernel) ||
+    hasStaleAddresses(kernel) ||
+    hasStalePredicates(kernel)
+  )
+}
+
 /**
  * Whether PTX has instructions whose results ptxas 13.0 takes for positive when they are not, on all
- * architectures: `abs` of the least value is that value, and a negation of -32768, or its difference from 0, is
- * -32768 in 16 bits. A conversion to f32 or a remainder of the former is then wrong, and an extension of the
- * latter. Without optimization ptxas is right.
+ * architectures: `abs` of the least value is that value, and a negation of -32768, or its difference from what ptxas
+ * knows to be 0, is -32768 in 16 bits. A conversion to f32 or a remainder of the former is then wrong, and an
+ * extension of the latter. Without optimization ptxas is right.
  */
-export function hasOverflowingSigns(ptx: string): boolean {
-  return /\b(?:abs\.s\d+|(?:neg|sub)\.s16)\b/.test(ptx)
+export function hasOverflowingSigns(instructions: readonly PtxInstruction[]): boolean {
+  const definitions = definitionsOf(instructions)
+  return instructions.some(({ name, modifiers, sources: [from, ...others] }) => {
+    if (name === 'abs') return modifiers.startsWith('.s')
+    if (modifiers !== '.s16') return false
+    if (name === 'sub') return others.length === 0 || mayBeLiteral(from!, instructions, definitions)
+    return name === 'neg'
+  })
 }
 
 /** The first architecture that has VIMNMX3. */

@@ -1,0 +1,136 @@
+/** An instruction of PTX. */
+export interface PtxInstruction {
+  /** For example `setp`, and for the stores among `wmma` `wmma_store`. */
+  readonly name: string
+  /** For example `.lt.and.u32`. */
+  readonly modifiers: string
+  /** The predicate that controls its execution. */
+  readonly condition: string | undefined
+  readonly operands: string
+  readonly targets: readonly string[]
+  /** The registers that it reads, without `condition`. */
+  readonly sources: readonly string[]
+  /** The register with the address in workgroup memory that it accesses. */
+  readonly address: string | undefined
+  /** The instructions that may follow. */
+  readonly next: readonly number[]
+}
+
+const withoutTarget = new Set(
+  'bar barrier bra cp exit fence membar nanosleep red ret st trap wmma_store'.split(' '),
+)
+/** Their results do not follow from their operands. */
+const notComputed = new Set('activemask atom ld ldmatrix match mma redux shfl vote'.split(' '))
+const computed = new Set(
+  (
+    'abs add and bfe bfi bfind brev clz copysign cos cvt cvta div dp4a ex2 fma fns lg2 lop3 mad max min mov mul ' +
+    'neg not or popc prmt rcp rem rsqrt sad selp set setp shf shl shr sin slct sqrt sub szext tanh testp xor'
+  ).split(' '),
+)
+
+/** Whether the result of an instruction follows from its operands. */
+export function isComputed({ name }: PtxInstruction): boolean {
+  return computed.has(name)
+}
+
+/** The compiler's predicates are `%p1` and so on, and those in the prelude `%p` and `%q`. */
+export function isPredicate(register: string): boolean {
+  return /^%(?:p\d+|[pq] \d+)$/.test(register)
+}
+
+/** The instructions of each kernel, and before the first one; undefined in place of those with one that is not known. */
+export function kernelsOf(ptx: string): (readonly PtxInstruction[] | undefined)[] {
+  return ptx.split(/^\.visible \.entry /m).map(instructionsOf)
+}
+
+function instructionsOf(body: string): readonly PtxInstruction[] | undefined {
+  const instructions: (Omit<PtxInstruction, 'next'> & {
+    readonly next: number[]
+    readonly jump: string | undefined
+  })[] = []
+  const labels = new Map<string, number>()
+  /** The registers of the prelude's instructions have names without numbers, and belong to their braces. */
+  let braces = 0
+  const named = (register: string) => (/\d$/.test(register) ? register : `${register} ${braces}`)
+  const registers = (part: string) => (part.match(/%\w+/g) ?? []).map(named)
+  const text = body.slice(body.indexOf('{') + 1).replace(/\/\/.*$/gm, '')
+  for (const part of text.split(/[;\n]/)) {
+    const line = part.trim()
+    const label = /^(\$\w+):$/.exec(line)?.[1]
+    if (label !== undefined) labels.set(label, instructions.length)
+    if (line.startsWith('{')) braces++
+    // Directives, braces and data.
+    if (label !== undefined || /^(?:$|[.{}()\d])/.test(line)) continue
+    const match = /^(?:@!?(%\w+)\s+)?([a-z]\w*)(\S*)\s*(.*)$/.exec(line)
+    if (match === null) return undefined
+    const [, condition, word = '', modifiers = '', operands = ''] = match
+    const name = word === 'wmma' ? (modifiers.startsWith('.store') ? 'wmma_store' : 'mma') : word
+    if (!withoutTarget.has(name) && !notComputed.has(name) && !computed.has(name)) return undefined
+    const first = withoutTarget.has(name) ? '' : (/^(?:\{[^}]*\}|[^,]*)/.exec(operands)?.[0] ?? '')
+    const reaches = /\.shared/.test(modifiers) || name === 'ldmatrix'
+    instructions.push({
+      name,
+      modifiers,
+      condition: condition && named(condition),
+      operands,
+      targets: registers(first),
+      sources: registers(operands.slice(first.length)),
+      address: reaches ? /\[\s*(%\w+)/.exec(operands)?.[1] : undefined,
+      next: [],
+      jump: name === 'bra' ? /\$\w+/.exec(operands)?.[0] : undefined,
+    })
+  }
+  for (const [i, { name, condition, jump, next }] of instructions.entries()) {
+    const target = jump === undefined ? undefined : labels.get(jump)
+    if (target !== undefined && target < instructions.length) next.push(target)
+    const goesOn = condition !== undefined || !['bra', 'ret', 'exit', 'trap'].includes(name)
+    if (goesOn && i + 1 < instructions.length) next.push(i + 1)
+  }
+  return instructions
+}
+
+/** By register, the instructions that set it. */
+export function definitionsOf(
+  instructions: readonly PtxInstruction[],
+): ReadonlyMap<string, readonly number[]> {
+  const definitions = new Map<string, number[]>()
+  for (const [i, { targets }] of instructions.entries())
+    for (const register of targets) {
+      const known = definitions.get(register)
+      if (known === undefined) definitions.set(register, [i])
+      else known.push(i)
+    }
+  return definitions
+}
+
+/** Whether a register may have a value that follows from literals, of which the compiler has put one into a register. */
+export function mayBeLiteral(
+  register: string,
+  instructions: readonly PtxInstruction[],
+  definitions: ReadonlyMap<string, readonly number[]>,
+): boolean {
+  const parts = new Set([register])
+  for (const part of parts)
+    for (const i of definitions.get(part) ?? []) {
+      const instruction = instructions[i]!
+      if (instruction.name === 'mov' && !/,.*%/.test(instruction.operands)) return true
+      if (isComputed(instruction)) for (const source of instruction.sources) parts.add(source)
+    }
+  return false
+}
+
+/** By instruction, whether it can follow any of `starts` with none of `ends` in between. */
+export function reached(
+  instructions: readonly PtxInstruction[],
+  starts: readonly number[],
+  ends: readonly number[],
+): Uint8Array {
+  const found = new Uint8Array(instructions.length)
+  const work = starts.flatMap((i) => instructions[i]!.next)
+  for (let i = work.pop(); i !== undefined; i = work.pop()) {
+    if (found[i] === 1) continue
+    found[i] = 1
+    if (!ends.includes(i)) work.push(...instructions[i]!.next)
+  }
+  return found
+}

@@ -1,0 +1,56 @@
+import { definitionsOf, isPredicate, type PtxInstruction, reached } from './ptx-instructions.ts'
+
+/**
+ * Whether PTX uses what it computed of a predicate after that predicate has been set again. The compiler keeps a
+ * flag that a loop changes in one predicate register. Where `and.pred`, `or.pred`, `xor.pred` or a `setp` that
+ * combines has an operand that ptxas 13.0 can compute from literals of the same block, it takes the other operand
+ * for the result, and branches on that register's later value; it also takes such a result for the same in all
+ * rounds of a loop that sets its operand to a constant. On all architectures, at -O1 to -O3.
+ *
+ * Accepted are instructions in which no path leads from such an operation through another definition of one of its
+ * operands, which has several, to a use of its result, or of what such operations compute of that, in another
+ * register that still has that value.
+ */
+export function hasStalePredicates(instructions: readonly PtxInstruction[]): boolean {
+  const definitions = definitionsOf(instructions)
+  const others = (register: string, at: number) => (definitions.get(register) ?? []).filter((i) => i !== at)
+  return instructions.some((operation, at) =>
+    predicatesIn(operation).some((operand) => {
+      if (definitions.get(operand)?.length === 1) return false
+      const before = reached(instructions, [at], [at])
+      const changes = others(operand, at).filter((i) => before[i] === 1)
+      if (changes.length === 0) return false
+      return resultsOf(at, instructions).some((computed) =>
+        instructions[computed]!.targets.some((result) => {
+          if (result === operand) return false
+          // A guarded one may leave the value.
+          const ends = others(result, computed).filter((i) => instructions[i]!.condition === undefined)
+          const starts = changes.filter((i) => !ends.includes(i))
+          const after = reached(instructions, starts, [at, ...ends])
+          return instructions.some(
+            ({ condition, sources }, i) =>
+              after[i] === 1 && (condition === result || sources.includes(result)),
+          )
+        }),
+      )
+    }),
+  )
+}
+
+/** The operands of an operation on predicates. */
+function predicatesIn({ name, modifiers, sources }: PtxInstruction): readonly string[] {
+  const combines =
+    name === 'setp'
+      ? /\.(?:and|or|xor)\b/.test(modifiers)
+      : /^(?:and|or|xor)$/.test(name) && modifiers === '.pred'
+  return combines ? sources.filter(isPredicate) : []
+}
+
+/** An operation on predicates, and those that use its result, or theirs. */
+function resultsOf(at: number, instructions: readonly PtxInstruction[]): readonly number[] {
+  const found = new Set([at])
+  for (const one of found)
+    for (const [i, instruction] of instructions.entries())
+      if (predicatesIn(instruction).some((p) => instructions[one]!.targets.includes(p))) found.add(i)
+  return [...found]
+}
