@@ -158,7 +158,7 @@ export class KernelCompiler {
       if (isUnknown && kernel.ptxasLevel === 0)
         throw new GpuError(
           'unsupported',
-          `Kernel '${label}' has functions that are too long to be inlined. For this GPU it needs an NVRTC that knows the GPU; this one is ${version}.`,
+          `Kernel '${label}' has functions that are not inlined, because they are too long or report accesses out of bounds. For this GPU it needs an NVRTC that knows the GPU; this one is ${version}.`,
           { cause: error },
         )
       if (isUnknown && architecture !== fallbackArchitecture)

@@ -228,8 +228,10 @@ function assemble(
   const body = lines.map((l) => l.text).join('\n')
   const { preludeNames } = context.names
   const fragments = fragmentsFor(preludeNames)
+  // Accesses report with a call.
+  const hasCalls = context.hasCalls || preludeNames.has('trap_view')
   const head = [
-    `// ${label}: translated from WGSL, bounds: ${options.bounds}${context.hasCalls ? '; ptxas must not optimize it (-O0)' : ''}`,
+    `// ${label}: translated from WGSL, bounds: ${options.bounds}${hasCalls ? '; ptxas must not optimize it (-O0)' : ''}`,
     '#pragma nv_diag_suppress 177,186',
     'namespace wgsl {',
     ...preludeText(fragments, 'cuda').split('\n'),
@@ -242,7 +244,7 @@ function assemble(
     workgroupSize: module.workgroupSize,
     lineMap: [...head.map(() => undefined), ...withLines.map((l) => l.line), undefined],
     minimumComputeCapability: subgroupMatrices ? [8, 0] : subgroups ? [7, 0] : packedDot ? [6, 1] : undefined,
-    ptxasLevel: context.hasCalls ? 0 : 3,
+    ptxasLevel: hasCalls ? 0 : 3,
     usesSubgroups: subgroups,
     usesBarriers: barriers,
     parts: { body, preludeNames: [...preludeNames] },

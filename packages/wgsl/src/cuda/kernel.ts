@@ -77,7 +77,7 @@ export interface CudaKernel {
   readonly minimumComputeCapability: readonly [number, number] | undefined
   /**
    * The optimization level at which ptxas translates the kernel correctly. It is 0 if the kernel has functions
-   * that are not inlined: ptxas 13.0 assumes that the threads of a warp return from a call together, although
+   * that are not inlined, such as the one that reports an access with bounds `trap`: ptxas 13.0 assumes that the threads of a warp return from a call together, although
    * they need not, and keeps counters of loops in registers of the warp and leaves out the synchronization
    * before shuffles and matrix instructions. Pass it to NVRTC as `--ptxas-options=-O0`.
    */

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { analyse } from '../analysis/analyses.ts'
 import { lower, parseWgsl } from '../frontend/lower.ts'
 import { emitCuda } from './emit-cuda.ts'
+import type { CudaBounds } from './kernel.ts'
 import { findUnrolledLoops } from './unrolling.ts'
 
 const plain = (count: number) => 'x += 1u; '.repeat(count)
@@ -138,23 +139,25 @@ it('a function is called, with its loops unrolled, where nvcc would take minutes
 })
 
 it('ptxas must not optimize a kernel with functions that are called', () => {
-  const kernel = (calls: number) =>
+  const kernel = (calls: number, bounds: CudaBounds = 'clamp') =>
     emitCuda(
       lower(
         parseWgsl(`fn f() -> u32 { var x = 0u; ${plain(60)} return x; }
         @group(0) @binding(0) var<storage, read_write> out: array<u32>;
         @compute @workgroup_size(1) fn main() { ${'out[0] += f(); '.repeat(calls)} }`),
       ),
-      { bounds: 'clamp' },
+      { bounds },
     )
-  const [inlined, called] = [kernel(20), kernel(40)]
+  const [inlined, called, reporting] = [kernel(20), kernel(40), kernel(1, 'trap')]
   expect(inlined.source).not.toContain('noinline')
   expect(inlined.ptxasLevel).toBe(3)
   expect(called.source).toContain('noinline')
   expect(called.ptxasLevel).toBe(0)
-  expect([inlined, called].map(({ source }) => source.split('\n')[0])).toEqual([
+  expect(reporting.ptxasLevel).toBe(0)
+  expect([inlined, called, reporting].map(({ source }) => source.split('\n')[0])).toEqual([
     '// wgsl: translated from WGSL, bounds: clamp',
     '// wgsl: translated from WGSL, bounds: clamp; ptxas must not optimize it (-O0)',
+    '// wgsl: translated from WGSL, bounds: trap; ptxas must not optimize it (-O0)',
   ])
 })
 

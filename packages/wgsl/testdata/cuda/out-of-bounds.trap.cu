@@ -1,4 +1,4 @@
-// out-of-bounds.wgsl: translated from WGSL, bounds: trap
+// out-of-bounds.wgsl: translated from WGSL, bounds: trap; ptxas must not optimize it (-O0)
 #pragma nv_diag_suppress 177,186
 namespace wgsl {
 #define WGSL_FN __device__ __forceinline__
