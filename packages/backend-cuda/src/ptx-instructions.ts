@@ -126,11 +126,16 @@ export function reached(
   ends: readonly number[],
 ): Uint8Array {
   const found = new Uint8Array(instructions.length)
+  const isEnd = new Uint8Array(instructions.length)
+  for (const end of ends) isEnd[end] = 1
   const work = starts.flatMap((i) => instructions[i]!.next)
-  for (let i = work.pop(); i !== undefined; i = work.pop()) {
-    if (found[i] === 1) continue
-    found[i] = 1
-    if (!ends.includes(i)) work.push(...instructions[i]!.next)
-  }
+  for (let i = work.pop(); i !== undefined; i = work.pop())
+    while (i !== undefined && found[i] === 0) {
+      found[i] = 1
+      if (isEnd[i] === 1) break
+      const { next }: PtxInstruction = instructions[i]!
+      if (next.length > 1) work.push(next[1]!)
+      i = next[0]
+    }
   return found
 }

@@ -13,6 +13,7 @@ import { definitionsOf, isPredicate, type PtxInstruction, reached } from './ptx-
  */
 export function hasStalePredicates(instructions: readonly PtxInstruction[]): boolean {
   const definitions = definitionsOf(instructions)
+  const readers = readersOf(instructions)
   const others = (register: string, at: number) => (definitions.get(register) ?? []).filter((i) => i !== at)
   return instructions.some((operation, at) =>
     predicatesIn(operation).some((operand) => {
@@ -20,21 +21,36 @@ export function hasStalePredicates(instructions: readonly PtxInstruction[]): boo
       const before = reached(instructions, [at], [at])
       const changes = others(operand, at).filter((i) => before[i] === 1)
       if (changes.length === 0) return false
-      return resultsOf(at, instructions).some((computed) =>
+      return resultsOf(at, instructions, readers).some((computed) =>
         instructions[computed]!.targets.some((result) => {
-          if (result === operand) return false
+          const uses = readers.get(result) ?? []
+          if (result === operand || uses.length === 0) return false
           // A guarded one may leave the value.
           const ends = others(result, computed).filter((i) => instructions[i]!.condition === undefined)
-          const starts = changes.filter((i) => !ends.includes(i))
-          const after = reached(instructions, starts, [at, ...ends])
-          return instructions.some(
-            ({ condition, sources }, i) =>
-              after[i] === 1 && (condition === result || sources.includes(result)),
+          const last = new Set(ends)
+          const after = reached(
+            instructions,
+            changes.filter((i) => !last.has(i)),
+            [at, ...ends],
           )
+          return uses.some((i) => after[i] === 1)
         }),
       )
     }),
   )
+}
+
+/** By predicate, the instructions that read it. */
+function readersOf(instructions: readonly PtxInstruction[]): ReadonlyMap<string, readonly number[]> {
+  const readers = new Map<string, number[]>()
+  for (const [i, { condition, sources }] of instructions.entries())
+    for (const register of condition === undefined ? sources : [condition, ...sources]) {
+      if (!isPredicate(register)) continue
+      const known = readers.get(register)
+      if (known === undefined) readers.set(register, [i])
+      else known.push(i)
+    }
+  return readers
 }
 
 /** The operands of an operation on predicates. */
@@ -47,10 +63,15 @@ function predicatesIn({ name, modifiers, sources }: PtxInstruction): readonly st
 }
 
 /** An operation on predicates, and those that use its result, or theirs. */
-function resultsOf(at: number, instructions: readonly PtxInstruction[]): readonly number[] {
+function resultsOf(
+  at: number,
+  instructions: readonly PtxInstruction[],
+  readers: ReadonlyMap<string, readonly number[]>,
+): readonly number[] {
   const found = new Set([at])
   for (const one of found)
-    for (const [i, instruction] of instructions.entries())
-      if (predicatesIn(instruction).some((p) => instructions[one]!.targets.includes(p))) found.add(i)
+    for (const target of instructions[one]!.targets)
+      for (const i of readers.get(target) ?? [])
+        if (predicatesIn(instructions[i]!).includes(target)) found.add(i)
   return [...found]
 }
