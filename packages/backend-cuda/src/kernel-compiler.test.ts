@@ -39,6 +39,8 @@ beforeEach(() => configureFake())
 afterAll(() => rmSync(cacheDirectory, { recursive: true, force: true }))
 
 /** What NVRTC returns. */
+/** PTX of a kernel with these statements. */
+const ptxOf = (statements: string) => `.visible .entry k()\n{\n\t${statements}\n}`
 const compiledTo = (cubin: Uint8Array<ArrayBuffer>, ptx = 'ret;') => ({ compiled: true, log: '', ptx, cubin })
 
 describe('kernels', () => {
@@ -167,8 +169,8 @@ describe('kernels', () => {
     expect(await compileTo([wrong], { architecture: 'sm_89' })).toBe(wrong)
     expect(given).toEqual([[]])
     for (const architecture of ['sm_75', 'sm_90'])
-      for (const ptx of ['abs.s32 %r1, %r2;', 'neg.s16 %s1, %s2;', '']) {
-        await compileTo([right], { architecture, ptxs: [ptx, 'neg.s32 %r1, %r2; abs.f32 %f1, %f2;'] })
+      for (const ptx of [ptxOf('abs.s32 %r1, %r2;'), ptxOf('neg.s16 %s1, %s2;'), '']) {
+        await compileTo([right], { architecture, ptxs: [ptx, ptxOf('neg.s32 %r1, %r2; abs.f32 %f1, %f2;')] })
         expect(given).toEqual(twice)
         // ptxas is right about them without optimization.
         await compileTo([right], { architecture, ptxs: [ptx] })
@@ -185,13 +187,14 @@ describe('kernels', () => {
           if (!options.includes('--gpu-architecture=compute_80'))
             throw Object.assign(new Error('invalid value for --gpu-architecture'), { nativeCode: 'nvrtc' })
           const text = left.length > 1 ? left.shift() : left[0]
-          return compiledTo(new Uint8Array(0), text)
+          return compiledTo(new Uint8Array(0), ptxOf(text!))
         },
       })
       return compiler.compile({ source: '', lineMap: [] }, 'sm_90', 'old')
     }
     expect(new TextDecoder().decode(await compileTo(['max.u32 %r1, %r2, %r3;']))).toMatch('max.u32')
-    expect(new TextDecoder().decode(await compileTo(['max.s32 %r1, %r2, %r3;', 'selp']))).toBe('selp')
+    const selected = await compileTo(['max.s32 %r1, %r2, %r3;', 'selp.b32 %r1, %r2, %r3, %p1;'])
+    expect(new TextDecoder().decode(selected)).toMatch('selp')
     for (const ptx of ['min.s32 %r1, %r2, %r3;', 'abs.s32 %r1, %r2;']) {
       const refused = await compileTo([ptx]).catch((e: unknown) => e)
       expect(isGpuError(refused, 'unsupported')).toBe(true)

@@ -49,7 +49,7 @@ function compiled(
 
 /** The instructions of PTX with one kernel. */
 function onlyKernel(ptx: Uint8Array | string): readonly PtxInstruction[] {
-  const [, kernel] = kernelsOf(typeof ptx === 'string' ? ptx : new TextDecoder().decode(ptx))
+  const [kernel] = kernelsOf(typeof ptx === 'string' ? ptx : new TextDecoder().decode(ptx))
   return kernel!
 }
 

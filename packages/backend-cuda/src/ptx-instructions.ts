@@ -38,9 +38,15 @@ export function isPredicate(register: string): boolean {
   return /^%(?:p\d+|[pq] \d+)$/.test(register)
 }
 
-/** The instructions of each kernel, and before the first one; undefined in place of those with one that is not known. */
+/**
+ * The instructions of each kernel and of functions behind it; undefined for those with one that is not known, such
+ * as a call, so functions before the first kernel are not needed.
+ */
 export function kernelsOf(ptx: string): (readonly PtxInstruction[] | undefined)[] {
-  return ptx.split(/^\.visible \.entry /m).map(instructionsOf)
+  return ptx
+    .split(/^\.visible \.entry /m)
+    .slice(1)
+    .map(instructionsOf)
 }
 
 function instructionsOf(body: string): readonly PtxInstruction[] | undefined {

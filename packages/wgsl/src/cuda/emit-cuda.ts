@@ -225,16 +225,14 @@ function assemble(
   >,
 ): CudaKernel {
   const label = oneLine(options.label ?? module.label)
-  const body = lines.map((l) => l.text).join('\n')
   const { preludeNames } = context.names
-  const fragments = fragmentsFor(preludeNames)
   // Accesses report with a call.
   const hasCalls = context.hasCalls || preludeNames.has('trap_view')
   const head = [
     `// ${label}: translated from WGSL, bounds: ${options.bounds}${hasCalls ? '; ptxas must not optimize it (-O0)' : ''}`,
     '#pragma nv_diag_suppress 177,186',
     'namespace wgsl {',
-    ...preludeText(fragments, 'cuda').split('\n'),
+    ...preludeText(fragmentsFor(preludeNames), 'cuda').split('\n'),
     '',
   ]
   const withLines = directed(lines, options.lineDirectives === false ? undefined : label)
@@ -247,7 +245,7 @@ function assemble(
     ptxasLevel: hasCalls ? 0 : 3,
     usesSubgroups: subgroups,
     usesBarriers: barriers,
-    parts: { body, preludeNames: [...preludeNames] },
+    parts: { body: lines.map((l) => l.text).join('\n'), preludeNames: [...preludeNames] },
     ...rest,
   }
 }

@@ -204,10 +204,12 @@ class FunctionEmitter implements PlaceWriter {
       }
       case 'switch': {
         const label = `s${this.#nextLabel++}`
-        const selector = this.value(s.selector)
+        // V8 ends the process over a table of jumps up to its greatest small integer: 2^31 - 1 or 2^30 - 1.
+        const shift = s.clauses.some((c) => c.selectors.some((one) => one > 2 ** 30 - 2)) ? 0.5 : 0
+        const selector = `(${this.value(s.selector)}) + ${shift}`
         this.#breakLabels.push(label)
         const clauses = s.clauses.map((clause) => {
-          const heads = clause.selectors.map((selector) => `case ${selector}:`)
+          const heads = clause.selectors.map((one) => `case ${one + shift}:`)
           if (clause.isDefault) heads.push('default:')
           return `${heads.join(' ')} ${this.#statement(clause.body)} break;`
         })

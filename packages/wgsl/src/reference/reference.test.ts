@@ -85,6 +85,12 @@ describe('the reference executor', () => {
       out[i] = sum * 10 + n;`
     expect(evaluate(body, 'i32')[0]).toBe((1 + 10 + 10 + 1 + 1 + 25) * 10 + 0)
   })
+  it.each([2 ** 31 - 1, 2 ** 30 - 1, 2 ** 32 - 1])('runs a switch whose cases end at %i, often', (last) => {
+    const cases = [6, 5, 4, 3, 2, 1, 0].map((k) => `case ${last - k}u { value = ${k + 1}u; }`).join(' ')
+    const declarations = `fn chosen(k: u32) -> u32 { var value = 0u; switch k { ${cases} default { value = 100u; } } return value; }`
+    const body = `for (var k = 0u; k < 400000u; k++) { out[i] += chosen(${last - 7}u + (k & 7u)); }`
+    expect(evaluate(body, 'u32', declarations)[0]).toBe((28 + 100) * 50000)
+  })
   it('stores into a variable that evaluating the value replaces', () => {
     const declarations = `var<private> p: array<i32, 2>;
       fn replace() -> i32 { p = array(7, 8); return 1; }`
