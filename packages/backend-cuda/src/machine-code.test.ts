@@ -4,7 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { emitCuda, lower, parseWgsl } from '@tandem-gpu/wgsl'
 import { describe, expect, it } from 'vitest'
-import { hasOverflowingSigns, hasSignedExtremesOfThree, mayBeMiscompiled } from './machine-code.ts'
+import {
+  hasMovableVotes,
+  hasOverflowingSigns,
+  hasSignedExtremesOfThree,
+  mayBeMiscompiled,
+} from './machine-code.ts'
 import { kernelsOf, type PtxInstruction } from './ptx-instructions.ts'
 import { hasStaleAddresses } from './stale-addresses.ts'
 import { hasStalePredicates } from './stale-predicates.ts'
@@ -112,6 +117,42 @@ it.skipIf(nvcc === undefined).each(['sm_75', 'sm_90', 'sm_100', 'sm_120'])(
     expect(has('out[id.x] = i32((u32(v.x) & 0xfffu) % 10u) * 3i;')).toBe(false)
   },
 )
+
+describe('votes with a predicate as their result', () => {
+  const kernel = (statements: string) =>
+    onlyKernel(`.visible .entry k()\n{\n\tsetp.eq.s32 %p1, %r1, 1;\n\t${statements}\n\tret;\n}`)
+
+  it.each([
+    ['a branch', 'vote.sync.any.pred %p2, %p1, -1;\n@%p3 bra $end;\n@%p2 st.global.u32 [%rd1], %r1;\n$end:'],
+    ['an exit', 'vote.sync.all.pred %p2, %p1, -1;\n@%p3 exit;\nselp.b32 %r2, %r3, %r4, %p2;'],
+  ])('may be moved if they are read behind %s', (_, statements) => {
+    expect(hasMovableVotes(kernel(statements))).toBe(true)
+  })
+
+  it.each([
+    [
+      'votes that the next branch reads',
+      'vote.sync.any.pred %p2, %p1, -1;\n@%p2 bra $end;\nmov.u32 %r1, 1;\n$end:',
+    ],
+    ['looks', '{ .reg .pred %p; vote.sync.any.pred %p, %p, -1; @%p exit; }\n{ .reg .pred %p; @%p exit; }'],
+    ['ballots', 'vote.sync.ballot.b32 %r2, %p1, -1;\n@%p3 bra $end;\nst.global.u32 [%rd1], %r2;\n$end:'],
+  ])('may not be moved: %s', (_, statements) => {
+    expect(hasMovableVotes(kernel(statements))).toBe(false)
+  })
+
+  it.skipIf(nvcc === undefined).each(['sm_75', 'sm_90', 'sm_100'])(
+    'do not come from a kernel of the corpus for %s (needs nvcc)',
+    { timeout: 60_000 },
+    (architecture) => {
+      const name = '../../wgsl/testdata/accepted/votes-before-branch.wgsl'
+      const source = readFileSync(new URL(name, import.meta.url), 'utf8')
+      const instructions = onlyKernel(compiledSource('ptx', source, [], architecture))
+      const votes = instructions.filter(({ name }) => name === 'vote')
+      expect(votes.length).toBeGreaterThan(5)
+      expect(votes.flatMap(({ modifiers }) => modifiers)).toEqual(votes.map(() => '.sync.ballot.b32'))
+    },
+  )
+})
 
 describe('stale addresses', () => {
   /** PTX of a kernel with these statements; %r1 is an address in workgroup memory. */

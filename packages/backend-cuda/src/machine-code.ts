@@ -1,4 +1,11 @@
-import { definitionsOf, kernelsOf, mayBeLiteral, type PtxInstruction } from './ptx-instructions.ts'
+import {
+  definitionsOf,
+  isPredicate,
+  kernelsOf,
+  mayBeLiteral,
+  type PtxInstruction,
+  reached,
+} from './ptx-instructions.ts'
 import { hasStaleAddresses } from './stale-addresses.ts'
 import { hasStalePredicates } from './stale-predicates.ts'
 
@@ -21,8 +28,8 @@ export function isVirtual(architecture: string): boolean {
 
 /**
  * Whether ptxas may have miscompiled a kernel, or, for a virtual architecture, the driver's may: accepted are PTX
- * of known instructions without those and without the addresses and predicates of which errors are known, and machine
- * code without the instruction of which one is known.
+ * of known instructions without those and without the addresses, predicates and votes of which errors are known, and
+ * machine code without the instruction of which one is known.
  *
  * @param architecture - For example `sm_90`, or `compute_80`.
  */
@@ -37,6 +44,7 @@ function mayBeMistaken(kernel: readonly PtxInstruction[] | undefined): boolean {
   return (
     kernel === undefined ||
     hasOverflowingSigns(kernel) ||
+    hasMovableVotes(kernel) ||
     hasStaleAddresses(kernel) ||
     hasStalePredicates(kernel)
   )
@@ -55,6 +63,25 @@ export function hasOverflowingSigns(instructions: readonly PtxInstruction[]): bo
     if (modifiers !== '.s16') return false
     if (name === 'sub') return others.length === 0 || mayBeLiteral(from!, instructions, definitions)
     return name === 'neg'
+  })
+}
+
+/**
+ * Whether PTX has a vote with a predicate as its result that is read outside of the vote's basic block. ptxas 13.0
+ * moves it into a branch that some lanes do not take, if that is the only place where it is read and several other
+ * predicates are in use. Accepted are votes for numbers (`vote.sync.ballot`), and those that are read at once.
+ */
+export function hasMovableVotes(instructions: readonly PtxInstruction[]): boolean {
+  const definitions = definitionsOf(instructions)
+  return instructions.some(({ name, targets: [result] }, at) => {
+    if (name !== 'vote' || result === undefined || !isPredicate(result)) return false
+    let end = at + 1
+    while (end < instructions.length - 1 && !/^(?:bra|exit|ret)$/.test(instructions[end]!.name)) end++
+    const later = reached(instructions, [end], definitions.get(result)!)
+    return instructions.some(
+      ({ condition, sources }, i) =>
+        later[i] === 1 && i !== end && (condition === result || sources.includes(result)),
+    )
   })
 }
 

@@ -117,8 +117,8 @@ template <class T> WGSL_FN T subgroupShuffleUp(unsigned mask, T v, unsigned by) 
 template <class T> WGSL_FN T subgroupShuffleDown(unsigned mask, T v, unsigned by) { return shuffle_down(mask, v, by); }
 template <class T> WGSL_FN T subgroupShuffleXor(unsigned mask, T v, unsigned by) { return shuffle_xor(mask, v, by); }
 WGSL_FN bool subgroupElect(unsigned mask) { return lane_index() == (unsigned)__ffs((int)mask) - 1u; }
-WGSL_FN bool subgroupAll(unsigned mask, bool p) { return __all_sync(mask, p) != 0; }
-WGSL_FN bool subgroupAny(unsigned mask, bool p) { return __any_sync(mask, p) != 0; }
+WGSL_FN bool subgroupAll(unsigned mask, bool p) { return __ballot_sync(mask, p) == mask; }
+WGSL_FN bool subgroupAny(unsigned mask, bool p) { return __ballot_sync(mask, p) != 0u; }
 WGSL_FN vec4u subgroupBallot(unsigned mask, bool p) { return vec4u(__ballot_sync(mask, p), 0u, 0u, 0u); }
 template <class T, class Op> WGSL_FN T reduce_lanes(unsigned mask, T v, Op op) {
   if (mask == 0xffffffffu) {

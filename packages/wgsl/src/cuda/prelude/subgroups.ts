@@ -92,9 +92,10 @@ template <class T> WGSL_FN T quadSwapDiagonal(unsigned mask, T v) { return shuff
   },
   {
     provides: ['subgroupElect', 'subgroupAll', 'subgroupAny', 'subgroupBallot'],
+    // ptxas 13.0 moves votes with a predicate as their result into branches.
     source: `WGSL_FN bool subgroupElect(unsigned mask) { return lane_index() == (unsigned)__ffs((int)mask) - 1u; }
-WGSL_FN bool subgroupAll(unsigned mask, bool p) { return __all_sync(mask, p) != 0; }
-WGSL_FN bool subgroupAny(unsigned mask, bool p) { return __any_sync(mask, p) != 0; }
+WGSL_FN bool subgroupAll(unsigned mask, bool p) { return __ballot_sync(mask, p) == mask; }
+WGSL_FN bool subgroupAny(unsigned mask, bool p) { return __ballot_sync(mask, p) != 0u; }
 WGSL_FN vec4u subgroupBallot(unsigned mask, bool p) { return vec4u(__ballot_sync(mask, p), 0u, 0u, 0u); }`,
   },
   {
