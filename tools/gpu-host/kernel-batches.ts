@@ -9,8 +9,9 @@
  * GPU: it writes the results of the reference executor to FOLDER/expected.json, and names the kernels that it
  * cannot run. `run` runs them on the first CUDA device in one process for each core, in each of FORMS (separated by
  * commas): `clamp`, `trap` and `unchecked` are the bounds, `indirect` is an indirect dispatch with `clamp` through the
- * WebGPU API, `min` and `max` are `clamp` with NVRTC's options --Ofast-compile, as for kernels that take long to compile. A file FOLDER/FORMS has the forms of that folder. Prints a line for each kernel that differs, fails or
- * takes more than 60 s (its process is killed), writes them to $OUT/FOLDER.txt too, and starts none after SECONDS.
+ * WebGPU API, `min` and `max` are `clamp` with NVRTC's options --Ofast-compile, as for kernels that take long to
+ * compile. A file FOLDER/FORMS has the forms of that folder. Prints a line for each kernel that differs, fails or takes
+ * more than 60 s (its process is killed), writes them to $OUT/FOLDER.txt too, and starts none after SECONDS.
  */
 /// <reference types="@webgpu/types" />
 import { type ChildProcess, fork } from 'node:child_process'

@@ -38,9 +38,9 @@ function compilerWith(
 beforeEach(() => configureFake())
 afterAll(() => rmSync(cacheDirectory, { recursive: true, force: true }))
 
-/** What NVRTC returns. */
 /** PTX of a kernel with these statements. */
 const ptxOf = (statements: string) => `.visible .entry k()\n{\n\t${statements}\n}`
+/** What NVRTC returns. */
 const compiledTo = (cubin: Uint8Array<ArrayBuffer>, ptx = 'ret;') => ({ compiled: true, log: '', ptx, cubin })
 
 describe('kernels', () => {

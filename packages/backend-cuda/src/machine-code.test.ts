@@ -58,6 +58,12 @@ function onlyKernel(ptx: Uint8Array | string): readonly PtxInstruction[] {
   return kernel!
 }
 
+/** nvcc's instructions of a kernel of the corpus. */
+function corpusKernel(name: string, architecture = 'sm_90'): readonly PtxInstruction[] {
+  const file = new URL(`../../wgsl/testdata/accepted/${name}.wgsl`, import.meta.url)
+  return onlyKernel(compiledSource('ptx', readFileSync(file, 'utf8'), [], architecture))
+}
+
 function compiledSource(
   as: 'cubin' | 'ptx',
   source: string,
@@ -144,9 +150,7 @@ describe('votes with a predicate as their result', () => {
     'do not come from a kernel of the corpus for %s (needs nvcc)',
     { timeout: 60_000 },
     (architecture) => {
-      const name = '../../wgsl/testdata/accepted/votes-before-branch.wgsl'
-      const source = readFileSync(new URL(name, import.meta.url), 'utf8')
-      const instructions = onlyKernel(compiledSource('ptx', source, [], architecture))
+      const instructions = corpusKernel('votes-before-branch', architecture)
       const votes = instructions.filter(({ name }) => name === 'vote')
       expect(votes.length).toBeGreaterThan(5)
       expect(votes.flatMap(({ modifiers }) => modifiers)).toEqual(votes.map(() => '.sync.ballot.b32'))
@@ -202,9 +206,7 @@ describe('stale addresses', () => {
     "finds them in nvcc's PTX of a kernel of the corpus (needs nvcc)",
     { timeout: 60_000 },
     () => {
-      const name = '../../wgsl/testdata/accepted/address-before-loop.wgsl'
-      const source = readFileSync(new URL(name, import.meta.url), 'utf8')
-      expect(hasStaleAddresses(onlyKernel(compiledSource('ptx', source, [], 'sm_90')))).toBe(true)
+      expect(hasStaleAddresses(corpusKernel('address-before-loop'))).toBe(true)
     },
   )
 })
@@ -257,9 +259,7 @@ describe('stale predicates', () => {
     "finds them in nvcc's PTX of a kernel of the corpus (needs nvcc)",
     { timeout: 60_000 },
     () => {
-      const name = '../../wgsl/testdata/accepted/flag-before-change.wgsl'
-      const source = readFileSync(new URL(name, import.meta.url), 'utf8')
-      expect(hasStalePredicates(onlyKernel(compiledSource('ptx', source, [], 'sm_90')))).toBe(true)
+      expect(hasStalePredicates(corpusKernel('flag-before-change'))).toBe(true)
     },
   )
 })

@@ -5,6 +5,7 @@ import {
   mayBeLiteral,
   type PtxInstruction,
   reached,
+  readersOf,
 } from './ptx-instructions.ts'
 import { hasStaleAddresses } from './stale-addresses.ts'
 import { hasStalePredicates } from './stale-predicates.ts'
@@ -73,15 +74,13 @@ export function hasOverflowingSigns(instructions: readonly PtxInstruction[]): bo
  */
 export function hasMovableVotes(instructions: readonly PtxInstruction[]): boolean {
   const definitions = definitionsOf(instructions)
+  const readers = readersOf(instructions)
   return instructions.some(({ name, targets: [result] }, at) => {
     if (name !== 'vote' || result === undefined || !isPredicate(result)) return false
     let end = at + 1
     while (end < instructions.length - 1 && !/^(?:bra|exit|ret)$/.test(instructions[end]!.name)) end++
     const later = reached(instructions, [end], definitions.get(result)!)
-    return instructions.some(
-      ({ condition, sources }, i) =>
-        later[i] === 1 && i !== end && (condition === result || sources.includes(result)),
-    )
+    return (readers.get(result) ?? []).some((i) => later[i] === 1 && i !== end)
   })
 }
 

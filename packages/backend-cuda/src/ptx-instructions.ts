@@ -99,17 +99,34 @@ function instructionsOf(body: string): readonly PtxInstruction[] | undefined {
 export function definitionsOf(
   instructions: readonly PtxInstruction[],
 ): ReadonlyMap<string, readonly number[]> {
-  const definitions = new Map<string, number[]>()
-  for (const [i, { targets }] of instructions.entries())
-    for (const register of targets) {
-      const known = definitions.get(register)
-      if (known === undefined) definitions.set(register, [i])
-      else known.push(i)
-    }
-  return definitions
+  return byRegister(instructions, ({ targets }) => targets)
 }
 
-/** Whether a register may have a value that follows from literals, of which the compiler has put one into a register. */
+/** By register, the instructions that read it, also those whose execution it controls. */
+export function readersOf(instructions: readonly PtxInstruction[]): ReadonlyMap<string, readonly number[]> {
+  return byRegister(instructions, ({ condition, sources }) =>
+    condition === undefined ? sources : [condition, ...sources],
+  )
+}
+
+function byRegister(
+  instructions: readonly PtxInstruction[],
+  registersOf: (instruction: PtxInstruction) => readonly string[],
+): ReadonlyMap<string, readonly number[]> {
+  const found = new Map<string, number[]>()
+  for (const [i, instruction] of instructions.entries())
+    for (const register of registersOf(instruction)) {
+      const known = found.get(register)
+      if (known === undefined) found.set(register, [i])
+      else known.push(i)
+    }
+  return found
+}
+
+/**
+ * Whether a register may have a value that follows from literals, of which the compiler has put one into a
+ * register.
+ */
 export function mayBeLiteral(
   register: string,
   instructions: readonly PtxInstruction[],

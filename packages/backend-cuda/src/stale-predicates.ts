@@ -1,4 +1,4 @@
-import { definitionsOf, isPredicate, type PtxInstruction, reached } from './ptx-instructions.ts'
+import { definitionsOf, isPredicate, type PtxInstruction, reached, readersOf } from './ptx-instructions.ts'
 
 /**
  * Whether PTX uses what it computed of a predicate after that predicate has been set again. The compiler keeps a
@@ -38,19 +38,6 @@ export function hasStalePredicates(instructions: readonly PtxInstruction[]): boo
       )
     }),
   )
-}
-
-/** By predicate, the instructions that read it. */
-function readersOf(instructions: readonly PtxInstruction[]): ReadonlyMap<string, readonly number[]> {
-  const readers = new Map<string, number[]>()
-  for (const [i, { condition, sources }] of instructions.entries())
-    for (const register of condition === undefined ? sources : [condition, ...sources]) {
-      if (!isPredicate(register)) continue
-      const known = readers.get(register)
-      if (known === undefined) readers.set(register, [i])
-      else known.push(i)
-    }
-  return readers
 }
 
 /** The operands of an operation on predicates. */

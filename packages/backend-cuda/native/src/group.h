@@ -253,6 +253,8 @@ private:
   /// could wait in a graph of one group while another GPU waits in a graph of another group, each in front of the
   /// graph that the other one needs.
   std::unique_lock<std::mutex> holdOrder() const;
+  /// The stream of `gpu` continues after the work that is in the other's now.
+  void follow(const cuda::Gpu &gpu, const cuda::Gpu &other) const;
   /// The streams of all GPUs but the first continue after the work before `event`.
   void fork(const std::vector<const cuda::Gpu *> &gpus, const cuda::OwnedEvent &event) const;
   /// The first GPU's stream continues after all others.

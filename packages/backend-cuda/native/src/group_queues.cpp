@@ -29,10 +29,7 @@ void Group::openQueue(std::uint32_t id, std::size_t gpuIndex, double timeoutSeco
   options.beforeWork = [this, &gpu] {
     if (lastLaunched_ == nullptr || lastLaunched_ == &gpu) return;
     const auto held = holdOrder();
-    lastLaunched_->use();
-    lastLaunched_->record(lastLaunched_->joined);
-    gpu.use();
-    gpu.call(driver_.streamWaitEvent, gpu.stream.get(), lastLaunched_->joined.get(), 0);
+    follow(gpu, *lastLaunched_);
   };
   options.takeHostBlock = [this](std::size_t byteLength) { return takeHostBlock(byteLength); };
   options.nextOrder = [this] { return ++order_; };
@@ -145,10 +142,7 @@ void Group::followQueues(const cuda::Gpu &gpu) {
   for (auto &[id, queue] : queues_) {
     const auto &other = queue.gpu();
     if (&other == &gpu || !queue.inFlight()) continue;
-    other.use();
-    other.record(other.joined);
-    gpu.use();
-    gpu.call(driver_.streamWaitEvent, gpu.stream.get(), other.joined.get(), 0);
+    follow(gpu, other);
   }
 }
 

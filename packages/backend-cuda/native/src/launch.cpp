@@ -41,10 +41,7 @@ void Group::startLaunch(LaunchSet &set, LaunchDone done) {
   // own stream.
   if (lastLaunched_ != nullptr && lastLaunched_ != &main) {
     const auto held = holdOrder();
-    lastLaunched_->use();
-    lastLaunched_->record(lastLaunched_->joined);
-    main.use();
-    main.call(driver_.streamWaitEvent, main.stream.get(), lastLaunched_->joined.get(), 0);
+    follow(main, *lastLaunched_);
   }
   lastLaunched_ = &main;
   settleQueues();

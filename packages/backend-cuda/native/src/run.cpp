@@ -122,6 +122,13 @@ std::unique_lock<std::mutex> Group::holdOrder() const {
   return gpus_.size() > 1 ? std::unique_lock(order) : std::unique_lock<std::mutex>();
 }
 
+void Group::follow(const cuda::Gpu &gpu, const cuda::Gpu &other) const {
+  other.use();
+  other.record(other.joined);
+  gpu.use();
+  gpu.call(driver_.streamWaitEvent, gpu.stream.get(), other.joined.get(), 0);
+}
+
 void Group::fork(const std::vector<const cuda::Gpu *> &gpus, const cuda::OwnedEvent &event) const {
   for (const auto *gpu : gpus) {
     if (gpu != gpus.front()) gpu->call(driver_.streamWaitEvent, gpu->stream.get(), event.get(), 0);
