@@ -1,9 +1,10 @@
 /*
- * Runs folders of WGSL kernels on a GPU and compares with the reference executor, to look for errors of the
- * translator and of NVIDIA's compilers.
+ * Runs folders of WGSL kernels, or random ones, on a GPU and compares with the reference executor, to look for errors
+ * of the translator and of NVIDIA's compilers.
  *
  *   node tools/gpu-host/kernel-batches.ts expect FOLDER...
  *   node tools/gpu-host/kernel-batches.ts run SECONDS FORMS FOLDER...
+ *   node tools/gpu-host/kernel-batches.ts random SECONDS FORMS SEED
  *
  * Each kernel, FOLDER/*.wgsl, says in its head how to run it (packages/wgsl/testdata/README.md). `expect` needs no
  * GPU: it writes the results of the reference executor to FOLDER/expected.json, and names the kernels that it
@@ -12,6 +13,9 @@
  * WebGPU API, `min` and `max` are `clamp` with NVRTC's options --Ofast-compile, as for kernels that take long to
  * compile. A file FOLDER/FORMS has the forms of that folder. Prints a line for each kernel that differs, fails or takes
  * more than 60 s (its process is killed), writes them to $OUT/FOLDER.txt too, and starts none after SECONDS.
+ *
+ * `random` runs the kernels of random-sources.ts for SEED, SEED + 1 and so on, each in one of FORMS in turn, until
+ * SECONDS are over, and writes those that differ, fail or take too long to $OUT/random.
  */
 /// <reference types="@webgpu/types" />
 import { type ChildProcess, fork } from 'node:child_process'
@@ -26,13 +30,16 @@ import { createGPU, install } from '@tandem-gpu/webgpu-api'
 import { lower, parseWgsl, reflect } from '@tandem-gpu/wgsl'
 import { compareBuffers, fillBuffer, parseKernelTest } from '@tandem-gpu/wgsl/testing'
 import { type NativeAddon, nativeAddon } from '../../packages/backend-cuda/src/native-addon.ts'
+import { randomSource } from './random-sources.ts'
 
 type Bounds = Parameters<typeof runKernelTest>[3]
 type Results = Record<string, string>
 interface Job {
+  /** 'random' if the kernel follows from the seed. */
   readonly folder: string
   readonly file: string
   readonly form: string
+  readonly seed?: number
 }
 
 /** A kernel may take this long, its compilation included. */
@@ -40,9 +47,14 @@ const mostSeconds = 60
 
 const [command, ...rest] = process.argv.slice(2)
 if (command === 'expect' && rest.length > 0) for (const folder of rest) await expectResults(folder)
-else if (command === 'run' && rest.length > 2) await runAll(Number(rest[0]), rest[1]!, rest.slice(2))
+else if (command === 'run' && rest.length > 2) await runFolders(Number(rest[0]), rest[1]!, rest.slice(2))
+else if (command === 'random' && rest.length === 3)
+  await runRandom(Number(rest[0]), rest[1]!, Number(rest[2]))
 else if (command === 'work') await work()
-else throw new Error('usage: kernel-batches.ts expect FOLDER... | run SECONDS FORMS FOLDER...')
+else
+  throw new Error(
+    'usage: kernel-batches.ts expect FOLDER... | run SECONDS FORMS FOLDER... | random SECONDS FORMS SEED',
+  )
 
 function kernelsOf(folder: string): string[] {
   return readdirSync(folder).filter((file) => file.endsWith('.wgsl'))
@@ -59,10 +71,7 @@ async function expectResults(folder: string): Promise<void> {
   const expected: Record<string, Results> = {}
   for (const file of kernelsOf(folder))
     try {
-      const results = await runKernelTest(runtime, file, readFileSync(join(folder, file), 'utf8'))
-      expected[file] = Object.fromEntries(
-        Array.from(results, ([name, { bytes }]) => [name, Buffer.from(bytes).toString('base64')]),
-      )
+      expected[file] = await resultsOf(runtime, file, readFileSync(join(folder, file), 'utf8'))
     } catch (error) {
       console.log(`${file}: ${(error as Error).message.slice(0, 300)}`)
     }
@@ -71,8 +80,14 @@ async function expectResults(folder: string): Promise<void> {
   console.log(`${folder}: ${Object.keys(expected).length} kernels`)
 }
 
-async function runAll(seconds: number, defaultForms: string, folders: readonly string[]): Promise<void> {
-  const end = performance.now() + 1000 * seconds
+async function resultsOf(runtime: Runtime, file: string, source: string): Promise<Results> {
+  const results = await runKernelTest(runtime, file, source)
+  return Object.fromEntries(
+    Array.from(results, ([name, { bytes }]) => [name, Buffer.from(bytes).toString('base64')]),
+  )
+}
+
+async function runFolders(seconds: number, defaultForms: string, folders: readonly string[]): Promise<void> {
   const jobs: Job[] = folders.flatMap((folder) => {
     const list = join(folder, 'FORMS')
     const forms = existsSync(list) ? readFileSync(list, 'utf8') : defaultForms
@@ -81,9 +96,46 @@ async function runAll(seconds: number, defaultForms: string, folders: readonly s
       .split(/[\s,]+/)
       .flatMap((form) => kernelsOf(folder).map((file) => ({ folder, file, form })))
   })
+  const wrong = await runAll(seconds, jobs.values())
+  const { OUT } = process.env
+  if (OUT === undefined) return
+  mkdirSync(OUT, { recursive: true })
+  for (const folder of folders) {
+    const lines = wrong.filter(({ job }) => job.folder === folder).map(({ line }) => line)
+    writeFileSync(join(OUT, `${basename(folder)}.txt`), lines.join('\n'))
+  }
+}
+
+async function runRandom(seconds: number, forms: string, seed: number): Promise<void> {
+  const wrong = await runAll(seconds, randomJobs(seconds, forms.split(','), seed))
+  const { OUT } = process.env
+  if (OUT === undefined) return
+  const folder = join(OUT, 'random')
+  mkdirSync(folder, { recursive: true })
+  for (const { job, line } of wrong) {
+    const { name, source } = randomSource(job.seed!)
+    writeFileSync(join(folder, name), `// ${line.replaceAll('\n', ' ')}\n${source}`)
+  }
+}
+
+function* randomJobs(seconds: number, forms: readonly string[], first: number): Generator<Job> {
+  const end = performance.now() + 1000 * seconds
+  for (let seed = first; performance.now() < end; seed++)
+    yield {
+      folder: 'random',
+      file: randomSource(seed).name,
+      form: forms[(seed - first) % forms.length]!,
+      seed,
+    }
+}
+
+/** The jobs whose outcome is not right, as they are printed. */
+async function runAll(seconds: number, jobs: Iterator<Job>): Promise<{ job: Job; line: string }[]> {
+  const end = performance.now() + 1000 * seconds
   const counts = new Map<string, Record<string, number>>()
-  const lines = new Map<string, string[]>(folders.map((folder) => [folder, []]))
-  const report = ({ folder, file, form }: Job, outcome: string): void => {
+  const wrong: { job: Job; line: string }[] = []
+  const report = (job: Job, outcome: string): void => {
+    const { folder, file, form } = job
     const key = `${basename(folder)} ${form}`
     const kind = /^\w+/.exec(outcome)![0]
     const count = counts.get(key) ?? {}
@@ -92,12 +144,12 @@ async function runAll(seconds: number, defaultForms: string, folders: readonly s
     if (kind === 'right') return
     const line = `${basename(folder)}/${file} ${form}: ${outcome}`
     console.log(line)
-    lines.get(folder)!.push(line)
+    wrong.push({ job, line })
   }
   await Promise.all(
     Array.from({ length: availableParallelism() }, async () => {
       let child: ChildProcess | undefined
-      for (let job = jobs.shift(); job !== undefined; job = jobs.shift()) {
+      for (let { value: job, done } = jobs.next(); done !== true; { value: job, done } = jobs.next()) {
         if (performance.now() > end) {
           report(job, 'left out')
           continue
@@ -115,10 +167,7 @@ async function runAll(seconds: number, defaultForms: string, folders: readonly s
     }),
   )
   for (const [key, count] of counts) console.log(key, JSON.stringify(count))
-  const { OUT } = process.env
-  if (OUT === undefined) return
-  mkdirSync(OUT, { recursive: true })
-  for (const [folder, list] of lines) writeFileSync(join(OUT, `${basename(folder)}.txt`), list.join('\n'))
+  return wrong
 }
 
 /** What a process says of a job; undefined if it ends or takes too long. */
@@ -136,10 +185,11 @@ function answer(child: ChildProcess, job: Job): Promise<string | undefined> {
   })
 }
 
-/** What the CUDA backend gives NVRTC when it does not finish in time. */
-const quickerOptions: Record<string, readonly string[]> = {
-  min: ['--Ofast-compile=min'],
-  max: ['--Ofast-compile=max', '--ptxas-options=-O0'],
+/** NVRTC's options with those that the CUDA backend adds when it does not finish in time. */
+function quicker(options: readonly string[], form: string): readonly string[] {
+  const isPlain = options.includes('--ptxas-options=-O0')
+  if (form === 'max') return [...options, '--Ofast-compile=max', ...(isPlain ? [] : ['--ptxas-options=-O0'])]
+  return form === 'min' && !isPlain ? [...options, '--Ofast-compile=min'] : options
 }
 
 /** A process that runs the jobs that it is sent. */
@@ -147,22 +197,31 @@ async function work(): Promise<void> {
   // The same object as the backend's.
   const addon = nativeAddon() as NativeAddon
   const compile = addon.nvrtcCompile.bind(addon)
-  let more: readonly string[] = []
+  let form = ''
   addon.nvrtcCompile = (libraries, request, thread) =>
-    compile(libraries, { ...request, options: [...request.options, ...more] }, thread)
+    compile(libraries, { ...request, options: quicker(request.options, form) }, thread)
   // Measurements of compilers need no cache.
   const backend = cuda({ kernelCache: false })
   let runtime: Runtime | undefined
   let device: GPUDevice | undefined
+  let reference: Runtime | undefined
   const expected = new Map<string, Record<string, Results>>()
-  process.on('message', async ({ folder, file, form }: Job) => {
+  process.on('message', async ({ folder, file, seed, ...job }: Job) => {
+    form = job.form
     try {
-      if (!expected.has(folder))
-        expected.set(folder, JSON.parse(readFileSync(join(folder, 'expected.json'), 'utf8')))
-      const results = expected.get(folder)![file]
-      if (results === undefined) return process.send!('unsupported by the reference executor')
-      const source = readFileSync(join(folder, file), 'utf8')
-      more = quickerOptions[form] ?? []
+      let source: string
+      let results: Results | undefined
+      if (seed === undefined) {
+        if (!expected.has(folder))
+          expected.set(folder, JSON.parse(readFileSync(join(folder, 'expected.json'), 'utf8')))
+        results = expected.get(folder)![file]
+        if (results === undefined) return process.send!('unsupported by the reference executor')
+        source = readFileSync(join(folder, file), 'utf8')
+      } else {
+        source = randomSource(seed).source
+        reference ??= await openFirst(referenceBackend())
+        results = await resultsOf(reference, file, source)
+      }
       let actual: Map<string, Uint8Array>
       if (form === 'indirect') {
         if (/^enable .*subgroup_matrix/m.test(source)) return process.send!('unsupported by the WebGPU API')
@@ -170,7 +229,7 @@ async function work(): Promise<void> {
         actual = await runIndirectly(device, source)
       } else {
         runtime ??= await openFirst(backend)
-        const bounds = form in quickerOptions ? 'clamp' : (form as Bounds)
+        const bounds = form === 'min' || form === 'max' ? 'clamp' : (form as Bounds)
         const found = await runKernelTest(runtime, file, source, bounds)
         actual = new Map(Array.from(found, ([name, { bytes }]) => [name, bytes]))
       }

@@ -2,21 +2,24 @@
 GPU, and reports the kernels whose results differ.
 
     python3 tools/gpu-host/ptxas-errors.py [--seconds 60] [--seed 0] [--reduce-seconds 10] [--architecture sm_90]
+                                           [--filter COMMAND]
     python3 tools/gpu-host/ptxas-errors.py --compile-only N [--seed 0] [--architecture sm_90]
 
 It needs ptxas 12.9 or later, in the PATH or in /usr/local/cuda/bin, and a GPU of sm_80 or later. The second form only
 compiles N modules of 40 kernels at both levels, and needs no GPU.
 
-A kernel follows from its seed alone: `--seed`, or a number after it. 32 threads run it on four inputs, always the same,
+A kernel follows from its seed alone: `--seed`, or a number after it. 64 threads run it on four inputs, always the same,
 and what it leaves in registers and memory is compared. For each kernel that differs, fails or does not end, a line has
 its seed and, in parentheses, what it has most of. After about `--seconds`, each of them is made smaller as long as it
 differs, for at most about `--reduce-seconds`, and its instructions are printed, without those that set registers before
 and store them after. The last line counts kernels. The exit status is 1 if a kernel differs or if ptxas fails.
 
-The printed names are those of files with the whole smaller kernels; SEED.cubin next to SEED.ptx is its code of -O3. The
-error may be known: `mayBeMiscompiled` of packages/backend-cuda/src/machine-code.ts tells from both files whether Tandem
-notices it and does not optimize such a kernel, and the checks of `kernelsOf` there, in stale-addresses.ts and in
-stale-predicates.ts tell why. `kernelsOf` gives undefined for a kernel with `brx`.
+The printed names are those of files with the whole smaller kernels; SEED.cubin next to SEED.ptx is its code of -O3.
+
+Most errors that it finds are known, so `--filter COMMAND` runs the command with a folder of all kernels that differ,
+SEED.ptx and SEED.cubin, and goes on with the seeds that the command prints. tools/gpu-host/unnoticed-errors.ts prints
+those of which Tandem does not notice that they may be miscompiled: `--filter "bash .gpu-bundle/run
+tools/gpu-host/unnoticed-errors.ts"`.
 """
 
 import argparse
@@ -27,6 +30,7 @@ import multiprocessing
 import os
 import random
 import re
+import shlex
 import subprocess
 import tempfile
 import time
@@ -39,7 +43,7 @@ CORES = len(os.sched_getaffinity(0))
 PROCESSES = multiprocessing.get_context("spawn")
 KERNELS = 40  # Of a module.
 CANDIDATES = 8  # Of a module, when a kernel is made smaller.
-THREADS = 32
+THREADS = 64
 # Integers that are more frequent than others.
 EDGES = (
     *(0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 100, 127, 128, 255, 256, 257, 0x7FFF, 0x8000, 0xFFFF),
@@ -67,8 +71,22 @@ PARTS = {
     "number": "setp.nan.f32 %p15, <x=<F>>, <x>; selp.f32 %g0, 0f40000000, <x>, %p15",
     # These put an address among the thread's 16 words into %a0, with place for an offset behind it.
     "index": "and.b32 %t0, <R>, <7|3|1>; <mul.wide.u32 %a0, %t0, 4|shl.b32 %t0, %t0, 2; cvt.u64.u32 %a0, %t0>; <base>",
+    "pair": "and.b32 %t0, <R>, <7|3|1>; mul.wide.u32 %a0, %t0, 8; <base>",
     **{"vector": "and.b32 %t0, <R>, <3|1>; mul.wide.u32 %a0, %t0, 16; <base>", "base": "add.s64 %a0, %<area>_0, %a0"},
-    **{"condition": "<comparison|comparison|and.pred %p15, <P>, <P>>", "nounroll": '<.pragma "nounroll"|>'},
+    # The address of another thread's words.
+    "neighbour": "mov.u32 %t0, %tid.x; xor.b32 %t0, %t0, <1|2|16|32|33|63>; mov.u64 %a0, sharedWords; "
+    "mad.wide.u32 %a0, %t0, 64, %a0",
+    **{"condition": "<comparison|comparison|equality|and.pred %p15, <P>, <P>>", "nounroll": '<.pragma "nounroll"|>'},
+    "equality": "setp.<eq|ne>.<s32 %p15, <R>, <edge>|s32 %p15, <R>, <R>|s64 %p15, <D>, <edge>|"
+    "s16 %p15, <H>, <0|1|2|5|17|255|-1>|f32 %p15, <F>, 0f<float>>",
+    # Asynchronous copies to %a0, and what reads them.
+    "copy16": "cp.async.cg.shared.global [%a0], [%input_0+<0|16|32>], 16",
+    "copy4": "cp.async.ca.shared.global [%a0], [%input_0+<offset>], 4",
+    "load": "ld.shared.u32 <R>, [<%a0|%shared_0>+<0|4|8|12>]",
+    # Four results of 32 bits of which two are combined.
+    "four": "{%t0, %t1, %q0, %q1}",
+    "words": "<R>, <R>, <R>, <R>",
+    "used": "mov.u32 <R>, %t0; mov.u32 <R>, %q1; xor.b32 <R>, %t1, %q0",
     **{"comparison": "setp.<cmp>.<type> %p15, <R>, <C>", "limit": "and.b32 %m<i>, <R>, <3|7|15>"},
 }
 
@@ -99,6 +117,7 @@ FORMS = {
         2 <add.s16|add.s16|sub.s16|min.<s16|u16>> <H>, <H>, <H> / mul.lo.s16 <H>, <H>, <H|3|-1|256>
         2 <logic>.b16 <H>, <H>, <H|255|1|-256|15> / <shl.b16|shr.u16|shr.s16> <H>, <H>, <1|4|8|15>
         2 setp.<cmp>.<s16|u16> <P>, <H>, <H|0|1|-1|255> / selp.b16 <H>, <H>, <H>, <P> / cvt.rn.f32.u16 <F>, <H>
+        2 cvt.rn.f32.<u8|s8> <F>, <R>
         1 cvt.sat.<u8|s16>.<type> <R>, <R> / neg.s16 <H>, <H> / mov.b32 <R>, {<H>, <H>} / mov.b32 {<H>, <H>}, <R>"""),
     "predicate": forms("""
         2 setp.<cmp>.<type> <P>, <R>, <C> / setp.<cmp>.<type> <P>, <R>, <C> / <logic>.pred <P>, <P>, <P>
@@ -110,7 +129,9 @@ FORMS = {
     "wide": forms("""
         5 <<add|sub>.s64|<add|sub>.s64|mul.lo.s64|<logic>.b64|<min|max>.<s64|u64>> <D>, <D>, <D>
         2 cvt.<s64.s32|u64.u32> <D>, <R> / mul.wide.<type> <D>, <R>, <V> / cvt.u32.u64 <R>, <D>
-        1 mad.wide.<type> <D>, <R>, <R>, <D> / <shl.b64|shr.u64|shr.s64> <D>, <D>, <1|4|31|32|33|63|64|R|R|R|R|R|R>
+        1 mul.hi.<s64|u64> <D>, <D>, <D> / mad.lo.s64 <D>, <D>, <D>, <D> / not.b64 <D>, <D> / mov.b64 <D>, {<R>, <R>}
+        1 mad.wide.<type> <D>, <R>, <R>, <D> / selp.b64 <D>, <D>, <D>, <P>
+        1 <shl.b64|shr.u64|shr.s64> <D>, <D>, <1|4|31|32|33|63|64|R|R|R|R|R|R>
         1 mov.b64 {%t0, <R>}, <D> / setp.<cmp>.<s64|u64> <P>, <D>, <D|0|1|-1|4294967295>"""),
     "float": forms("""
         6 <add|mul|sub>.rn.f32 <F>, <F>, <G>
@@ -118,7 +139,9 @@ FORMS = {
         2 <min|max>.f32 <F>, <F>, <G> / <neg|abs>.f32 <F>, <F> / div.rn.f32 <F>, <F>, <F> / selp.f32 <F>, <G>, <G>, <P>
         2 cvt.rn.f32.<type> <F>, <R> / cvt.rzi.<type>.f32 <R>, <F> / cvt.<rni|rmi|rpi|rzi>.f32.f32 <F>, <F>
         2 mov.b32 %g0, <R>; setp.nan.f32 %p15, %g0, %g0; selp.f32 <F>, 0f3F800000, %g0, %p15
-        2 <number>; mov.b32 <R>, %g0 / cvt.rn.f16.f32 <H>, <F>
+        2 <number>; mov.b32 <R>, %g0 / cvt.rn.f16.f32 <H>, <F> / <add|mul|sub>.<rz|rm|rp>.f32 <F>, <F>, <G>
+        1 <<rcp|sqrt|rsqrt|ex2|lg2|sin|cos>.approx.ftz|<ex2|lg2|rsqrt>.approx>.f32 <F>, <F>
+        1 div.full.f32 <F>, <F>, <G> / cvt.sat.f32.f32 <F>, <F> / cvt.rz.f16.f32 <H>, <F>
         1 fma.<rm|rz>.f32 <F>, <F>, <G>, <G> / <sqrt.rn|rcp.rn>.f32 <F>, <F> / <number>; copysign.f32 <F>, %g0, <F>"""),
     "half": forms("""
         2 <add|mul|sub>.rn.f16 <H>, <H>, <H> / fma.rn.f16 <H>, <H>, <H>, <H>
@@ -130,7 +153,24 @@ FORMS = {
         1 st.<area>.u32 [%<area>_0+<offset>], <R> / ld.<area>.u32 <R>, [%<area>_0+<offset>]
         1 <index>; <st.<area>.<u8|u16> [%a0+<0|2>], <H>|ld.<area>.<u8|s8|u16|s16> <R>, [%a0+2]>
         1 <index>; atom.<area>.<<add|min|max>.<type>|exch.b32|<logic>.b32> <R>, [%a0+<offset>], <R>
+        2 <pair>; <st.<area>.v2.u32 [%a0], {<R>, <R>}|ld.<area>.v2.u32 {<R>, <R>}, [%a0]>
+        1 <index>; atom.<area>.cas.b32 <R>, [%a0+<offset>], <R>, <R>
+        1 <index>; st.volatile.<area>.u32 [%a0], <R>; ld.volatile.<area>.u32 <R>, [%a0+<offset>]
+        2 ld.global.nc.u32 <R>, [%input_0+<offset>] / ld.global.nc.v2.u32 {<R>, <R>}, [%input_0+<8|16>]
+        1 <pair>; <ld.<area>.v4.u8 {<R>, <R>, <R>, <R>}, [%a0]|st.<area>.v4.u8 [%a0], {<R>, <R>, <R>, <R>}>
         1 <vector>; <st.<area>.v4.u32 [%a0], {<R>, <R>, <R>, <R>}|ld.<area>.v4.u32 {<R>, <R>, <R>, <R>}, [%a0]>"""),
+    "extremes": forms("""
+        6 <min|max>.<type> <R>, <R>, <R|R|0|-1|N>
+        2 mov.u32 <R>, <0|-1|-2147483648|2147483647|N> / <add|sub>.s32 <R>, <R>, <R|1|-1> / <not.b32|neg.s32> <R>, <R>
+        1 setp.<cmp>.<type> <P>, <R>, <R|0|N> / selp.b32 <R>, <R>, <R|0>, <P> / <logic>.b32 <R>, <R>, <R|-2147483648>
+        1 <min|max>.<s16|u16> <H>, <H>, <H> / cvt.u16.u32 <H>, <R> / cvt.<s32.s16|u32.u16> <R>, <H>"""),
+    # Of constants that only ptxas knows.
+    "hidden": forms("""
+        4 mov.u32 %t0, <N>; <not.b32|neg.s32> <R>, %t0
+        3 <binary> <R>, <R>, <R> / <shift> <R>, <R>, <R>
+        1 setp.<cmp>.<type> <P>, <R>, <R> / selp.b32 <R>, <R>, <R>, <P> / mul.hi.<type> <R>, <R>, <R>
+        1 mad.lo.s32 <R>, <R>, <R>, <R> / mul.wide.<type> <D>, <R>, <R> / shf.l.wrap.b32 <R>, <R>, <R>, <R>
+        1 or.b32 %t0, <R>, 1; <div|rem>.u32 <R>, <R>, %t0 / cvt.rn.f32.<type> <F>, <R> / cvt.u16.u32 <H>, <R>"""),
 }
 # Where all lanes are together, operations of these forms have only operands with the same value in all lanes.
 UNIFORM_FORMS = [form for form in FORMS["integer"] if not re.search("<[PK]>", form)] + forms("""
@@ -144,12 +184,17 @@ WARP_FORMS = forms("""
     1 shfl.sync.<bfly|down|up|idx>.b32 <R>, <R>, <0..31|0..31|U|U|R>, <31|7199|0>, -1 / bar.sync 0
     1 shfl.sync.bfly.b32 <R>|<P>, <R>, <1|2|4|8|16>, 31, -1 / match.any.sync.b32 <R>, <R>, -1
     1 vote.sync.ballot.b32 <R>, <P>, -1 / vote.sync.<any|all|uni>.pred <P>, <P>, -1
+    1 <neighbour>; bar.sync 0; ld.shared.u32 <R>, [%a0+<offset>]; bar.sync 0
+    1 <neighbour>; bar.sync 0; st.shared.u32 [%a0+<offset>], <R>; bar.sync 0
+    1 mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 <four>, {<words>}, {<R>, <R>}, {<words>}; <used>
+    1 bar.warp.sync -1; ldmatrix.sync.aligned.m8n8.x4<|.trans>.shared.b16 <four>, [%shared_0+<0|16|32>]; <used>
+    1 add.s64 %a0, %shared_0, <0|16|32>; <copy16|copy4>; <binary> <R>, <R>, <V>; cp.async.wait_all; <load>
     1 redux.sync.<add.s32|<min|max>.<type>|<logic>.b32> <R>, <R>, -1""")
 # An operation is drawn again if an instruction in it matches. To look for such an error again, take its line out.
 EXCLUDED = (
     # ptxas 13.0 is known to get these wrong, and NVRTC does not write them:
     r"^lop3",  # with an operand that is there twice, which ptxas also finds through copies;
-    r"^bfe\S+ %\w+, %\w+, (?:3[2-9]|[4-9]\d)\b",  # with a constant position beyond 31;
+    r"^bfe",  # with a constant position beyond 31, and, as if it were the same in all lanes, of what is;
     r"^bfi.* 32$",  # with a length of 32;
     r"^prmt.* 0x\w*[89a-f]",  # with a selector that repeats the sign of a byte;
     r"^shl\.b64 .* 64$",  # of the result of a mul.wide, by 64;
@@ -160,7 +205,7 @@ EXCLUDED = (
     r"^(?:div|rem)\.[su]32 .* (?:0|-1)$",  # a division by 0, and of the least value by -1;
     r"^(?:min|max)\.f16\S* \S+ (%\w+), \1$",  # of a NaN with itself: which NaN;
     r"\{[^}]*(%\w+)\b[^}]*\1\b[^}]*\},",  # with a register that is there twice among the results.
-    r"^atom\.local",  # PTX has no such instruction.
+    r"^(?:atom|ld\.volatile|st\.volatile)\.local",  # PTX has no such instructions.
 )
 # Of branches and loops, `body N` is the place of a block, # the statement's number and ^ that of the loop around it.
 IF = "<condition>; @!%p15 bra $end#; body 0; $end#:"
@@ -183,10 +228,10 @@ OTHERS = (*FORMS, "integer")
 # What is around the instructions of a kernel. %t, %k, %g, %a and %p15 are only for values within an operation.
 BEFORE = """.visible .entry NAME(.param .u64 input, .param .u64 result, .param .u64 memory, .param .b32 uniform[4])
 {
-.reg .b32 %r<14>, %u<4>, %c<4>, %m<4>, %t<2>;
+.reg .b32 %r<14>, %u<4>, %c<4>, %m<4>, %t<2>, %q<2>;
 .reg .b64 %d<6>, %a<1>, %input_<1>, %result_<1>, %global_<1>, %shared_<1>, %local_<1>;
 .reg .b16 %h<4>, %k<2>; .reg .f32 %f<6>, %g<1>; .reg .pred %p<16>;
-.shared .align 16 .b8 sharedWords[2048]; .local .align 16 .b8 localWords[64];
+.shared .align 16 .b8 sharedWords[4096]; .local .align 16 .b8 localWords[64];
 """ + ";\n".join(forms("""
     1 mov.u32 %t0, %tid.x; mov.u32 %t1, %t0
     1 ld.param.u64 %a0, [input]; cvta.to.global.u64 %a0, %a0; mad.wide.u32 %input_0, %t0, 64, %a0
@@ -398,6 +443,17 @@ class GpuProcess:
             return list(kernels) if len(kernels) == 1 else [i for one in kernels for i in self.different(images, [one])]
 
 
+def filtered(seeds: Sequence[int], command: str, architecture: str) -> list[int]:
+    """The seeds that the command prints, given a folder with the kernels of all."""
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in seeds:
+            ptx = module([Generator(seed).block()], architecture)
+            Path(folder, f"{seed}.ptx").write_text(ptx, "utf8")
+            Path(folder, f"{seed}.cubin").write_bytes(compiled(ptx, architecture)[0])
+        process = subprocess.run([*shlex.split(command), folder], stdout=subprocess.PIPE, text=True, check=True)
+    return [seed for seed in seeds if str(seed) in process.stdout.split()]
+
+
 def without_jumps(block: Block) -> Block:
     """A loop's body without the jumps of this loop."""
     rest = [one for one in block if not one.lines[-1].endswith("^")]
@@ -442,6 +498,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--reduce-seconds", type=float, default=10)
     parser.add_argument("--architecture", help="by default that of the GPU, and without one sm_90")
+    parser.add_argument("--filter", metavar="COMMAND")
     parser.add_argument("--compile-only", type=int, metavar="N")
     options = parser.parse_args()
     gpu = GpuProcess() if options.compile_only is None else None
@@ -462,6 +519,10 @@ def main() -> None:
                         print(f"seed {first + i} ({Generator(first + i).theme}) differs", flush=True)
             if gpu is None or time.monotonic() >= end:
                 break
+        total = len(different)
+        if options.filter and different:
+            different = filtered(different, options.filter, architecture)
+            print(f"{total - len(different)} of {total} are known")
         for seed in different:
             block, stop = Generator(seed).block(), time.monotonic() + options.reduce_seconds
             while (found := smaller(block, stop, compilers, gpu, architecture)) is not None:

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { emitCuda, lower, parseWgsl } from '@tandem-gpu/wgsl'
 import { describe, expect, it } from 'vitest'
+import { hasExtremesOfBothSigns, hasSplitConstants } from './folded-constants.ts'
 import {
   hasMovableVotes,
   hasOverflowingSigns,
@@ -12,7 +13,7 @@ import {
 } from './machine-code.ts'
 import { kernelsOf, type PtxInstruction } from './ptx-instructions.ts'
 import { hasStaleAddresses } from './stale-addresses.ts'
-import { hasStalePredicates } from './stale-predicates.ts'
+import { hasChangesOfKnownPredicates, hasStalePredicates } from './stale-predicates.ts'
 import { cubinOf, signedOfThree, unsignedOfThree } from './testing/cubin.ts'
 
 it('finds signed extremes of three in executable sections', () => {
@@ -260,6 +261,110 @@ describe('stale predicates', () => {
     { timeout: 60_000 },
     () => {
       expect(hasStalePredicates(corpusKernel('flag-before-change'))).toBe(true)
+    },
+  )
+})
+
+/** Instructions of a kernel with these statements. */
+function kernelOf(statements: string): readonly PtxInstruction[] {
+  return onlyKernel(`.visible .entry k(.param .u64 p)\n{\n\t${statements}\n\tret;\n}`)
+}
+
+describe('known predicates that change', () => {
+  const loop = (before: string, round: string) =>
+    kernelOf(
+      `setp.eq.s32 %p1, %r1, 1;\n${before}\n$loop:\n${round}\nadd.s32 %r2, %r2, 1;\nsetp.lt.u32 %p9, %r2, 9;\n@%p9 bra $loop;\n$end:`,
+    )
+
+  it.each([
+    ['a negation', '@%p1 bra $end;', 'not.pred %p1, %p1;'],
+    ['a selection', '@!%p1 bra $end;', 'selp.b32 %r5, %r6, %r7, %p1;\nsetp.gt.u32 %p1, %r5, 4;'],
+    [
+      'the value that it has already',
+      '@%p1 bra $end;',
+      '@%p2 bra $next;\nmov.pred %p1, 0;\n$next:\nmov.pred %p1, -1;',
+    ],
+    ['a copy in the branch', 'not.pred %p3, %p1;\n@%p3 bra $end;', 'xor.pred %p1, %p1, %p2;'],
+    [
+      'another condition in the branch',
+      'and.pred %p3, %p1, %p2;\n@!%p3 bra $end;',
+      'xor.pred %p1, %p1, %p2;',
+    ],
+  ])('are found behind a branch, with %s', (_, before, round) => {
+    expect(hasChangesOfKnownPredicates(loop(before, round))).toBe(true)
+  })
+
+  it.each([
+    ['with a copy that changes', 'mov.pred %p3, %p1;\n@%p1 bra $end;', 'not.pred %p3, %p3;'],
+    ['with a new value before the loop', '@%p1 bra $end;\nsetp.eq.s32 %p1, %r3, 5;', 'not.pred %p1, %p1;'],
+    ['without changes in the loop', '@%p1 bra $end;', 'selp.b32 %r5, %r6, %r7, %p1;'],
+    ['with the branch in the loop', '', '@%p1 bra $end;\nsetp.gt.u32 %p1, %r5, 4;'],
+  ])('are none %s', (_, before, round) => {
+    expect(hasChangesOfKnownPredicates(loop(before, round))).toBe(false)
+  })
+})
+
+describe('halves of constants', () => {
+  const hidden = 'mov.u32 %r8, -18;\n\tnot.b32 %r9, %r8;\n\t'
+  const halves = '\n\t@%p1 bra $end;\n\tmov.b32 {%rs1, %rs2}, %r1;\n$end:'
+
+  it.each([
+    ['a literal', `setp.ne.s32 %p1, %r1, 17;${halves}`],
+    ['what follows from one', `${hidden}setp.eq.s32 %p1, %r9, %r1;${halves}`],
+    ['a literal, with another condition', `setp.ne.or.s32 %p1, %r1, 17, %p2;${halves}`],
+    ['a literal, as a copy', `mov.u32 %r2, %r1;\nsetp.ne.s32 %p1, %r2, 17;${halves}`],
+    [
+      'a literal, as what may be a copy',
+      `${hidden}min.u32 %r2, %r1, %r9;\nsetp.ne.s32 %p1, %r2, 17;${halves}`,
+    ],
+    ['a literal, in both halves at once', 'setp.ne.s32 %p1, %r1, 17;\nadd.rn.f16x2 %r2, %r1, %r3;'],
+    ['a literal, with 64 bits', 'setp.ne.s64 %p1, %rd1, 17;\nmov.b64 {%r1, %r2}, %rd1;'],
+  ])('are found where the whole is compared with %s', (_, statements) => {
+    expect(hasSplitConstants(kernelOf(statements))).toBe(true)
+  })
+
+  it.each([
+    ['a variable', `ld.global.u32 %r9, [%rd1];\nsetp.ne.s32 %p1, %r1, %r9;${halves}`],
+    ['a literal for its order', `setp.lt.u32 %p1, %r1, 17;${halves}`],
+    ['nothing, but its address is', `setp.ne.s32 %p1, %r7, 17;\nld.shared.u32 %r1, [%r7];${halves}`],
+    ['a literal, but not split', 'setp.ne.s32 %p1, %r1, 17;\nmov.b32 %r2, {%rs1, %rs2};'],
+  ])('are none where the whole is compared with %s', (_, statements) => {
+    expect(hasSplitConstants(kernelOf(statements))).toBe(false)
+  })
+
+  it.skipIf(nvcc === undefined)(
+    "are in nvcc's PTX of a kernel of the corpus (needs nvcc)",
+    { timeout: 60_000 },
+    () => {
+      expect(hasSplitConstants(corpusKernel('halves-after-equality'))).toBe(true)
+    },
+  )
+})
+
+describe('extremes of both signs', () => {
+  const hidden = 'mov.u32 %r8, -1;\n\tnot.b32 %r9, %r8;\n\t'
+
+  it.each([
+    ['a minimum of a maximum', 'max.u32 %r2, %r1, %r9;\nmin.s32 %r3, %r2, %r9;'],
+    ['a maximum of a minimum', 'min.s32 %r2, %r1, 0;\nmax.u32 %r3, %r9, %r2;'],
+    ['one of what may be the other', 'max.u32 %r2, %r1, %r9;\nor.b32 %r4, %r2, %r9;\nmin.s32 %r3, %r4, %r9;'],
+  ])('are found in %s', (_, statements) => {
+    expect(hasExtremesOfBothSigns(kernelOf(hidden + statements))).toBe(true)
+  })
+
+  it.each([
+    ['have the same sign', 'max.u32 %r2, %r1, %r9;\nmin.u32 %r3, %r2, %r9;'],
+    ['have different operands', 'max.u32 %r2, %r1, %r9;\nmin.s32 %r3, %r1, %r9;'],
+    ['have no 0', 'max.u32 %r2, %r1, 5;\nmin.s32 %r3, %r2, %r9;'],
+  ])('are none where a minimum and a maximum %s', (_, statements) => {
+    expect(hasExtremesOfBothSigns(kernelOf(hidden + statements))).toBe(false)
+  })
+
+  it.skipIf(nvcc === undefined)(
+    "are in nvcc's PTX of a kernel of the corpus (needs nvcc)",
+    { timeout: 60_000 },
+    () => {
+      expect(hasExtremesOfBothSigns(corpusKernel('extremes-of-both-signs'))).toBe(true)
     },
   )
 })

@@ -1,3 +1,4 @@
+import { hasExtremesOfBothSigns, hasSplitConstants } from './folded-constants.ts'
 import {
   definitionsOf,
   isPredicate,
@@ -8,7 +9,7 @@ import {
   readersOf,
 } from './ptx-instructions.ts'
 import { hasStaleAddresses } from './stale-addresses.ts'
-import { hasStalePredicates } from './stale-predicates.ts'
+import { hasChangesOfKnownPredicates, hasStalePredicates } from './stale-predicates.ts'
 
 /** A flag of an ELF section: it contains instructions. */
 const executable = 4n
@@ -29,7 +30,7 @@ export function isVirtual(architecture: string): boolean {
 
 /**
  * Whether ptxas may have miscompiled a kernel, or, for a virtual architecture, the driver's may: accepted are PTX
- * of known instructions without those and without the addresses, predicates and votes of which errors are known, and
+ * of known instructions without those and without the addresses, constants, predicates and votes of which errors are known, and
  * machine code without the instruction of which one is known.
  *
  * @param architecture - For example `sm_90`, or `compute_80`.
@@ -46,8 +47,11 @@ function mayBeMistaken(kernel: readonly PtxInstruction[] | undefined): boolean {
     kernel === undefined ||
     hasOverflowingSigns(kernel) ||
     hasMovableVotes(kernel) ||
+    hasSplitConstants(kernel) ||
+    hasExtremesOfBothSigns(kernel) ||
     hasStaleAddresses(kernel) ||
-    hasStalePredicates(kernel)
+    hasStalePredicates(kernel) ||
+    hasChangesOfKnownPredicates(kernel)
   )
 }
 

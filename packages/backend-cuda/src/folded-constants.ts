@@ -1,0 +1,78 @@
+import {
+  definitionsOf,
+  isComputed,
+  isPredicate,
+  mayBeLiteral,
+  type PtxInstruction,
+} from './ptx-instructions.ts'
+
+/**
+ * Whether PTX splits a register into halves that it may also compare for equality with a literal. Where a branch has
+ * found them equal, ptxas 13.0 takes the whole literal for each half, on all architectures, at -O1 to -O3: after
+ * `if (x == 17u)`, `bitcast<vec2<f16>>(x)` is 17 twice.
+ *
+ * Accepted are instructions in which no computation leads from a register that is split to one that is compared, in
+ * any direction and over any others. So none can be a copy of the other, whatever ptxas knows about the operands.
+ */
+export function hasSplitConstants(instructions: readonly PtxInstruction[]): boolean {
+  const split = instructions.flatMap(({ name, modifiers, targets, sources }) =>
+    (name === 'mov' && targets.length > 1) || modifiers.includes('f16x2') ? sources : [],
+  )
+  if (split.length === 0) return false
+  const neighbours = new Map<string, Set<string>>()
+  const connect = (one: string, other: string): void => {
+    neighbours.set(one, (neighbours.get(one) ?? new Set()).add(other))
+  }
+  for (const instruction of instructions) {
+    if (!isComputed(instruction)) continue
+    for (const target of instruction.targets)
+      for (const source of instruction.sources) {
+        if (isPredicate(target) || isPredicate(source)) continue
+        connect(target, source)
+        connect(source, target)
+      }
+  }
+  const connected = new Set(split)
+  for (const one of connected) for (const other of neighbours.get(one) ?? []) connected.add(other)
+  const definitions = definitionsOf(instructions)
+  return instructions.some(({ name, modifiers, sources }) => {
+    if (name !== 'setp' || !/^\.(?:eq|ne)\b/.test(modifiers)) return false
+    const compared = sources.filter((register) => !isPredicate(register))
+    const hasLiteral =
+      compared.length < 2 || compared.some((register) => mayBeLiteral(register, instructions, definitions))
+    return hasLiteral && compared.some((register) => connected.has(register))
+  })
+}
+
+/**
+ * Whether PTX takes a signed minimum of an unsigned maximum, or the other way around. ptxas 13.0 takes 0 for
+ * `min(i32(max(x, 0u)), 0)`, which is `x` where that is negative, if nvcc has not removed a maximum with what only
+ * ptxas knows to be 0. On all architectures, at -O1 to -O3.
+ *
+ * Accepted are instructions in which no operand of one is computed from the result of the other, or one of both has
+ * no operand that may be 0 as a literal.
+ */
+export function hasExtremesOfBothSigns(instructions: readonly PtxInstruction[]): boolean {
+  const definitions = definitionsOf(instructions)
+  const mayHaveZero = ({ operands, sources }: PtxInstruction) =>
+    /, 0\b/.test(operands) || sources.some((register) => mayBeLiteral(register, instructions, definitions))
+  return instructions.some((instruction) => {
+    const opposite = opposites[kindOf(instruction)]
+    if (opposite === undefined || !mayHaveZero(instruction)) return false
+    const parts = new Set(instruction.sources)
+    for (const part of parts)
+      for (const at of definitions.get(part) ?? []) {
+        const before = instructions[at]!
+        if (kindOf(before) === opposite && mayHaveZero(before)) return true
+        if (isComputed(before)) for (const source of before.sources) parts.add(source)
+      }
+    return false
+  })
+}
+
+const opposites: Readonly<Record<string, string>> = { 'min.s': 'max.u', 'max.u': 'min.s' }
+
+/** For example `min.s`. */
+function kindOf({ name, modifiers }: PtxInstruction): string {
+  return name + modifiers.slice(0, 2)
+}
