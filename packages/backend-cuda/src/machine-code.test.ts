@@ -122,8 +122,31 @@ it.skipIf(nvcc === undefined).each(['sm_75', 'sm_90', 'sm_100', 'sm_120'])(
     expect(has('let sign = v.x >> 31u; out[id.x] = (v.x ^ sign) - sign;', opaque)).toBe(true)
     // Its remainder is a difference of 16 bits.
     expect(has('out[id.x] = i32((u32(v.x) & 0xfffu) % 10u) * 3i;')).toBe(false)
+    const counter = 'for (var i = 0u; i < 900u; i++) { if (i % 7u == u32(v.x)) { out[id.x] += v.y; } }'
+    expect(has(counter)).toBe(false)
   },
 )
+
+it.each([
+  [true, 'of what is 0, and of another value', 'mov.u16 %rs1, 0;', '%rs1, %rs9'],
+  [true, 'of a variable that may be 0', 'mov.u16 %rs1, 0;\nand.b16 %rs2, %rs1, %rs9;', '%rs2, %rs9'],
+  [true, 'of a literal', '', '0, %rs9'],
+  [
+    true,
+    'of what the value was before',
+    'mul.lo.s16 %rs2, %rs1, 3;\nadd.s16 %rs1, %rs1, 1;\nmov.u16 %rs1, 0;',
+    '%rs1, %rs2',
+  ],
+  [false, 'of what is loaded', 'ld.global.u16 %rs1, [%rd1];', '%rs1, %rs9'],
+  [
+    false,
+    'that is a remainder',
+    'mov.u16 %rs1, 5;\nshr.u16 %rs2, %rs1, 3;\nmul.lo.s16 %rs3, %rs2, 8;',
+    '%rs1, %rs3',
+  ],
+])('a difference of 16 bits overflows: %s, %s', (overflows, _, before, operands) => {
+  expect(hasOverflowingSigns(kernelOf(`${before}\nsub.s16 %rs4, ${operands};`))).toBe(overflows)
+})
 
 describe('votes with a predicate as their result', () => {
   const kernel = (statements: string) =>
@@ -299,6 +322,7 @@ describe('known predicates that change', () => {
     ['with a new value before the loop', '@%p1 bra $end;\nsetp.eq.s32 %p1, %r3, 5;', 'not.pred %p1, %p1;'],
     ['without changes in the loop', '@%p1 bra $end;', 'selp.b32 %r5, %r6, %r7, %p1;'],
     ['with the branch in the loop', '', '@%p1 bra $end;\nsetp.gt.u32 %p1, %r5, 4;'],
+    ['with another way into the loop', '@%p2 bra $loop;\n@%p1 bra $end;', 'not.pred %p1, %p1;'],
   ])('are none %s', (_, before, round) => {
     expect(hasChangesOfKnownPredicates(loop(before, round))).toBe(false)
   })

@@ -1,6 +1,7 @@
 import { hasExtremesOfBothSigns, hasSplitConstants } from './folded-constants.ts'
 import {
   definitionsOf,
+  isComputed,
   isPredicate,
   kernelsOf,
   mayBeLiteral,
@@ -60,14 +61,29 @@ function mayBeMistaken(kernel: readonly PtxInstruction[] | undefined): boolean {
  * architectures: `abs` of the least value is that value, and a negation of -32768, or its difference from what ptxas
  * knows to be 0, is -32768 in 16 bits. A conversion to f32 or a remainder of the former is then wrong, and an
  * extension of the latter. Without optimization ptxas is right.
+ *
+ * Of the differences of 16 bits, those are accepted whose first operand follows from no literal, and those whose second
+ * one follows from the first and literals, such as remainders: if ptxas knows the first, it computes the difference.
  */
 export function hasOverflowingSigns(instructions: readonly PtxInstruction[]): boolean {
   const definitions = definitionsOf(instructions)
-  return instructions.some(({ name, modifiers, sources: [from, ...others] }) => {
+  const followsFrom = (register: string, first: string): boolean => {
+    const parts = new Set([first, register])
+    for (const part of parts) {
+      const [at, ...others] = definitions.get(part) ?? []
+      if (at === undefined || others.length > 0) return false
+      if (part === first) continue
+      if (!isComputed(instructions[at]!)) return false
+      for (const source of instructions[at]!.sources) parts.add(source)
+    }
+    return true
+  }
+  return instructions.some(({ name, modifiers, sources: [from, other] }) => {
     if (name === 'abs') return modifiers.startsWith('.s')
     if (modifiers !== '.s16') return false
-    if (name === 'sub') return others.length === 0 || mayBeLiteral(from!, instructions, definitions)
-    return name === 'neg'
+    if (name !== 'sub') return name === 'neg'
+    if (from === undefined || other === undefined) return true
+    return mayBeLiteral(from, instructions, definitions) && !followsFrom(other, from)
   })
 }
 

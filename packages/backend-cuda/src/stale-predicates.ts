@@ -41,21 +41,19 @@ export function hasStalePredicates(instructions: readonly PtxInstruction[]): boo
 }
 
 /**
- * Whether PTX changes a predicate in a loop after a branch on it. ptxas 13.0 takes the value that a branch in front of
+ * Whether PTX changes a predicate in a loop behind a branch on it. ptxas 13.0 takes the value that a branch in front of
  * a loop has found for the value in all rounds, on all architectures, at -O1 to -O3, if there is another branch in
  * front of that one: `if (p) { loop { x += select(0, 1, p); p = !p; } }`, where both are one register.
  *
- * Accepted are instructions in which no path leads from a branch, before a predicate from which its condition is
- * computed is set, to a use or definition of it that, without passing the branch, can be passed again after a
- * definition.
+ * Accepted are instructions in which, behind a branch that is passed first on all ways to there, no use and no
+ * definition of a predicate from which the branch's condition is computed can be reached both from the branch, with
+ * the value that it found, and again after a definition, without passing the branch.
  */
 export function hasChangesOfKnownPredicates(instructions: readonly PtxInstruction[]): boolean {
   const definitions = definitionsOf(instructions)
   const readers = readersOf(instructions)
-  const branches = instructions.flatMap(({ name, condition }, i) =>
-    name === 'bra' && condition !== undefined ? [{ i, condition }] : [],
-  )
-  return branches.some(({ i: branch, condition }) => {
+  return instructions.some(({ name, condition }, branch) => {
+    if (name !== 'bra' || condition === undefined) return false
     const parts = new Set([condition])
     for (const part of parts)
       for (const at of definitions.get(part) ?? [])
@@ -64,8 +62,9 @@ export function hasChangesOfKnownPredicates(instructions: readonly PtxInstructio
       const changes = definitions.get(part) ?? []
       if (changes.length < 2) return false
       const known = reached(instructions, [branch], changes)
+      const elsewhere = branch === 0 ? undefined : reached(instructions, [0], [branch])
       return [...(readers.get(part) ?? []), ...changes].some((at) => {
-        if (known[at] === 0 || at === branch) return false
+        if (known[at] === 0 || at === branch || elsewhere?.[at] === 1) return false
         const after = reached(instructions, [at], [branch])
         const between = changes.filter((i) => i === at || after[i] === 1)
         return reached(instructions, between, [branch])[at] === 1
