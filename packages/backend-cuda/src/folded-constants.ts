@@ -1,10 +1,4 @@
-import {
-  definitionsOf,
-  isComputed,
-  isPredicate,
-  mayBeLiteral,
-  type PtxInstruction,
-} from './ptx-instructions.ts'
+import { isComputed, isPredicate, type PtxInstruction, type PtxKernel } from './ptx-instructions.ts'
 
 /**
  * Whether PTX splits a register into halves that it may also compare for equality with a literal. Where a branch has
@@ -14,7 +8,8 @@ import {
  * Accepted are instructions in which no computation leads from a register that is split to one that is compared, in
  * any direction and over any others. So none can be a copy of the other, whatever ptxas knows about the operands.
  */
-export function hasSplitConstants(instructions: readonly PtxInstruction[]): boolean {
+export function hasSplitConstants(kernel: PtxKernel): boolean {
+  const { instructions } = kernel
   const split = instructions.flatMap(({ name, modifiers, targets, sources }) =>
     (name === 'mov' && targets.length > 1) || modifiers.includes('f16x2') ? sources : [],
   )
@@ -34,12 +29,10 @@ export function hasSplitConstants(instructions: readonly PtxInstruction[]): bool
   }
   const connected = new Set(split)
   for (const one of connected) for (const other of neighbours.get(one) ?? []) connected.add(other)
-  const definitions = definitionsOf(instructions)
   return instructions.some(({ name, modifiers, sources }) => {
     if (name !== 'setp' || !/^\.(?:eq|ne)\b/.test(modifiers)) return false
     const compared = sources.filter((register) => !isPredicate(register))
-    const hasLiteral =
-      compared.length < 2 || compared.some((register) => mayBeLiteral(register, instructions, definitions))
+    const hasLiteral = compared.length < 2 || compared.some((register) => kernel.mayBeLiteral(register))
     return hasLiteral && compared.some((register) => connected.has(register))
   })
 }
@@ -52,10 +45,10 @@ export function hasSplitConstants(instructions: readonly PtxInstruction[]): bool
  * Accepted are instructions in which no operand of one is computed from the result of the other, or one of both has
  * no operand that may be 0 as a literal.
  */
-export function hasExtremesOfBothSigns(instructions: readonly PtxInstruction[]): boolean {
-  const definitions = definitionsOf(instructions)
+export function hasExtremesOfBothSigns(kernel: PtxKernel): boolean {
+  const { instructions, definitions } = kernel
   const mayHaveZero = ({ operands, sources }: PtxInstruction) =>
-    /, 0\b/.test(operands) || sources.some((register) => mayBeLiteral(register, instructions, definitions))
+    /, 0\b/.test(operands) || sources.some((register) => kernel.mayBeLiteral(register))
   return instructions.some((instruction) => {
     const opposite = opposites[kindOf(instruction)]
     if (opposite === undefined || !mayHaveZero(instruction)) return false

@@ -11,7 +11,7 @@ import {
   hasSignedExtremesOfThree,
   mayBeMiscompiled,
 } from './machine-code.ts'
-import { kernelsOf, type PtxInstruction } from './ptx-instructions.ts'
+import { kernelsOf, type PtxKernel } from './ptx-instructions.ts'
 import { hasStaleAddresses } from './stale-addresses.ts'
 import { hasChangesOfKnownPredicates, hasStalePredicates } from './stale-predicates.ts'
 import { cubinOf, signedOfThree, unsignedOfThree } from './testing/cubin.ts'
@@ -53,14 +53,14 @@ function compiled(
   return compiledSource(as, source, options, architecture)
 }
 
-/** The instructions of PTX with one kernel. */
-function onlyKernel(ptx: Uint8Array | string): readonly PtxInstruction[] {
+/** PTX with one kernel. */
+function onlyKernel(ptx: Uint8Array | string): PtxKernel {
   const [kernel] = kernelsOf(typeof ptx === 'string' ? ptx : new TextDecoder().decode(ptx))
   return kernel!
 }
 
-/** nvcc's instructions of a kernel of the corpus. */
-function corpusKernel(name: string, architecture = 'sm_90'): readonly PtxInstruction[] {
+/** A kernel of the corpus in nvcc's PTX. */
+function corpusKernel(name: string, architecture = 'sm_90'): PtxKernel {
   const file = new URL(`../../wgsl/testdata/accepted/${name}.wgsl`, import.meta.url)
   return onlyKernel(compiledSource('ptx', readFileSync(file, 'utf8'), [], architecture))
 }
@@ -174,7 +174,7 @@ describe('votes with a predicate as their result', () => {
     'do not come from a kernel of the corpus for %s (needs nvcc)',
     { timeout: 60_000 },
     (architecture) => {
-      const instructions = corpusKernel('votes-before-branch', architecture)
+      const { instructions } = corpusKernel('votes-before-branch', architecture)
       const votes = instructions.filter(({ name }) => name === 'vote')
       expect(votes.length).toBeGreaterThan(5)
       expect(votes.flatMap(({ modifiers }) => modifiers)).toEqual(votes.map(() => '.sync.ballot.b32'))
@@ -288,8 +288,8 @@ describe('stale predicates', () => {
   )
 })
 
-/** Instructions of a kernel with these statements. */
-function kernelOf(statements: string): readonly PtxInstruction[] {
+/** A kernel with these statements. */
+function kernelOf(statements: string): PtxKernel {
   return onlyKernel(`.visible .entry k(.param .u64 p)\n{\n\t${statements}\n\tret;\n}`)
 }
 

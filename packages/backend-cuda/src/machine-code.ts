@@ -1,14 +1,5 @@
 import { hasExtremesOfBothSigns, hasSplitConstants } from './folded-constants.ts'
-import {
-  definitionsOf,
-  isComputed,
-  isPredicate,
-  kernelsOf,
-  mayBeLiteral,
-  type PtxInstruction,
-  reached,
-  readersOf,
-} from './ptx-instructions.ts'
+import { isComputed, isPredicate, kernelsOf, type PtxKernel } from './ptx-instructions.ts'
 import { hasStaleAddresses } from './stale-addresses.ts'
 import { hasChangesOfKnownPredicates, hasStalePredicates } from './stale-predicates.ts'
 
@@ -43,7 +34,7 @@ export function mayBeMiscompiled({ ptx, cubin }: CompiledCode, architecture: str
     : hasSignedExtremesOfThree(cubin, architecture)
 }
 
-function mayBeMistaken(kernel: readonly PtxInstruction[] | undefined): boolean {
+function mayBeMistaken(kernel: PtxKernel | undefined): boolean {
   return (
     kernel === undefined ||
     hasOverflowingSigns(kernel) ||
@@ -65,8 +56,8 @@ function mayBeMistaken(kernel: readonly PtxInstruction[] | undefined): boolean {
  * Of the differences of 16 bits, those are accepted whose first operand follows from no literal, and those whose second
  * one follows from the first and literals, such as remainders: if ptxas knows the first, it computes the difference.
  */
-export function hasOverflowingSigns(instructions: readonly PtxInstruction[]): boolean {
-  const definitions = definitionsOf(instructions)
+export function hasOverflowingSigns(kernel: PtxKernel): boolean {
+  const { instructions, definitions } = kernel
   const followsFrom = (register: string, first: string): boolean => {
     const parts = new Set([first, register])
     for (const part of parts) {
@@ -83,7 +74,7 @@ export function hasOverflowingSigns(instructions: readonly PtxInstruction[]): bo
     if (modifiers !== '.s16') return false
     if (name !== 'sub') return name === 'neg'
     if (from === undefined || other === undefined) return true
-    return mayBeLiteral(from, instructions, definitions) && !followsFrom(other, from)
+    return kernel.mayBeLiteral(from) && !followsFrom(other, from)
   })
 }
 
@@ -92,14 +83,13 @@ export function hasOverflowingSigns(instructions: readonly PtxInstruction[]): bo
  * moves it into a branch that some lanes do not take, if that is the only place where it is read and several other
  * predicates are in use. Accepted are votes for numbers (`vote.sync.ballot`), and those that are read at once.
  */
-export function hasMovableVotes(instructions: readonly PtxInstruction[]): boolean {
-  const definitions = definitionsOf(instructions)
-  const readers = readersOf(instructions)
+export function hasMovableVotes(kernel: PtxKernel): boolean {
+  const { instructions, definitions, readers } = kernel
   return instructions.some(({ name, targets: [result] }, at) => {
     if (name !== 'vote' || result === undefined || !isPredicate(result)) return false
     let end = at + 1
     while (end < instructions.length - 1 && !/^(?:bra|exit|ret)$/.test(instructions[end]!.name)) end++
-    const later = reached(instructions, [end], definitions.get(result)!)
+    const later = kernel.reached([end], definitions.get(result)!)
     return (readers.get(result) ?? []).some((i) => later[i] === 1 && i !== end)
   })
 }

@@ -38,15 +38,68 @@ export function isPredicate(register: string): boolean {
   return /^%(?:p\d+|[pq] \d+)$/.test(register)
 }
 
+/** The instructions of a kernel, and by register which of them set it or read it. */
+export class PtxKernel {
+  readonly instructions: readonly PtxInstruction[]
+  /** The instructions that set a register. */
+  readonly definitions: ReadonlyMap<string, readonly number[]>
+  /** The instructions that read a register, also those whose execution it controls. */
+  readonly readers: ReadonlyMap<string, readonly number[]>
+
+  constructor(instructions: readonly PtxInstruction[]) {
+    this.instructions = instructions
+    this.definitions = byRegister(instructions, ({ targets }) => targets)
+    this.readers = byRegister(instructions, ({ condition, sources }) =>
+      condition === undefined ? sources : [condition, ...sources],
+    )
+  }
+
+  /**
+   * Whether a register may have a value that follows from literals, of which the compiler has put one into a
+   * register.
+   */
+  mayBeLiteral(register: string): boolean {
+    const parts = new Set([register])
+    for (const part of parts)
+      for (const i of this.definitions.get(part) ?? []) {
+        const instruction = this.instructions[i]!
+        if (instruction.name === 'mov' && !/,.*%/.test(instruction.operands)) return true
+        if (isComputed(instruction)) for (const source of instruction.sources) parts.add(source)
+      }
+    return false
+  }
+
+  /** By instruction, whether it can follow any of `starts` with none of `ends` in between. */
+  reached(starts: readonly number[], ends: readonly number[]): Uint8Array {
+    const { instructions } = this
+    const found = new Uint8Array(instructions.length)
+    const isEnd = new Uint8Array(instructions.length)
+    for (const end of ends) isEnd[end] = 1
+    const work = starts.flatMap((i) => instructions[i]!.next)
+    for (let i = work.pop(); i !== undefined; i = work.pop())
+      while (i !== undefined && found[i] === 0) {
+        found[i] = 1
+        if (isEnd[i] === 1) break
+        const { next }: PtxInstruction = instructions[i]!
+        if (next.length > 1) work.push(next[1]!)
+        i = next[0]
+      }
+    return found
+  }
+}
+
 /**
- * The instructions of each kernel and of functions behind it; undefined for those with one that is not known, such
- * as a call, so functions before the first kernel are not needed.
+ * Each kernel with functions behind it; undefined for those with an instruction that is not known, such as a call, so
+ * functions before the first kernel are not needed.
  */
-export function kernelsOf(ptx: string): (readonly PtxInstruction[] | undefined)[] {
+export function kernelsOf(ptx: string): (PtxKernel | undefined)[] {
   return ptx
     .split(/^\.visible \.entry /m)
     .slice(1)
-    .map(instructionsOf)
+    .map((body) => {
+      const instructions = instructionsOf(body)
+      return instructions && new PtxKernel(instructions)
+    })
 }
 
 function instructionsOf(body: string): readonly PtxInstruction[] | undefined {
@@ -95,20 +148,6 @@ function instructionsOf(body: string): readonly PtxInstruction[] | undefined {
   return instructions
 }
 
-/** By register, the instructions that set it. */
-export function definitionsOf(
-  instructions: readonly PtxInstruction[],
-): ReadonlyMap<string, readonly number[]> {
-  return byRegister(instructions, ({ targets }) => targets)
-}
-
-/** By register, the instructions that read it, also those whose execution it controls. */
-export function readersOf(instructions: readonly PtxInstruction[]): ReadonlyMap<string, readonly number[]> {
-  return byRegister(instructions, ({ condition, sources }) =>
-    condition === undefined ? sources : [condition, ...sources],
-  )
-}
-
 function byRegister(
   instructions: readonly PtxInstruction[],
   registersOf: (instruction: PtxInstruction) => readonly string[],
@@ -119,46 +158,6 @@ function byRegister(
       const known = found.get(register)
       if (known === undefined) found.set(register, [i])
       else known.push(i)
-    }
-  return found
-}
-
-/**
- * Whether a register may have a value that follows from literals, of which the compiler has put one into a
- * register.
- */
-export function mayBeLiteral(
-  register: string,
-  instructions: readonly PtxInstruction[],
-  definitions: ReadonlyMap<string, readonly number[]>,
-): boolean {
-  const parts = new Set([register])
-  for (const part of parts)
-    for (const i of definitions.get(part) ?? []) {
-      const instruction = instructions[i]!
-      if (instruction.name === 'mov' && !/,.*%/.test(instruction.operands)) return true
-      if (isComputed(instruction)) for (const source of instruction.sources) parts.add(source)
-    }
-  return false
-}
-
-/** By instruction, whether it can follow any of `starts` with none of `ends` in between. */
-export function reached(
-  instructions: readonly PtxInstruction[],
-  starts: readonly number[],
-  ends: readonly number[],
-): Uint8Array {
-  const found = new Uint8Array(instructions.length)
-  const isEnd = new Uint8Array(instructions.length)
-  for (const end of ends) isEnd[end] = 1
-  const work = starts.flatMap((i) => instructions[i]!.next)
-  for (let i = work.pop(); i !== undefined; i = work.pop())
-    while (i !== undefined && found[i] === 0) {
-      found[i] = 1
-      if (isEnd[i] === 1) break
-      const { next }: PtxInstruction = instructions[i]!
-      if (next.length > 1) work.push(next[1]!)
-      i = next[0]
     }
   return found
 }

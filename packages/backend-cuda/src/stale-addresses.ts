@@ -1,4 +1,4 @@
-import { definitionsOf, isComputed, isPredicate, type PtxInstruction, reached } from './ptx-instructions.ts'
+import { isComputed, isPredicate, type PtxInstruction, type PtxKernel } from './ptx-instructions.ts'
 
 /** The modifiers of instructions that extend an operand. A constant in it cannot be added to the result instead. */
 const extension = /\.wide\b|^\.[su]64\.[su](?:32|16|8)$|^\.[su]32\.[su](?:16|8)$/
@@ -14,8 +14,8 @@ const extension = /\.wide\b|^\.[su]64\.[su](?:32|16|8)$|^\.[su]32\.[su](?:16|8)$
  * extended, through another definition of one of its operands, to the access, without passing that instruction
  * again.
  */
-export function hasStaleAddresses(instructions: readonly PtxInstruction[]): boolean {
-  const definitions = definitionsOf(instructions)
+export function hasStaleAddresses(kernel: PtxKernel): boolean {
+  const { instructions, definitions } = kernel
   /** For each operand that changes, and the instruction in an address that uses it, the accesses. */
   const uses = new Map<
     string,
@@ -41,9 +41,8 @@ export function hasStaleAddresses(instructions: readonly PtxInstruction[]): bool
   }
   return [...uses.values()].some(({ at, operand, accesses }) => {
     const changes = (definitions.get(operand) ?? []).filter((i) => i !== at)
-    const before = reached(instructions, [at], [at])
-    const after = reached(
-      instructions,
+    const before = kernel.reached([at], [at])
+    const after = kernel.reached(
       changes.filter((i) => before[i] === 1),
       [at],
     )

@@ -1,4 +1,4 @@
-import { definitionsOf, isPredicate, type PtxInstruction, reached, readersOf } from './ptx-instructions.ts'
+import { isPredicate, type PtxInstruction, type PtxKernel } from './ptx-instructions.ts'
 
 /**
  * Whether PTX uses what it computed of a predicate after that predicate has been set again. The compiler keeps a
@@ -11,14 +11,13 @@ import { definitionsOf, isPredicate, type PtxInstruction, reached, readersOf } f
  * operands, which has several, to a use of its result, or of what such operations compute of that, in another
  * register that still has that value.
  */
-export function hasStalePredicates(instructions: readonly PtxInstruction[]): boolean {
-  const definitions = definitionsOf(instructions)
-  const readers = readersOf(instructions)
+export function hasStalePredicates(kernel: PtxKernel): boolean {
+  const { instructions, definitions, readers } = kernel
   const others = (register: string, at: number) => (definitions.get(register) ?? []).filter((i) => i !== at)
   return instructions.some((operation, at) =>
     predicatesIn(operation).some((operand) => {
       if (definitions.get(operand)?.length === 1) return false
-      const before = reached(instructions, [at], [at])
+      const before = kernel.reached([at], [at])
       const changes = others(operand, at).filter((i) => before[i] === 1)
       if (changes.length === 0) return false
       return resultsOf(at, instructions, readers).some((computed) =>
@@ -28,8 +27,7 @@ export function hasStalePredicates(instructions: readonly PtxInstruction[]): boo
           // A guarded one may leave the value.
           const ends = others(result, computed).filter((i) => instructions[i]!.condition === undefined)
           const last = new Set(ends)
-          const after = reached(
-            instructions,
+          const after = kernel.reached(
             changes.filter((i) => !last.has(i)),
             [at, ...ends],
           )
@@ -49,9 +47,8 @@ export function hasStalePredicates(instructions: readonly PtxInstruction[]): boo
  * definition of a predicate from which the branch's condition is computed can be reached both from the branch, with
  * the value that it found, and again after a definition, without passing the branch.
  */
-export function hasChangesOfKnownPredicates(instructions: readonly PtxInstruction[]): boolean {
-  const definitions = definitionsOf(instructions)
-  const readers = readersOf(instructions)
+export function hasChangesOfKnownPredicates(kernel: PtxKernel): boolean {
+  const { instructions, definitions, readers } = kernel
   return instructions.some(({ name, condition }, branch) => {
     if (name !== 'bra' || condition === undefined) return false
     const parts = new Set([condition])
@@ -61,13 +58,13 @@ export function hasChangesOfKnownPredicates(instructions: readonly PtxInstructio
     return [...parts].some((part) => {
       const changes = definitions.get(part) ?? []
       if (changes.length < 2) return false
-      const known = reached(instructions, [branch], changes)
-      const elsewhere = branch === 0 ? undefined : reached(instructions, [0], [branch])
+      const known = kernel.reached([branch], changes)
+      const elsewhere = branch === 0 ? undefined : kernel.reached([0], [branch])
       return [...(readers.get(part) ?? []), ...changes].some((at) => {
         if (known[at] === 0 || at === branch || elsewhere?.[at] === 1) return false
-        const after = reached(instructions, [at], [branch])
+        const after = kernel.reached([at], [branch])
         const between = changes.filter((i) => i === at || after[i] === 1)
-        return reached(instructions, between, [branch])[at] === 1
+        return kernel.reached(between, [branch])[at] === 1
       })
     })
   })
