@@ -178,6 +178,43 @@ describe('kernels', () => {
       }
   })
 
+  it('compiles a kernel with less optimization if nvcc has written wrong products of parts of integers', async () => {
+    const image = new Uint8Array(1)
+    const compileTo = async (
+      isWrong: (options: readonly string[]) => boolean,
+      { version = [13, 0], ptxasLevel = 3 }: { version?: [number, number]; ptxasLevel?: 0 | 3 } = {},
+    ) => {
+      const given: string[] = []
+      const compiler = compilerWith({
+        nvrtcVersion: async () => version,
+        nvrtcCompile: async (_, { options }) => {
+          given.push(options.filter((option) => /fast|macro|ptxas/.test(option)).join(' '))
+          return compiledTo(image, ptxOf(isWrong(options) ? 'dp2a.lo.s32.s32 %r1, %r2, %r3, %r4;' : 'ret;'))
+        },
+      })
+      const outcome = await compiler
+        .compile({ source: '', lineMap: [], ptxasLevel }, 'sm_90', 'bytes')
+        .catch((error: unknown) => error)
+      return { outcome, given }
+    }
+    const optimized = (options: readonly string[]) => !options.some((option) => option.includes('fast'))
+    const less = '--Ofast-compile=min'
+    const least = '--Ofast-compile=max --ptxas-options=-O0'
+    expect(await compileTo(() => false)).toEqual({ outcome: image, given: [''] })
+    expect(await compileTo(optimized)).toEqual({ outcome: image, given: ['', less] })
+    expect(await compileTo((options) => !options.includes('--Ofast-compile=max'))).toEqual({
+      outcome: image,
+      given: ['', less, least],
+    })
+    expect(await compileTo(optimized, { ptxasLevel: 0 })).toEqual({
+      outcome: image,
+      given: ['--ptxas-options=-O0', `--ptxas-options=-O0 ${least}`],
+    })
+    const refused = await compileTo(optimized, { version: [12, 7] })
+    expect(isGpuError(refused.outcome, 'unsupported')).toBe(true)
+    expect(String(refused.outcome)).toMatch(/'bytes' adds products of small integers.* 12\.7 /)
+  })
+
   it('gives drivers only PTX that they compile correctly', async () => {
     const compileTo = (ptx: readonly string[]) => {
       const left = [...ptx]

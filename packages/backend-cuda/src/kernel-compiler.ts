@@ -5,7 +5,7 @@ import { isNativeError, toGpuError } from './driver-error.ts'
 import { DiskFrontEndCache } from './front-end-cache.ts'
 import { KernelCache } from './kernel-cache.ts'
 import { nvrtcFor } from './libraries.ts'
-import { isVirtual, mayBeMiscompiled } from './machine-code.ts'
+import { hasProductsOfParts, isVirtual, mayBeMiscompiled } from './machine-code.ts'
 import type { NativeAddon, NvrtcOutcome } from './native-addon.ts'
 import { type ShippedKernels, shippedPtx } from './shipped-kernels.ts'
 
@@ -28,7 +28,7 @@ export type CompilableKernel = Pick<CudaKernel, 'source' | 'lineMap'> &
 /**
  * Change this if the same source would compile to different code for a reason that the key does not contain.
  */
-const cacheFormat = '6'
+const cacheFormat = '7'
 /**
  * The newest virtual architecture that every NVRTC since 11.1 supports, for GPUs newer than the available
  * NVRTC.
@@ -138,7 +138,17 @@ export class KernelCompiler {
         // It contradicts ptxas' -O0.
         if (attempt === plain) levels = levels.filter((level) => level !== quicker)
         const given = [...options, ...attempt]
-        const outcome = await this.#compileInTime(kernel.source, given, levels, seconds)
+        let outcome = await this.#compileInTime(kernel.source, given, levels, seconds)
+        // With less optimization nvcc does not make them, whatever ptxas does.
+        while (outcome?.compiled && hasProductsOfParts(outcome.ptx)) {
+          levels.shift()
+          if (levels.length === 0)
+            throw new GpuError(
+              'unsupported',
+              `Kernel '${label}' adds products of small integers, which NVRTC ${version} compiles wrongly. It needs NVRTC 12.8 or later, or dot4I8Packed.`,
+            )
+          outcome = await this.#compileInTime(kernel.source, given, levels, seconds)
+        }
         if (outcome === undefined)
           throw new GpuError(
             'compilation',

@@ -8,6 +8,7 @@ import { hasExtremesOfBothSigns, hasSplitConstants } from './folded-constants.ts
 import {
   hasMovableVotes,
   hasOverflowingSigns,
+  hasProductsOfParts,
   hasSignedExtremesOfThree,
   mayBeMiscompiled,
 } from './machine-code.ts'
@@ -363,6 +364,28 @@ describe('halves of constants', () => {
       expect(hasSplitConstants(corpusKernel('halves-after-equality'))).toBe(true)
     },
   )
+})
+
+it.skipIf(nvcc === undefined).each(['sm_75', 'sm_90', 'sm_120'])(
+  'nvcc writes products of parts of integers, which less optimization leaves out, for %s (needs nvcc)',
+  { timeout: 60_000 },
+  (architecture) => {
+    const has = (name: string, ...options: string[]) => {
+      const file = new URL(`../../wgsl/testdata/accepted/${name}.wgsl`, import.meta.url)
+      const ptx = compiledSource('ptx', readFileSync(file, 'utf8'), options, architecture)
+      return hasProductsOfParts(new TextDecoder().decode(ptx))
+    }
+    expect(has('products-of-signed-parts')).toBe(true)
+    for (const level of ['min', 'max'])
+      expect(has('products-of-signed-parts', `--Ofast-compile=${level}`)).toBe(false)
+  },
+)
+
+it('accepts the products of parts of integers that are in the prelude', () => {
+  const inline = '\t// begin inline asm\n\tdp4a.s32.s32 %r1, %r2, %r3, 0;\n\t// end inline asm\n'
+  expect(hasProductsOfParts(`${inline}\tmov.u32 %r1, %r2;\n${inline}`)).toBe(false)
+  expect(hasProductsOfParts(`${inline}\tdp2a.lo.s32.s32 %r1, %r2, %r3, %r4;\n${inline}`)).toBe(true)
+  expect(hasProductsOfParts(`${inline}\tdp4a.s32.s32 %r1, %r2, %r3, %r4;\n${inline}`)).toBe(true)
 })
 
 describe('extremes of both signs', () => {

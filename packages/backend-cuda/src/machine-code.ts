@@ -21,6 +21,15 @@ export function isVirtual(architecture: string): boolean {
 }
 
 /**
+ * Whether nvcc may have written wrong PTX. It makes one instruction, `dp2a` or `dp4a`, of products of signed parts of
+ * integers and their sum. They take two halves or four bytes, and nvcc 13.0 does not extend the sign of narrower parts:
+ * `x.x * y.x + x.z * y.z` of two `unpack4xI8` adds products of halves. Accepted are those of the prelude, in assembler.
+ */
+export function hasProductsOfParts(ptx: string): boolean {
+  return /\bdp[24]a\b/.test(ptx.replaceAll(/\/\/ begin inline asm$.*?^\s*\/\/ end inline asm/gms, ''))
+}
+
+/**
  * Whether ptxas may have miscompiled a kernel, or, for a virtual architecture, the driver's may: accepted are PTX
  * of known instructions without those and without the addresses, constants, predicates and votes of which errors are known, and
  * machine code without the instruction of which one is known.

@@ -49,14 +49,6 @@ inline unsigned __brev(unsigned a) {
   for (int i = 0; i < 32; i++) r |= (a >> i & 1u) << (31 - i);
   return r;
 }
-inline unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
-  for (int i = 0; i < 32; i += 8) c += (a >> i & 0xffu) * (b >> i & 0xffu);
-  return c;
-}
-inline int __dp4a(int a, int b, int c) {
-  for (int i = 0; i < 32; i += 8) c += (int)(int8_t)((unsigned)a >> i) * (int)(int8_t)((unsigned)b >> i);
-  return c;
-}
 inline unsigned __float_as_uint(float a) { return tandem_cpu::word(a); }
 inline float __uint_as_float(unsigned a) { return tandem_cpu::from_word<float>(a); }
 inline float __sinf(float a) { return sinf(a); }

@@ -175,7 +175,18 @@ inline unsigned unknown(unsigned value) {
   return value;
 }
 inline unsigned bit_not(unsigned a) { return ~a; }
+inline int bit_not(int a) { return ~a; }
 inline int ptx_neg(int a) { return (int)(0u - (unsigned)a); }
+inline unsigned dot4U8Packed(unsigned a, unsigned b) {
+  unsigned sum = 0;
+  for (int i = 0; i < 32; i += 8) sum += (a >> i & 0xffu) * (b >> i & 0xffu);
+  return sum;
+}
+inline int dot4I8Packed(unsigned a, unsigned b) {
+  int sum = 0;
+  for (int i = 0; i < 32; i += 8) sum += (int)(int8_t)(a >> i) * (int)(int8_t)(b >> i);
+  return sum;
+}
 inline unsigned lane_index() { return tandem_cpu::lane(); }
 inline unsigned active_lanes(int site) {
   tandem_cpu::fiber* f = tandem_cpu::the_scheduler().current;

@@ -81,8 +81,9 @@ WGSL_FN bool any(const vec4b& a) { return a.x || a.y || a.z || a.w; }`,
   },
   {
     provides: ['dot4U8Packed', 'dot4I8Packed'],
-    source: `WGSL_FN unsigned dot4U8Packed(unsigned a, unsigned b) { return __dp4a(a, b, 0u); }
-WGSL_FN int dot4I8Packed(unsigned a, unsigned b) { return __dp4a((int)a, (int)b, 0); }`,
+    ptx: true,
+    source: `WGSL_FN unsigned dot4U8Packed(unsigned a, unsigned b) { unsigned r; asm("dp4a.u32.u32 %0, %1, %2, 0;" : "=r"(r) : "r"(a), "r"(b)); return r; }
+WGSL_FN int dot4I8Packed(unsigned a, unsigned b) { int r; asm("dp4a.s32.s32 %0, %1, %2, 0;" : "=r"(r) : "r"(a), "r"(b)); return r; }`,
   },
   {
     provides: ['pack4x8snorm', 'pack4x8unorm', 'unpack4x8snorm', 'unpack4x8unorm'],

@@ -74,11 +74,8 @@ WGSL_FN bool logical_not(bool a) { return !a; }`,
   {
     provides: ['bit_not'],
     ptx: true,
-    source: `WGSL_FN unsigned bit_not(unsigned a) { unsigned r; asm("not.b32 %0, %1;" : "=r"(r) : "r"(a)); return r; }`,
-  },
-  {
-    provides: ['bit_not'],
-    source: 'WGSL_FN int bit_not(int a) { return (int)bit_not((unsigned)a); }',
+    source: `WGSL_FN unsigned bit_not(unsigned a) { unsigned r; asm("not.b32 %0, %1;" : "=r"(r) : "r"(a)); return r; }
+WGSL_FN int bit_not(int a) { return (int)bit_not((unsigned)a); }`,
   },
   {
     provides: ['equal', 'not_equal', 'less', 'less_equal', 'greater', 'greater_equal'],
