@@ -178,10 +178,12 @@ describe('kernels', () => {
       }
   })
 
-  it('compiles a kernel with less optimization if nvcc has written wrong products of parts of integers', async () => {
+  it('compiles a kernel again if nvcc has written wrong PTX', async () => {
     const image = new Uint8Array(1)
+    const product = 'dp2a.lo.s32.s32 %r1, %r2, %r3, %r4;'
+    const load = 'ld.param.u64 %rd1, [k_param_0];\nst.global.u32 [%rd1], %r1;\nld.global.nc.u32 %r2, [%rd1];'
     const compileTo = async (
-      isWrong: (options: readonly string[]) => boolean,
+      ptx: (options: string) => string,
       { version = [13, 0], ptxasLevel = 3 }: { version?: [number, number]; ptxasLevel?: 0 | 3 } = {},
     ) => {
       const given: string[] = []
@@ -189,7 +191,7 @@ describe('kernels', () => {
         nvrtcVersion: async () => version,
         nvrtcCompile: async (_, { options }) => {
           given.push(options.filter((option) => /fast|macro|ptxas/.test(option)).join(' '))
-          return compiledTo(image, ptxOf(isWrong(options) ? 'dp2a.lo.s32.s32 %r1, %r2, %r3, %r4;' : 'ret;'))
+          return compiledTo(image, ptxOf(ptx(given.at(-1)!)))
         },
       })
       const outcome = await compiler
@@ -197,22 +199,31 @@ describe('kernels', () => {
         .catch((error: unknown) => error)
       return { outcome, given }
     }
-    const optimized = (options: readonly string[]) => !options.some((option) => option.includes('fast'))
+    const uncached = '--define-macro=__restrict__='
+    const plain = '--ptxas-options=-O0'
     const less = '--Ofast-compile=min'
     const least = '--Ofast-compile=max --ptxas-options=-O0'
-    expect(await compileTo(() => false)).toEqual({ outcome: image, given: [''] })
-    expect(await compileTo(optimized)).toEqual({ outcome: image, given: ['', less] })
-    expect(await compileTo((options) => !options.includes('--Ofast-compile=max'))).toEqual({
+    const optimizedProduct = (options: string) => (options.includes('fast') ? 'ret;' : product)
+    expect(await compileTo(() => 'ret;')).toEqual({ outcome: image, given: [''] })
+    expect(await compileTo((options) => (options === '' ? load : 'ret;'))).toEqual({
       outcome: image,
-      given: ['', less, least],
+      given: ['', uncached],
     })
-    expect(await compileTo(optimized, { ptxasLevel: 0 })).toEqual({
+    expect(await compileTo(optimizedProduct)).toEqual({
       outcome: image,
-      given: ['--ptxas-options=-O0', `--ptxas-options=-O0 ${least}`],
+      given: ['', uncached, `${uncached} ${less}`],
     })
-    const refused = await compileTo(optimized, { version: [12, 7] })
+    expect(await compileTo((options) => (options.includes('max') ? 'ret;' : product))).toEqual({
+      outcome: image,
+      given: ['', uncached, `${uncached} ${less}`, `${uncached} ${least}`],
+    })
+    expect(await compileTo(optimizedProduct, { ptxasLevel: 0 })).toEqual({
+      outcome: image,
+      given: [plain, `${plain} ${uncached}`, `${plain} ${uncached} ${least}`],
+    })
+    const refused = await compileTo(optimizedProduct, { version: [12, 7] })
     expect(isGpuError(refused.outcome, 'unsupported')).toBe(true)
-    expect(String(refused.outcome)).toMatch(/'bytes' adds products of small integers.* 12\.7 /)
+    expect(String(refused.outcome)).toMatch(/NVRTC 12\.7 compiles kernel 'bytes' wrongly.* 12\.8 /)
   })
 
   it('gives drivers only PTX that they compile correctly', async () => {

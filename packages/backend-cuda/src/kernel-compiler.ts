@@ -5,7 +5,7 @@ import { isNativeError, toGpuError } from './driver-error.ts'
 import { DiskFrontEndCache } from './front-end-cache.ts'
 import { KernelCache } from './kernel-cache.ts'
 import { nvrtcFor } from './libraries.ts'
-import { hasProductsOfParts, isVirtual, mayBeMiscompiled } from './machine-code.ts'
+import { isVirtual, mayBeMiscompiled, mayBeWrong } from './machine-code.ts'
 import type { NativeAddon, NvrtcOutcome } from './native-addon.ts'
 import { type ShippedKernels, shippedPtx } from './shipped-kernels.ts'
 
@@ -46,6 +46,8 @@ const plain = ['--ptxas-options=-O0']
 const quicker = ['--Ofast-compile=min']
 /** Hardly any optimization. Nothing is inlined, so ptxas, which makes errors around calls, must not optimize. */
 const quickest = ['--Ofast-compile=max', ...plain]
+/** nvcc does not load through the read-only cache by itself. */
+const uncached = '--define-macro=__restrict__='
 /**
  * What a kernel is compiled with until ptxas cannot have miscompiled it: then with extremes and negations of
  * signed integers that NVRTC and ptxas do not recognize, and, because they do not cure all, without optimization by
@@ -139,13 +141,13 @@ export class KernelCompiler {
         if (attempt === plain) levels = levels.filter((level) => level !== quicker)
         const given = [...options, ...attempt]
         let outcome = await this.#compileInTime(kernel.source, given, levels, seconds)
-        // With less optimization nvcc does not make them, whatever ptxas does.
-        while (outcome?.compiled && hasProductsOfParts(outcome.ptx)) {
-          levels.shift()
-          if (levels.length === 0)
+        while (outcome?.compiled && mayBeWrong(outcome.ptx)) {
+          if (!given.includes(uncached)) given.push(uncached)
+          else if (levels.length > 1) levels.shift()
+          else
             throw new GpuError(
               'unsupported',
-              `Kernel '${label}' adds products of small integers, which NVRTC ${version} compiles wrongly. It needs NVRTC 12.8 or later, or dot4I8Packed.`,
+              `NVRTC ${version} compiles kernel '${label}' wrongly, because it adds products of small integers. It needs NVRTC 12.8 or later.`,
             )
           outcome = await this.#compileInTime(kernel.source, given, levels, seconds)
         }

@@ -14,6 +14,7 @@ import {
 } from './machine-code.ts'
 import { kernelsOf, type PtxKernel } from './ptx-instructions.ts'
 import { hasStaleAddresses } from './stale-addresses.ts'
+import { hasStaleLoads } from './stale-loads.ts'
 import { hasChangesOfKnownPredicates, hasStalePredicates } from './stale-predicates.ts'
 import { cubinOf, signedOfThree, unsignedOfThree } from './testing/cubin.ts'
 
@@ -386,6 +387,46 @@ it('accepts the products of parts of integers that are in the prelude', () => {
   expect(hasProductsOfParts(`${inline}\tmov.u32 %r1, %r2;\n${inline}`)).toBe(false)
   expect(hasProductsOfParts(`${inline}\tdp2a.lo.s32.s32 %r1, %r2, %r3, %r4;\n${inline}`)).toBe(true)
   expect(hasProductsOfParts(`${inline}\tdp4a.s32.s32 %r1, %r2, %r3, %r4;\n${inline}`)).toBe(true)
+})
+
+describe('loads through the read-only cache', () => {
+  const addresses =
+    'ld.param.u64 %rd1, [k_param_0];\ncvta.to.global.u64 %rd2, %rd1;\nld.param.u64 %rd3, [k_param_2];\ncvta.to.global.u64 %rd4, %rd3;\nmul.wide.u32 %rd5, %r1, 4;\nadd.s64 %rd6, %rd2, %rd5;\nadd.s64 %rd7, %rd4, %rd5;\n'
+  const merged =
+    'mov.u64 %rd8, %rd6;\n@%p1 bra $next;\nmov.u64 %rd8, %rd7;\n$next:\nld.global.nc.u32 %r3, [%rd8];\n'
+
+  it.each([
+    ['a store', `st.global.u32 [%rd7], %r2;\n${merged}`],
+    ['an atomic operation', `atom.global.add.u32 %r4, [%rd4], 1;\n${merged}`],
+    ['a store in the last round', `$loop:\n${merged}st.global.u32 [%rd7+4], %r3;\n@%p2 bra $loop;`],
+    ['a call with the address', `st.param.b64 [param0+0], %rd7;\ncall.uni f,\n(\nparam0\n);\n${merged}`],
+  ])('may be stale behind %s', (_, statements) => {
+    expect(hasStaleLoads(kernelOf(addresses + statements))).toBe(true)
+  })
+
+  it.each([
+    ['to another buffer', 'st.global.u32 [%rd7], %r2;\nld.global.nc.u32 %r3, [%rd6];'],
+    ['behind them', `${merged}st.global.u32 [%rd7], %r3;`],
+    ['and other loads', `st.global.u32 [%rd7], %r2;\nld.global.u32 %r3, [%rd7];`],
+    [
+      'at an index that they load',
+      'ld.global.u32 %r4, [%rd7];\nst.global.u32 [%rd7], %r2;\nmul.wide.u32 %rd9, %r4, 4;\nadd.s64 %rd9, %rd2, %rd9;\nld.global.nc.u32 %r3, [%rd9];',
+    ],
+  ])('are right beside stores %s', (_, statements) => {
+    expect(hasStaleLoads(kernelOf(addresses + statements))).toBe(false)
+  })
+
+  it.skipIf(nvcc === undefined)(
+    "are stale in nvcc's PTX of a kernel of the corpus, unless addresses may be aliases (needs nvcc)",
+    { timeout: 60_000 },
+    () => {
+      const file = new URL('../../wgsl/testdata/accepted/loads-at-ends-of-branches.wgsl', import.meta.url)
+      const compile = (...options: string[]) =>
+        onlyKernel(compiledSource('ptx', readFileSync(file, 'utf8'), options, 'sm_90'))
+      expect(hasStaleLoads(compile())).toBe(true)
+      expect(hasStaleLoads(compile('-D__restrict__='))).toBe(false)
+    },
+  )
 })
 
 describe('extremes of both signs', () => {

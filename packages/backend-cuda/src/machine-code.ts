@@ -1,6 +1,7 @@
 import { hasExtremesOfBothSigns, hasSplitConstants } from './folded-constants.ts'
 import { isComputed, isPredicate, kernelsOf, type PtxKernel } from './ptx-instructions.ts'
 import { hasStaleAddresses } from './stale-addresses.ts'
+import { hasStaleLoads } from './stale-loads.ts'
 import { hasChangesOfKnownPredicates, hasStalePredicates } from './stale-predicates.ts'
 
 /** A flag of an ELF section: it contains instructions. */
@@ -21,9 +22,17 @@ export function isVirtual(architecture: string): boolean {
 }
 
 /**
- * Whether nvcc may have written wrong PTX. It makes one instruction, `dp2a` or `dp4a`, of products of signed parts of
- * integers and their sum. They take two halves or four bytes, and nvcc 13.0 does not extend the sign of narrower parts:
- * `x.x * y.x + x.z * y.z` of two `unpack4xI8` adds products of halves. Accepted are those of the prelude, in assembler.
+ * Whether nvcc may have written wrong PTX. Where addresses may be aliases (without `__restrict__`) and with less
+ * optimization (`--Ofast-compile`) it does not.
+ */
+export function mayBeWrong(ptx: string): boolean {
+  return hasProductsOfParts(ptx) || kernelsOf(ptx).some(hasStaleLoads)
+}
+
+/**
+ * Whether PTX has one instruction, `dp2a` or `dp4a`, for products of signed parts of integers and their sum. They take
+ * two halves or four bytes, and nvcc 13.0 does not extend the sign of narrower parts: `x.x * y.x + x.z * y.z` of two
+ * `unpack4xI8` adds products of halves. Accepted are those of the prelude, in assembler.
  */
 export function hasProductsOfParts(ptx: string): boolean {
   return /\bdp[24]a\b/.test(ptx.replaceAll(/\/\/ begin inline asm$.*?^\s*\/\/ end inline asm/gms, ''))
@@ -43,9 +52,9 @@ export function mayBeMiscompiled({ ptx, cubin }: CompiledCode, architecture: str
     : hasSignedExtremesOfThree(cubin, architecture)
 }
 
-function mayBeMistaken(kernel: PtxKernel | undefined): boolean {
+function mayBeMistaken(kernel: PtxKernel): boolean {
   return (
-    kernel === undefined ||
+    !kernel.isKnown ||
     hasOverflowingSigns(kernel) ||
     hasMovableVotes(kernel) ||
     hasSplitConstants(kernel) ||

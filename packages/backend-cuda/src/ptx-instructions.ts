@@ -12,6 +12,8 @@ export interface PtxInstruction {
   readonly sources: readonly string[]
   /** The register with the address in workgroup memory that it accesses. */
   readonly address: string | undefined
+  /** Whether it is not the compiler's, but stands in the source. */
+  readonly isInline: boolean
   /** The instructions that may follow. */
   readonly next: readonly number[]
 }
@@ -41,13 +43,17 @@ export function isPredicate(register: string): boolean {
 /** The instructions of a kernel, and by register which of them set it or read it. */
 export class PtxKernel {
   readonly instructions: readonly PtxInstruction[]
+  /** Whether it has only known instructions, so no calls for example. Of others it is only known what may follow. */
+  readonly isKnown: boolean
   /** The instructions that set a register. */
   readonly definitions: ReadonlyMap<string, readonly number[]>
   /** The instructions that read a register, also those whose execution it controls. */
   readonly readers: ReadonlyMap<string, readonly number[]>
 
-  constructor(instructions: readonly PtxInstruction[]) {
+  constructor(text: string) {
+    const { instructions, isKnown } = instructionsOf(text)
     this.instructions = instructions
+    this.isKnown = isKnown
     this.definitions = byRegister(instructions, ({ targets }) => targets)
     this.readers = byRegister(instructions, ({ condition, sources }) =>
       condition === undefined ? sources : [condition, ...sources],
@@ -88,43 +94,49 @@ export class PtxKernel {
   }
 }
 
-/**
- * Each kernel with functions behind it; undefined for those with an instruction that is not known, such as a call, so
- * functions before the first kernel are not needed.
- */
-export function kernelsOf(ptx: string): (PtxKernel | undefined)[] {
+/** Each kernel, with functions behind it. Functions before the first kernel are left out. */
+export function kernelsOf(ptx: string): PtxKernel[] {
   return ptx
     .split(/^\.visible \.entry /m)
     .slice(1)
-    .map((body) => {
-      const instructions = instructionsOf(body)
-      return instructions && new PtxKernel(instructions)
-    })
+    .map((text) => new PtxKernel(text))
 }
 
-function instructionsOf(body: string): readonly PtxInstruction[] | undefined {
+function instructionsOf(body: string): {
+  readonly instructions: readonly PtxInstruction[]
+  readonly isKnown: boolean
+} {
   const instructions: (Omit<PtxInstruction, 'next'> & {
     readonly next: number[]
     readonly jump: string | undefined
   })[] = []
   const labels = new Map<string, number>()
+  let isKnown = true
   /** The registers of the prelude's instructions have names without numbers, and belong to their braces. */
   let braces = 0
   const named = (register: string) => (/\d$/.test(register) ? register : `${register} ${braces}`)
   const registers = (part: string) => (part.match(/%\w+/g) ?? []).map(named)
-  const text = body.slice(body.indexOf('{') + 1).replace(/\/\/.*$/gm, '')
+  let isInline = false
+  const text = body
+    .slice(body.indexOf('{') + 1)
+    .replace(/\/\/ (begin|end) inline asm$/gm, '.$1')
+    .replace(/\/\/.*$/gm, '')
   for (const part of text.split(/[;\n]/)) {
     const line = part.trim()
     const label = /^(\$\w+):$/.exec(line)?.[1]
     if (label !== undefined) labels.set(label, instructions.length)
     if (line.startsWith('{')) braces++
+    if (line === '.begin' || line === '.end') isInline = line === '.begin'
     // Directives, braces and data.
     if (label !== undefined || /^(?:$|[.{}()\d])/.test(line)) continue
     const match = /^(?:@!?(%\w+)\s+)?([a-z]\w*)(\S*)\s*(.*)$/.exec(line)
-    if (match === null) return undefined
+    if (match === null) {
+      isKnown = false
+      continue
+    }
     const [, condition, word = '', modifiers = '', operands = ''] = match
     const name = word === 'wmma' ? (modifiers.startsWith('.store') ? 'wmma_store' : 'mma') : word
-    if (!withoutTarget.has(name) && !notComputed.has(name) && !computed.has(name)) return undefined
+    isKnown &&= withoutTarget.has(name) || notComputed.has(name) || computed.has(name)
     const first = withoutTarget.has(name) ? '' : (/^(?:\{[^}]*\}|[^,]*)/.exec(operands)?.[0] ?? '')
     const reaches = /\.shared/.test(modifiers) || name === 'ldmatrix'
     instructions.push({
@@ -135,6 +147,7 @@ function instructionsOf(body: string): readonly PtxInstruction[] | undefined {
       targets: registers(first),
       sources: registers(operands.slice(first.length)),
       address: reaches ? /\[\s*(%\w+)/.exec(operands)?.[1] : undefined,
+      isInline,
       next: [],
       jump: name === 'bra' ? /\$\w+/.exec(operands)?.[0] : undefined,
     })
@@ -145,7 +158,7 @@ function instructionsOf(body: string): readonly PtxInstruction[] | undefined {
     const goesOn = condition !== undefined || !['bra', 'ret', 'exit', 'trap'].includes(name)
     if (goesOn && i + 1 < instructions.length) next.push(i + 1)
   }
-  return instructions
+  return { instructions, isKnown }
 }
 
 function byRegister(

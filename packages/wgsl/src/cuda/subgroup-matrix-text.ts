@@ -166,8 +166,7 @@ function rangeGuards(
   const args = [viewName(names, variable), from, ...indices]
   const inBinding = call(`${names.prelude('matrix_in_view')}${options}`, args).text
   // The binding may go on after an array of fixed length, or a view of fixed size.
-  const mayEndBefore = array.length !== undefined || view?.size !== undefined
-  return mayEndBefore
+  return array.length !== undefined || view?.size !== undefined
     ? [`(${inside()} || ${viewName(names, variable)}.report(${indices[0]}))`, inBinding]
     : [inBinding]
 }

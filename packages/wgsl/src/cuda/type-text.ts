@@ -148,8 +148,7 @@ export function structText(type: StructType, names: Names): string[] {
   let end = 0
   for (const [i, m] of members.entries()) {
     if (shareable) {
-      const natural = roundUp(end, cxxAlign(m.type))
-      if (m.offset > natural) pad(m.offset - end)
+      if (m.offset > roundUp(end, cxxAlign(m.type))) pad(m.offset - end)
       end = m.offset
     } else end = roundUp(end, cxxAlign(m.type))
     end += cxxSize(m.type)

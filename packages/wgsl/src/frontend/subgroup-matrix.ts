@@ -1,5 +1,4 @@
-import type { BuiltinFunction } from '../builtin-functions.ts'
-import { builtinFacts } from '../builtin-functions.ts'
+import { type BuiltinFunction, builtinFacts } from '../builtin-functions.ts'
 import type {
   ArrayType,
   BufferType,
