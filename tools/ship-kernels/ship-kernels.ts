@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import { mayBeMiscompiled } from '../../packages/backend-cuda/src/machine-code.ts'
+import { mayBeMiscompiled, mayBeWrong } from '../../packages/backend-cuda/src/machine-code.ts'
 import { architectures, type ShippedSource, shippedSources } from './shipped-sources.ts'
 
 const run = promisify(execFile)
@@ -103,7 +103,7 @@ async function compile(
       () => false,
     )
     if (!accepted) continue
-    await checkSigns(ptxas, output, label)
+    await checkCode(ptxas, output, label)
     return lowered
   }
   throw new Error(
@@ -111,15 +111,19 @@ async function compile(
   )
 }
 
-/** Throws if drivers may miscompile the PTX. */
-async function checkSigns(ptxas: string, file: string, label: string): Promise<void> {
+/** Throws if nvcc may have written wrong PTX, or if drivers may miscompile it. */
+async function checkCode(ptxas: string, file: string, label: string): Promise<void> {
   const ptx = readFileSync(file, 'utf8')
+  if (mayBeWrong(ptx))
+    throw new Error(`Kernel '${label}' has loads or products of small integers that nvcc may get wrong.`)
   if (!mayBeMiscompiled({ ptx, cubin: new Uint8Array(0) }, 'compute_80')) return
   for (const architecture of ['sm_90', 'sm_100']) {
     const cubin = `${file}.cubin`
     await run(ptxas, ['--gpu-name', architecture, file, '-o', cubin])
     if (mayBeMiscompiled({ ptx, cubin: readFileSync(cubin) }, architecture))
-      throw new Error(`Kernel '${label}' uses signed integers in a way that drivers may miscompile.`)
+      throw new Error(
+        `Kernel '${label}' uses signed integers, conditions or workgroup memory in a way that drivers may miscompile.`,
+      )
   }
 }
 
