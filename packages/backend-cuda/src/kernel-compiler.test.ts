@@ -211,15 +211,20 @@ describe('kernels', () => {
     })
     expect(await compileTo(optimizedProduct)).toEqual({
       outcome: image,
-      given: ['', uncached, `${uncached} ${less}`],
+      given: ['', less],
     })
     expect(await compileTo((options) => (options.includes('max') ? 'ret;' : product))).toEqual({
       outcome: image,
-      given: ['', uncached, `${uncached} ${less}`, `${uncached} ${least}`],
+      given: ['', less, least],
+    })
+    const both = (options: string) => (options.includes('fast') ? load : product)
+    expect(await compileTo((options) => (options.includes('macro') ? 'ret;' : both(options)))).toEqual({
+      outcome: image,
+      given: ['', less, `${uncached} ${less}`],
     })
     expect(await compileTo(optimizedProduct, { ptxasLevel: 0 })).toEqual({
       outcome: image,
-      given: [plain, `${plain} ${uncached}`, `${plain} ${uncached} ${least}`],
+      given: [plain, `${plain} ${least}`],
     })
     const refused = await compileTo(optimizedProduct, { version: [12, 7] })
     expect(isGpuError(refused.outcome, 'unsupported')).toBe(true)

@@ -5,7 +5,7 @@ import { isNativeError, toGpuError } from './driver-error.ts'
 import { DiskFrontEndCache } from './front-end-cache.ts'
 import { KernelCache } from './kernel-cache.ts'
 import { nvrtcFor } from './libraries.ts'
-import { isVirtual, mayBeMiscompiled, mayBeWrong } from './machine-code.ts'
+import { hasProductsOfParts, isVirtual, mayBeMiscompiled, mayBeWrong } from './machine-code.ts'
 import type { NativeAddon, NvrtcOutcome } from './native-addon.ts'
 import { type ShippedKernels, shippedPtx } from './shipped-kernels.ts'
 
@@ -142,7 +142,7 @@ export class KernelCompiler {
         const given = [...options, ...attempt]
         let outcome = await this.#compileInTime(kernel.source, given, levels, seconds)
         while (outcome?.compiled && mayBeWrong(outcome.ptx)) {
-          if (!given.includes(uncached)) given.push(uncached)
+          if (!hasProductsOfParts(outcome.ptx) && !given.includes(uncached)) given.push(uncached)
           else if (levels.length > 1) levels.shift()
           else
             throw new GpuError(
