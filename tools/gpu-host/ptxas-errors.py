@@ -443,13 +443,18 @@ class GpuProcess:
             return list(kernels) if len(kernels) == 1 else [i for one in kernels for i in self.different(images, [one])]
 
 
+def write(block: Block, folder: str, seed: int, architecture: str) -> None:
+    """Writes the kernel's PTX and its code of -O3 into the folder."""
+    ptx = module([block], architecture)
+    Path(folder, f"{seed}.ptx").write_text(ptx, "utf8")
+    Path(folder, f"{seed}.cubin").write_bytes(compiled(ptx, architecture)[0])
+
+
 def filtered(seeds: Sequence[int], command: str, architecture: str) -> list[int]:
     """The seeds that the command prints, given a folder with the kernels of all."""
     with tempfile.TemporaryDirectory() as folder:
         for seed in seeds:
-            ptx = module([Generator(seed).block()], architecture)
-            Path(folder, f"{seed}.ptx").write_text(ptx, "utf8")
-            Path(folder, f"{seed}.cubin").write_bytes(compiled(ptx, architecture)[0])
+            write(Generator(seed).block(), folder, seed, architecture)
         process = subprocess.run([*shlex.split(command), folder], stdout=subprocess.PIPE, text=True, check=True)
     return [seed for seed in seeds if str(seed) in process.stdout.split()]
 
@@ -527,10 +532,8 @@ def main() -> None:
             block, stop = Generator(seed).block(), time.monotonic() + options.reduce_seconds
             while (found := smaller(block, stop, compilers, gpu, architecture)) is not None:
                 block = found
-            ptx = module([block], architecture)
-            folder = folder or Path(tempfile.mkdtemp(prefix="ptxas-errors-"))
-            Path(folder, f"{seed}.ptx").write_text(ptx, "utf8")
-            Path(folder, f"{seed}.cubin").write_bytes(compiled(ptx, architecture)[0])
+            folder = folder or tempfile.mkdtemp(prefix="ptxas-errors-")
+            write(block, folder, seed, architecture)
             print(f"{folder}/{seed}.ptx:", *instructions(block), sep="\n    ", flush=True)
     kernels = start + step - options.seed
     print(f"{kernels} kernels, {len(different)} differ, ptxas failed on {failures} of {kernels // KERNELS} modules")

@@ -45,7 +45,7 @@ function withHiddenLiterals(source: string, random: Random): string {
       /\b(?:case|const|quad\w+|subgroupBroadcast)\b|@/.test(line)
         ? line
         : line.replace(/(?<![\w.])(\d+)([iu])\b/g, (literal, digits: string, type: string) =>
-            random.oneIn(3) && Number(digits) < 2 ** 31 - 1 - 1
+            random.oneIn(3) && Number(digits) < 2 ** 31 - 1
               ? type === 'u'
                 ? `hiddenU(${2 ** 32 - 1 - Number(digits)}u)`
                 : `hiddenI(${-1 - Number(digits)}i)`

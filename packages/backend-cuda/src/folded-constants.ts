@@ -46,19 +46,13 @@ export function hasSplitConstants(kernel: PtxKernel): boolean {
  * no operand that may be 0 as a literal.
  */
 export function hasExtremesOfBothSigns(kernel: PtxKernel): boolean {
-  const { instructions, definitions } = kernel
   const mayHaveZero = ({ operands, sources }: PtxInstruction) =>
     /, 0\b/.test(operands) || sources.some((register) => kernel.mayBeLiteral(register))
-  return instructions.some((instruction) => {
+  return kernel.instructions.some((instruction) => {
     const opposite = opposites[kindOf(instruction)]
     if (opposite === undefined || !mayHaveZero(instruction)) return false
-    const parts = new Set(instruction.sources)
-    for (const part of parts)
-      for (const at of definitions.get(part) ?? []) {
-        const before = instructions[at]!
-        if (kindOf(before) === opposite && mayHaveZero(before)) return true
-        if (isComputed(before)) for (const source of before.sources) parts.add(source)
-      }
+    for (const before of kernel.originsOf(instruction.sources))
+      if (kindOf(before) === opposite && mayHaveZero(before)) return true
     return false
   })
 }

@@ -61,10 +61,14 @@ function onlyKernel(ptx: Uint8Array | string): PtxKernel {
   return kernel!
 }
 
-/** A kernel of the corpus in nvcc's PTX. */
-function corpusKernel(name: string, architecture = 'sm_90'): PtxKernel {
+/** nvcc's PTX of a kernel of the corpus. */
+function corpusPtx(name: string, architecture: string, ...options: string[]): string {
   const file = new URL(`../../wgsl/testdata/accepted/${name}.wgsl`, import.meta.url)
-  return onlyKernel(compiledSource('ptx', readFileSync(file, 'utf8'), [], architecture))
+  return new TextDecoder().decode(compiledSource('ptx', readFileSync(file, 'utf8'), options, architecture))
+}
+
+function corpusKernel(name: string, architecture = 'sm_90', ...options: string[]): PtxKernel {
+  return onlyKernel(corpusPtx(name, architecture, ...options))
 }
 
 function compiledSource(
@@ -227,14 +231,6 @@ describe('stale addresses', () => {
   ])('accepts %s', (_, statements) => {
     expect(hasStaleAddresses(onlyKernel(kernel(statements)))).toBe(false)
   })
-
-  it.skipIf(nvcc === undefined)(
-    "finds them in nvcc's PTX of a kernel of the corpus (needs nvcc)",
-    { timeout: 60_000 },
-    () => {
-      expect(hasStaleAddresses(corpusKernel('address-before-loop'))).toBe(true)
-    },
-  )
 })
 
 describe('stale predicates', () => {
@@ -280,14 +276,6 @@ describe('stale predicates', () => {
       mayBeMiscompiled({ ptx: kernel('mystery.b32 %r3, %r2;'), cubin: new Uint8Array(0) }, 'sm_90'),
     ).toBe(true)
   })
-
-  it.skipIf(nvcc === undefined)(
-    "finds them in nvcc's PTX of a kernel of the corpus (needs nvcc)",
-    { timeout: 60_000 },
-    () => {
-      expect(hasStalePredicates(corpusKernel('flag-before-change'))).toBe(true)
-    },
-  )
 })
 
 /** A kernel with these statements. */
@@ -357,28 +345,16 @@ describe('halves of constants', () => {
   ])('are none where the whole is compared with %s', (_, statements) => {
     expect(hasSplitConstants(kernelOf(statements))).toBe(false)
   })
-
-  it.skipIf(nvcc === undefined)(
-    "are in nvcc's PTX of a kernel of the corpus (needs nvcc)",
-    { timeout: 60_000 },
-    () => {
-      expect(hasSplitConstants(corpusKernel('halves-after-equality'))).toBe(true)
-    },
-  )
 })
 
 it.skipIf(nvcc === undefined).each(['sm_75', 'sm_90', 'sm_120'])(
   'nvcc writes products of parts of integers, which less optimization leaves out, for %s (needs nvcc)',
   { timeout: 60_000 },
   (architecture) => {
-    const has = (name: string, ...options: string[]) => {
-      const file = new URL(`../../wgsl/testdata/accepted/${name}.wgsl`, import.meta.url)
-      const ptx = compiledSource('ptx', readFileSync(file, 'utf8'), options, architecture)
-      return hasProductsOfParts(new TextDecoder().decode(ptx))
-    }
-    expect(has('products-of-signed-parts')).toBe(true)
-    for (const level of ['min', 'max'])
-      expect(has('products-of-signed-parts', `--Ofast-compile=${level}`)).toBe(false)
+    const has = (...options: string[]) =>
+      hasProductsOfParts(corpusPtx('products-of-signed-parts', architecture, ...options))
+    expect(has()).toBe(true)
+    for (const level of ['min', 'max']) expect(has(`--Ofast-compile=${level}`)).toBe(false)
   },
 )
 
@@ -420,11 +396,9 @@ describe('loads through the read-only cache', () => {
     "are stale in nvcc's PTX of a kernel of the corpus, unless addresses may be aliases (needs nvcc)",
     { timeout: 60_000 },
     () => {
-      const file = new URL('../../wgsl/testdata/accepted/loads-at-ends-of-branches.wgsl', import.meta.url)
-      const compile = (...options: string[]) =>
-        onlyKernel(compiledSource('ptx', readFileSync(file, 'utf8'), options, 'sm_90'))
-      expect(hasStaleLoads(compile())).toBe(true)
-      expect(hasStaleLoads(compile('-D__restrict__='))).toBe(false)
+      const name = 'loads-at-ends-of-branches'
+      expect(hasStaleLoads(corpusKernel(name))).toBe(true)
+      expect(hasStaleLoads(corpusKernel(name, 'sm_90', '-D__restrict__='))).toBe(false)
     },
   )
 })
@@ -447,12 +421,18 @@ describe('extremes of both signs', () => {
   ])('are none where a minimum and a maximum %s', (_, statements) => {
     expect(hasExtremesOfBothSigns(kernelOf(hidden + statements))).toBe(false)
   })
-
-  it.skipIf(nvcc === undefined)(
-    "are in nvcc's PTX of a kernel of the corpus (needs nvcc)",
-    { timeout: 60_000 },
-    () => {
-      expect(hasExtremesOfBothSigns(corpusKernel('extremes-of-both-signs'))).toBe(true)
-    },
-  )
 })
+
+describe.skipIf(nvcc === undefined)(
+  "the checks find in nvcc's PTX what these kernels are for (needs nvcc)",
+  () => {
+    it.each([
+      ['address-before-loop', hasStaleAddresses],
+      ['flag-before-change', hasStalePredicates],
+      ['halves-after-equality', hasSplitConstants],
+      ['extremes-of-both-signs', hasExtremesOfBothSigns],
+    ])('%s', { timeout: 60_000 }, (name, has) => {
+      expect(has(corpusKernel(name))).toBe(true)
+    })
+  },
+)

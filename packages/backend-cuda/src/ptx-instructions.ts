@@ -65,14 +65,27 @@ export class PtxKernel {
    * register.
    */
   mayBeLiteral(register: string): boolean {
-    const parts = new Set([register])
+    for (const { name, operands } of this.originsOf([register]))
+      if (name === 'mov' && !/,.*%/.test(operands)) return true
+    return false
+  }
+
+  /**
+   * The instructions from which registers may have their values: those that set them, and those that set the operands
+   * of what is computed, if `follows` accepts these.
+   */
+  *originsOf(
+    registers: readonly string[],
+    follows: (register: string) => boolean = () => true,
+  ): Generator<PtxInstruction> {
+    const parts = new Set(registers.filter(follows))
     for (const part of parts)
       for (const i of this.definitions.get(part) ?? []) {
         const instruction = this.instructions[i]!
-        if (instruction.name === 'mov' && !/,.*%/.test(instruction.operands)) return true
-        if (isComputed(instruction)) for (const source of instruction.sources) parts.add(source)
+        yield instruction
+        if (isComputed(instruction))
+          for (const source of instruction.sources.filter(follows)) parts.add(source)
       }
-    return false
   }
 
   /** By instruction, whether it can follow any of `starts` with none of `ends` in between. */

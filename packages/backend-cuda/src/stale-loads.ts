@@ -1,4 +1,4 @@
-import { isComputed, type PtxInstruction, type PtxKernel } from './ptx-instructions.ts'
+import type { PtxInstruction, PtxKernel } from './ptx-instructions.ts'
 
 /**
  * Whether a kernel loads through the read-only cache (`ld.global.nc`) what it has written before. nvcc 13.0 makes one
@@ -34,17 +34,10 @@ function isWrite({ name, modifiers }: PtxInstruction): boolean {
 }
 
 /** The parameters of the kernel from which addresses of 64 bits may be computed; indices have 32 bits. */
-function parametersOf(registers: readonly string[], { instructions, definitions }: PtxKernel): Set<string> {
+function parametersOf(registers: readonly string[], kernel: PtxKernel): Set<string> {
   const found = new Set<string>()
-  const parts = new Set(registers.filter(isAddress))
-  for (const part of parts)
-    for (const at of definitions.get(part) ?? []) {
-      const instruction = instructions[at]!
-      if (instruction.name === 'ld' && instruction.modifiers.startsWith('.param'))
-        found.add(/\[.*?\]/.exec(instruction.operands)?.[0] ?? '')
-      else if (isComputed(instruction))
-        for (const source of instruction.sources.filter(isAddress)) parts.add(source)
-    }
+  for (const { name, modifiers, operands } of kernel.originsOf(registers, isAddress))
+    if (name === 'ld' && modifiers.startsWith('.param')) found.add(/\[.*?\]/.exec(operands)?.[0] ?? '')
   return found
 }
 
