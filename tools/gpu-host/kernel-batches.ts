@@ -5,6 +5,7 @@
  *   node tools/gpu-host/kernel-batches.ts expect FOLDER...
  *   node tools/gpu-host/kernel-batches.ts run SECONDS FORMS FOLDER...
  *   node tools/gpu-host/kernel-batches.ts random SECONDS FORMS SEED
+ *   node tools/gpu-host/kernel-batches.ts reduce SECONDS FORM FILE
  *
  * Each kernel, FOLDER/*.wgsl, says in its head how to run it (packages/wgsl/testdata/README.md). `expect` needs no
  * GPU: it writes the results of the reference executor to FOLDER/expected.json, and names the kernels that it
@@ -16,6 +17,8 @@
  *
  * `random` runs the kernels of random-sources.ts for SEED, SEED + 1 and so on, each in one of FORMS in turn, until
  * SECONDS are over, and writes those that differ, fail or take too long to $OUT/random.
+ *
+ * `reduce` prints the smallest kernel that it makes of FILE which differs in FORM and not in `max`.
  */
 /// <reference types="@webgpu/types" />
 import { type ChildProcess, fork } from 'node:child_process'
@@ -31,15 +34,18 @@ import { lower, parseWgsl, reflect } from '@tandem-gpu/wgsl'
 import { compareBuffers, fillBuffer, parseKernelTest } from '@tandem-gpu/wgsl/testing'
 import { type NativeAddon, nativeAddon } from '../../packages/backend-cuda/src/native-addon.ts'
 import { randomSource } from './random-sources.ts'
+import { smallerSources } from './smaller-sources.ts'
 
 type Bounds = Parameters<typeof runKernelTest>[3]
 type Results = Record<string, string>
 interface Job {
-  /** 'random' if the kernel follows from the seed. */
   readonly folder: string
   readonly file: string
   readonly form: string
+  /** The kernel follows from it; the folder is 'random'. */
   readonly seed?: number
+  /** The kernel; the folder and the file only name it. */
+  readonly source?: string
 }
 
 /** A kernel may take this long, its compilation included. */
@@ -50,10 +56,11 @@ if (command === 'expect' && rest.length > 0) for (const folder of rest) await ex
 else if (command === 'run' && rest.length > 2) await runFolders(Number(rest[0]), rest[1]!, rest.slice(2))
 else if (command === 'random' && rest.length === 3)
   await runRandom(Number(rest[0]), rest[1]!, Number(rest[2]))
+else if (command === 'reduce' && rest.length === 3) await reduce(Number(rest[0]), rest[1]!, rest[2]!)
 else if (command === 'work') await work()
 else
   throw new Error(
-    'usage: kernel-batches.ts expect FOLDER... | run SECONDS FORMS FOLDER... | random SECONDS FORMS SEED',
+    'usage: kernel-batches.ts expect FOLDER... | run SECONDS FORMS FOLDER... | random SECONDS FORMS SEED | reduce SECONDS FORM FILE',
   )
 
 function kernelsOf(folder: string): string[] {
@@ -154,7 +161,7 @@ async function runAll(seconds: number, jobs: Iterator<Job>): Promise<{ job: Job;
           report(job, 'left out')
           continue
         }
-        child ??= fork(import.meta.filename, ['work'], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+        child ??= startWorker()
         const outcome = await answer(child, job)
         report(job, outcome ?? 'FAILED: took too long, or its process ended')
         // After an error of the driver, a process can do nothing more.
@@ -168,6 +175,63 @@ async function runAll(seconds: number, jobs: Iterator<Job>): Promise<{ job: Job;
   )
   for (const [key, count] of counts) console.log(key, JSON.stringify(count))
   return wrong
+}
+
+async function reduce(seconds: number, form: string, path: string): Promise<void> {
+  const end = performance.now() + 1000 * seconds
+  const children: (ChildProcess | undefined)[] = Array.from({ length: availableParallelism() })
+  const ask = async (worker: number, source: string, inForm: string): Promise<string | undefined> => {
+    const child = children[worker] ?? startWorker()
+    children[worker] = child
+    const outcome = await answer(child, { folder: '', file: basename(path), form: inForm, source })
+    if (/^(?:right|DIFFERS)/.test(outcome ?? '')) return outcome
+    child.kill('SIGKILL')
+    children[worker] = undefined
+    return outcome
+  }
+  const differs = async (worker: number, source: string): Promise<boolean> => {
+    return (
+      isTranslatable(source) &&
+      (await ask(worker, source, form))?.startsWith('DIFFERS') === true &&
+      (await ask(worker, source, 'max')) === 'right'
+    )
+  }
+  let smallest = readFileSync(path, 'utf8')
+  if (!(await differs(0, smallest))) throw new Error(`${path} does not differ in ${form} only`)
+  for (let from = 0; ; ) {
+    // Behind the last that differed come those that were not tried yet.
+    const all = smallerSources(smallest)
+    const sources = [...all.slice(from), ...all.slice(0, from)]
+    let next = 0
+    let found: number | undefined
+    await Promise.all(
+      children.map(async (_, worker) => {
+        while (found === undefined && next < sources.length && performance.now() < end) {
+          const at = next++
+          if (await differs(worker, sources[at]!)) found = Math.min(found ?? at, at)
+        }
+      }),
+    )
+    if (found === undefined) break
+    smallest = sources[found]!
+    from = (from + found) % all.length
+  }
+  for (const child of children) child?.kill('SIGKILL')
+  console.log(smallest.replaceAll(/\n\s*\n/g, '\n'))
+}
+
+function isTranslatable(source: string): boolean {
+  try {
+    const { entryPoint, constants } = parseKernelTest(source)
+    lower(parseWgsl(source), { ...(entryPoint === undefined ? {} : { entryPoint }), constants })
+    return true
+  } catch {
+    return false
+  }
+}
+
+function startWorker(): ChildProcess {
+  return fork(import.meta.filename, ['work'], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
 }
 
 /** What a process says of a job; undefined if it ends or takes too long. */
@@ -209,16 +273,15 @@ async function work(): Promise<void> {
   process.on('message', async ({ folder, file, seed, ...job }: Job) => {
     form = job.form
     try {
-      let source: string
+      let source = job.source ?? (seed === undefined ? undefined : randomSource(seed).source)
       let results: Results | undefined
-      if (seed === undefined) {
+      if (source === undefined) {
         if (!expected.has(folder))
           expected.set(folder, JSON.parse(readFileSync(join(folder, 'expected.json'), 'utf8')))
         results = expected.get(folder)![file]
         if (results === undefined) return process.send!('unsupported by the reference executor')
         source = readFileSync(join(folder, file), 'utf8')
       } else {
-        source = randomSource(seed).source
         reference ??= await openFirst(referenceBackend())
         results = await resultsOf(reference, file, source)
       }

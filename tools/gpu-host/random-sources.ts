@@ -1,12 +1,14 @@
 import { Random } from '../../packages/wgsl/src/testing/random.ts'
 import { randomCollectives } from '../../packages/wgsl/src/testing/random-collectives.ts'
 import { randomComposites } from '../../packages/wgsl/src/testing/random-composites.ts'
+import { randomIdioms } from '../../packages/wgsl/src/testing/random-idioms.ts'
 import { randomKernel } from '../../packages/wgsl/src/testing/random-kernel.ts'
 import { randomLongFunctions } from '../../packages/wgsl/src/testing/random-long-functions.ts'
 import { randomTeamFunctions } from '../../packages/wgsl/src/testing/random-team-functions.ts'
 
 /** More frequent ones have small kernels. */
 const generators = [
+  ...[randomIdioms, randomIdioms, randomIdioms, randomIdioms],
   ...[randomKernel, randomKernel, randomKernel, randomComposites, randomComposites, randomComposites],
   ...[randomCollectives, randomCollectives, randomCollectives, randomLongFunctions, randomTeamFunctions],
 ]

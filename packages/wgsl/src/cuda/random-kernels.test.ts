@@ -4,6 +4,7 @@ import { seedsOfAllForms } from '../testing/forms.ts'
 import { compareBuffers } from '../testing/index.ts'
 import { collectivesUseSubgroups, randomCollectives } from '../testing/random-collectives.ts'
 import { randomComposites } from '../testing/random-composites.ts'
+import { randomIdioms } from '../testing/random-idioms.ts'
 import { randomKernel } from '../testing/random-kernel.ts'
 import { randomLongFunctions } from '../testing/random-long-functions.ts'
 import { randomTeamFunctions, teamFunctionsUseSubgroups } from '../testing/random-team-functions.ts'
@@ -85,6 +86,11 @@ it.skipIf(!hasCompiler || typeof dawn === 'string')(
       ...testCases(60, 5000).map((seed) => ({
         name: `composites ${seed}`,
         source: randomComposites(seed),
+        isForDawn: true,
+      })),
+      ...testCases(30, 2000).map((seed) => ({
+        name: `idioms ${seed}`,
+        source: randomIdioms(seed),
         isForDawn: true,
       })),
       ...testCases(40, 5000).map((seed) => ({

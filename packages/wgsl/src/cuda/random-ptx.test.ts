@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { compareBuffers } from '../testing/index.ts'
 import { randomCollectives } from '../testing/random-collectives.ts'
 import { randomComposites } from '../testing/random-composites.ts'
+import { randomIdioms } from '../testing/random-idioms.ts'
 import { randomKernel } from '../testing/random-kernel.ts'
 import { randomLongFunctions } from '../testing/random-long-functions.ts'
 import { randomTeamFunctions } from '../testing/random-team-functions.ts'
@@ -17,6 +18,7 @@ describe.skipIf(!hasProgram('nvcc'))("random kernels in nvcc's PTX (needs nvcc)"
   it.for([
     ['kernels', randomKernel, 20, 1000],
     ['composites', randomComposites, 40, 2000],
+    ['idioms of integers', randomIdioms, 40, 2000],
     ['collective calls', randomCollectives, 20, 1000],
     ['functions that are not inlined', randomLongFunctions, 4, 200],
     ['such functions with barriers and subgroup operations', randomTeamFunctions, 4, 200],

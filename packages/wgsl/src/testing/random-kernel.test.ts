@@ -6,6 +6,7 @@ import type { ExecutionObserver } from '../reference/index.ts'
 import { rootOf } from '../walk.ts'
 import { openDawnOracle } from './dawn-oracle.ts'
 import { randomCollectives } from './random-collectives.ts'
+import { randomIdioms } from './random-idioms.ts'
 import { randomKernel } from './random-kernel.ts'
 import { randomLongFunctions } from './random-long-functions.ts'
 import { randomTeamFunctions } from './random-team-functions.ts'
@@ -30,6 +31,7 @@ it.skipIf(dawn === undefined)('random kernels are valid (needs npm webgpu)', asy
     await check(`collectives ${seed}`, randomCollectives(seed), true)
   }
   for (let seed = 0; seed < 20; seed++) {
+    await check(`idioms ${seed}`, randomIdioms(seed), true)
     await check(`long functions ${seed}`, randomLongFunctions(seed), true)
     await check(`team functions ${seed}`, randomTeamFunctions(seed), true)
   }
@@ -130,6 +132,7 @@ it('random kernels have no data races in workgroup memory', () => {
   for (let seed = 0; seed < 20; seed++) {
     check(`random ${seed}`, randomKernel(seed))
     check(`collectives ${seed}`, randomCollectives(seed))
+    check(`idioms ${seed}`, randomIdioms(seed))
   }
   for (let seed = 0; seed < 5; seed++) check(`team functions ${seed}`, randomTeamFunctions(seed, 1))
   expect(bad).toEqual([])
