@@ -11,7 +11,7 @@
  * GPU: it writes the results of the reference executor to FOLDER/expected.json, and names the kernels that it
  * cannot run. `run` runs them on the first CUDA device in one process for each core, in each of FORMS (separated by
  * commas): `clamp`, `trap` and `unchecked` are the bounds, `indirect` is an indirect dispatch with `clamp` through the
- * WebGPU API, `min` and `max` are `clamp` with NVRTC's options --Ofast-compile, as for kernels that take long to
+ * WebGPU API, with bindings of parts of buffers whose other bytes must stay as they are, `min` and `max` are `clamp` with NVRTC's options --Ofast-compile, as for kernels that take long to
  * compile. A file FOLDER/FORMS has the forms of that folder. Prints a line for each kernel that differs, fails or takes
  * more than 60 s (its process is killed), writes them to $OUT/FOLDER.txt too, and starts none after SECONDS.
  *
@@ -324,7 +324,12 @@ async function openDevice(backend: Backend<Runtime>): Promise<GPUDevice> {
   })
 }
 
-/** Like `runKernelTest`, by an indirect dispatch. */
+/** Bytes of a buffer before and behind the part that is bound. */
+const padding = 256
+/** What they hold. */
+const poison = 0xa5
+
+/** Like `runKernelTest`, by an indirect dispatch, with parts of buffers. Rejects if bytes around them change. */
 async function runIndirectly(device: GPUDevice, code: string): Promise<Map<string, Uint8Array>> {
   const { workgroups, entryPoint, constants, buffers } = parseKernelTest(code)
   const reflection = reflect(
@@ -347,7 +352,10 @@ async function runIndirectly(device: GPUDevice, code: string): Promise<Map<strin
   }
   const bound = reflection.bindings.map((binding) => {
     const bytes = fillBuffer(buffers.find(({ name }) => name === binding.name)!)
-    return { ...binding, buffer: bufferOf(bytes, binding.space === 'uniform' ? UNIFORM : STORAGE | COPY_SRC) }
+    const padded = new Uint8Array(bytes.length + 2 * padding).fill(poison)
+    padded.set(bytes, padding)
+    const buffer = bufferOf(padded, binding.space === 'uniform' ? UNIFORM : STORAGE | COPY_SRC)
+    return { ...binding, buffer, size: bytes.length }
   })
   const counts = bufferOf(new Uint8Array(Uint32Array.from(workgroups).buffer), INDIRECT)
   const encoder = device.createCommandEncoder()
@@ -360,25 +368,28 @@ async function runIndirectly(device: GPUDevice, code: string): Promise<Map<strin
         layout: pipeline.getBindGroupLayout(group),
         entries: bound
           .filter((b) => b.group === group)
-          .map(({ binding, buffer }) => ({ binding, resource: { buffer } })),
+          .map(({ binding, buffer, size }) => ({ binding, resource: { buffer, offset: padding, size } })),
       }),
     )
   pass.dispatchWorkgroupsIndirect(counts, 0)
   pass.end()
   const outputs = bound
     .filter(({ space, access }) => space !== 'uniform' && access === 'read_write')
-    .map(({ name, buffer }) => {
+    .map(({ name, buffer, size }) => {
       const copy = device.createBuffer({ size: buffer.size, usage: MAP_READ | COPY_DST })
       encoder.copyBufferToBuffer(buffer, 0, copy, 0, buffer.size)
-      return { name, copy }
+      return { name, copy, size }
     })
   device.queue.submit([encoder.finish()])
   const error = await device.popErrorScope()
   if (error !== null) throw new Error(error.message)
   const results = new Map<string, Uint8Array>()
-  for (const { name, copy } of outputs) {
+  for (const { name, copy, size } of outputs) {
     await copy.mapAsync(GPUMapMode.READ)
-    results.set(name, new Uint8Array(copy.getMappedRange().slice(0)))
+    const bytes = new Uint8Array(copy.getMappedRange().slice(0))
+    results.set(name, bytes.slice(padding, padding + size))
+    bytes.fill(poison, padding, padding + size)
+    if (bytes.some((byte) => byte !== poison)) throw new Error(`bytes around the binding ${name} changed`)
     copy.destroy()
   }
   for (const { buffer } of bound) buffer.destroy()

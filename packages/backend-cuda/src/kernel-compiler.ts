@@ -5,7 +5,7 @@ import { isNativeError, toGpuError } from './driver-error.ts'
 import { DiskFrontEndCache } from './front-end-cache.ts'
 import { KernelCache } from './kernel-cache.ts'
 import { nvrtcFor } from './libraries.ts'
-import { hasProductsOfParts, isVirtual, mayBeMiscompiled, mayBeWrong } from './machine-code.ts'
+import { hasWrongParts, isVirtual, mayBeMiscompiled, mayBeWrong } from './machine-code.ts'
 import type { NativeAddon, NvrtcOutcome } from './native-addon.ts'
 import { type ShippedKernels, shippedPtx } from './shipped-kernels.ts'
 
@@ -28,7 +28,7 @@ export type CompilableKernel = Pick<CudaKernel, 'source' | 'lineMap'> &
 /**
  * Change this if the same source would compile to different code for a reason that the key does not contain.
  */
-const cacheFormat = '7'
+const cacheFormat = '8'
 /**
  * The newest virtual architecture that every NVRTC since 11.1 supports, for GPUs newer than the available
  * NVRTC.
@@ -142,12 +142,12 @@ export class KernelCompiler {
         const given = [...options, ...attempt]
         let outcome = await this.#compileInTime(kernel.source, given, levels, seconds)
         while (outcome?.compiled && mayBeWrong(outcome.ptx)) {
-          if (!hasProductsOfParts(outcome.ptx) && !given.includes(uncached)) given.push(uncached)
+          if (!hasWrongParts(outcome.ptx) && !given.includes(uncached)) given.push(uncached)
           else if (levels.length > 1) levels.shift()
           else
             throw new GpuError(
               'unsupported',
-              `NVRTC ${version} compiles kernel '${label}' wrongly, because it adds products of small integers. It needs NVRTC 12.8 or later.`,
+              `NVRTC ${version} compiles kernel '${label}' wrongly, because it uses small integers inside of others. It needs NVRTC 12.8 or later.`,
             )
           outcome = await this.#compileInTime(kernel.source, given, levels, seconds)
         }

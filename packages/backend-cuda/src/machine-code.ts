@@ -22,20 +22,35 @@ export function isVirtual(architecture: string): boolean {
 }
 
 /**
- * Whether nvcc may have written wrong PTX. Where addresses may be aliases (without `__restrict__`) and with less
- * optimization (`--Ofast-compile`) it does not.
+ * Whether nvcc may have written wrong PTX. Where addresses may be aliases (without `__restrict__`) and with hardly any
+ * optimization (`--Ofast-compile=max`) it does not.
  */
 export function mayBeWrong(ptx: string): boolean {
-  return hasProductsOfParts(ptx) || kernelsOf(ptx).some(hasStaleLoads)
+  return hasWrongParts(ptx) || kernelsOf(ptx).some(hasStaleLoads)
+}
+
+/** Whether nvcc may have taken parts of integers for wider or narrower than they are. */
+export function hasWrongParts(ptx: string): boolean {
+  const text = ptx.replaceAll(/\/\/ begin inline asm$.*?^\s*\/\/ end inline asm/gms, '')
+  return hasProductsOfParts(text) || hasPartsBeyondEnd(text)
 }
 
 /**
  * Whether PTX has one instruction, `dp2a` or `dp4a`, for products of signed parts of integers and their sum. They take
  * two halves or four bytes, and nvcc 13.0 does not extend the sign of narrower parts: `x.x * y.x + x.z * y.z` of two
- * `unpack4xI8` adds products of halves. Accepted are those of the prelude, in assembler.
+ * `unpack4xI8` adds products of halves.
  */
-export function hasProductsOfParts(ptx: string): boolean {
-  return /\bdp[24]a\b/.test(ptx.replaceAll(/\/\/ begin inline asm$.*?^\s*\/\/ end inline asm/gms, ''))
+function hasProductsOfParts(text: string): boolean {
+  return /\bdp[24]a\b/.test(text)
+}
+
+/**
+ * Whether PTX takes a signed part of an integer that may go beyond its last bit. For sm_100 and newer, with less
+ * optimization, nvcc 13.0 takes a signed byte at bit 28 for the signed low byte of `x >> 28`, in which 0 follow.
+ */
+function hasPartsBeyondEnd(text: string): boolean {
+  const parts = text.matchAll(/\bbfe\.s(32|64)\s+%\w+,\s*%\w+,\s*(\d+)?.*?,\s*(\d+)?.*?;/g)
+  return [...parts].some(([, bits, position, width]) => !(Number(position) + Number(width) <= Number(bits)))
 }
 
 /**

@@ -12,7 +12,6 @@ import {
   unsupportedSubgroupMatrix,
 } from '../subgroup-matrices.ts'
 import { findDivergentCalls } from '../validity/uniformity.ts'
-import { some } from '../walk.ts'
 import { findAsyncCopies, noAsyncCopies } from './async-copies.ts'
 import { findExitConditions } from './exit-conditions.ts'
 import { initialText, valueText } from './expression-text.ts'
@@ -278,14 +277,13 @@ function kernelParameters(
   { usesStopWord }: FunctionNeeds,
   stopWord: 'stop-word' | 'stop-word-or-null',
 ): CudaParameter[] {
-  const { names, bounds, module } = context
-  // A barrier orders writes of other threads to storage; `restrict` would let the compiler ignore these
-  // writes.
-  const shares = some(module, (e) => e.kind === 'builtin-call' && e.name === 'storageBarrier')
+  const { names, bounds } = context
   const parameters: CudaParameter[] = []
   for (const [bindingIndex, v] of bindings.entries()) {
     const name = names.of(v)
-    const qualifier = constness(v) !== '' || !shares ? ' __restrict__' : ''
+    // With it on bindings that change, nvcc 13.0 keeps what it has loaded where a branch chooses the address, although a
+    // store changes it; and with barriers other invocations change it.
+    const qualifier = constness(v) === '' ? '' : ' __restrict__'
     parameters.push({
       kind: v.space === 'uniform' ? 'uniform' : 'storage',
       name: context.uniformCopies.has(v) ? `${name}buffer` : name,

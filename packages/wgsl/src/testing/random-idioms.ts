@@ -65,12 +65,15 @@ class IdiomWriter extends Random {
 // buffer given: u32[${3 * invocations}] ${contents}
 // buffer table: u32[32] random
 // buffer pairs: u32[${4 * invocations}] random
+// buffer cells: u32[${8 * invocations}] random
 // buffer result: u32[${results * invocations}]
 @group(0) @binding(0) var<storage, read> given: array<u32, ${3 * invocations}>;
 @group(0) @binding(1) var<storage, read> table: array<vec4u, 8>;
 @group(0) @binding(2) var<storage, read_write> pairs: array<vec2u>;
 @group(0) @binding(3) var<storage, read_write> result: array<u32>;
+@group(0) @binding(4) var<storage, read_write> cells: array<u32>;
 var<workgroup> quads: array<vec4u, ${2 * invocations}>;
+var<workgroup> slots: array<u32, ${8 * invocations}>;
 @compute @workgroup_size(${invocations})
 fn main(@builtin(local_invocation_index) li: u32) {
   var a = given[li];
@@ -81,7 +84,7 @@ fn main(@builtin(local_invocation_index) li: u32) {
   var local: array<u32, 8>;
   quads[2u * li] = vec4u(a, b, c, acc);
 ${lines.join('')}  result[li] ^= acc + a * 3u + b * 5u + c * 7u;
-  for (var i = 0u; i < 8u; i++) { result[li] = result[li] * 31u + local[i]; }
+  for (var i = 0u; i < 8u; i++) { result[li] = result[li] * 31u + local[i] + slots[8u * li + i] * 7u; }
   result[${invocations}u + li] ^= dot(quads[2u * li], vec4u(3u, 5u, 7u, 9u)) + dot(quads[2u * li + 1u], vec4u(11u, 13u, 15u, 17u));
 }
 `
@@ -147,6 +150,7 @@ ${lines.join('')}  result[li] ^= acc + a * 3u + b * 5u + c * 7u;
       () => `pairs[${this.#own()}]${this.#component(2)}`,
       () => `quads[${this.#own()}]${this.#component(4)}`,
       () => `local[${this.#index(8)}]`,
+      () => `${this.pick(['cells', 'slots'])}[${this.#first()} + (${this.#position(8)})]`,
     )
   }
 
@@ -541,6 +545,11 @@ ${lines.join('')}  result[li] ^= acc + a * 3u + b * 5u + c * 7u;
     ])
   }
 
+  /** The first of the eight elements that belong to the invocation. */
+  #first(): string {
+    return this.pick(['8u * li', '(li << 3u)', '(li * 8u)', '((li * 4u) << 1u)', '((li + li) * 4u)'])
+  }
+
   #component(count: number): string {
     if (this.oneIn(2)) return `.${'xyzw'[this.below(count)]!}`
     return `[${this.#index(count)}]`
@@ -564,6 +573,8 @@ ${lines.join('')}  result[li] ^= acc + a * 3u + b * 5u + c * 7u;
       () => `${indent}${this.pick(this.#variables)} ${this.pick(['=', '+=', '^=', '='])} ${this.#word(3)};\n`,
       () => `${indent}acc = acc * ${this.pick([3, 5, 31])}u + ${this.#word(2)};\n`,
       () => `${indent}${this.#place()} ${this.pick(['=', '+=', '^='])} ${this.#word(2)};\n`,
+      () => this.#run(indent),
+      () => this.#loads(indent),
     ]
     if (depth > 0)
       choices.push(
@@ -573,11 +584,46 @@ ${lines.join('')}  result[li] ^= acc + a * 3u + b * 5u + c * 7u;
     return this.#choose(choices)
   }
 
+  /** Uses of elements that follow each other, which compilers join. */
+  #run(indent: string): string {
+    const array = this.pick(['cells', 'slots', 'local'])
+    const at = this.below(6)
+    const first = array === 'local' ? '' : `${this.#first()} + `
+    const isStore = this.oneIn(2)
+    const uses = Array.from({ length: 2 + this.below(3) }, (_, i) => {
+      const place = `${array}[${first}${(at + i) % 8}u]`
+      const store = this.oneIn(6) ? !isStore : isStore
+      const use = store ? `${place} = ${this.#word(this.below(2))};` : `acc = acc * 3u + ${place};`
+      return this.oneIn(8) ? `if ${this.#condition(1)} { ${use} }` : use
+    })
+    if (this.oneIn(3)) uses.reverse()
+    return `${indent}${uses.join(' ')}\n`
+  }
+
+  /** Branches that end with loads, which compilers make one load. */
+  #loads(indent: string): string {
+    const place = this.pick([
+      () => `pairs[${this.#own()}]${this.#component(2)}`,
+      () => `quads[${this.#own()}]${this.#component(4)}`,
+      () => `${this.pick(['cells', 'slots'])}[${this.#first()} + (${this.#position(8)})]`,
+      () => this.#place(),
+    ])
+    const load = this.pick([
+      (from: string) => `acc = acc * 3u + ${from};`,
+      (from: string) => `acc ^= ${from};`,
+    ])
+    const body = () => `{ ${load(this.oneIn(4) ? this.#leaf() : place())} }`
+    const branches = `if ${this.#condition(1)} ${body()} else ${body()}`
+    const store = this.oneIn(2) ? '' : ` ${place()} ${this.pick(['=', '+=', '^='])} acc;`
+    return `${indent}${branches}${store}\n`
+  }
+
   #place(): string {
     return this.#choose([
       () => `pairs[${this.#own()}]${this.#component(2)}`,
       () => `quads[${this.#own()}]${this.#component(4)}`,
       () => `local[${this.#index(8)}]`,
+      () => `${this.pick(['cells', 'slots'])}[${this.#first()} + (${this.#position(8)})]`,
     ])
   }
 

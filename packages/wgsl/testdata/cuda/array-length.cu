@@ -84,7 +84,7 @@ struct alignas(16) Items_t {
 extern "C" __global__ void __launch_bounds__(1) main_(
     const Items_t* __restrict__ items_,
     unsigned long long items_bytes,
-    unsigned* __restrict__ out_,
+    unsigned* out_,
     unsigned long long out_bytes
 ) {
   const unsigned items_length = array_length(items_bytes, 16u, 16u);

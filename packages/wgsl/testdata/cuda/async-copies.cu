@@ -151,7 +151,7 @@ extern "C" __global__ void __launch_bounds__(64) main_(
     const vec4f* __restrict__ source_,
     unsigned long long source_bytes,
     const vec4u* __restrict__ turns_buffer,
-    vec4f* __restrict__ result_,
+    vec4f* result_,
     unsigned long long result_bytes
 ) {
   const vec4u turns_ = load_uniform<0x1u>(turns_buffer);

@@ -92,9 +92,9 @@ struct atomic_compare_exchange_result_u32_t {
 };
 alignas(16) __shared__ int most_;
 extern "C" __global__ void __launch_bounds__(64) main_(
-    unsigned* __restrict__ counters_,
+    unsigned* counters_,
     unsigned long long counters_bytes,
-    unsigned* __restrict__ out_,
+    unsigned* out_,
     unsigned long long out_bytes
 ) {
   const unsigned counters_length = array_length(counters_bytes, 0u, 4u);

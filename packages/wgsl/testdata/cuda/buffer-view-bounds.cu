@@ -71,9 +71,9 @@ template <class T> WGSL_FN T* tail(void* base, unsigned offset) { return reinter
 template <class T> WGSL_FN const T* tail(const void* base, unsigned offset) { return reinterpret_cast<const T*>(static_cast<const char*>(base) + offset); }
 
 extern "C" __global__ void __launch_bounds__(1) main_(
-    unsigned* __restrict__ memory_,
+    unsigned* memory_,
     unsigned long long memory_bytes,
-    array<unsigned, 4>* __restrict__ output_,
+    array<unsigned, 4>* output_,
     unsigned long long output_bytes
 ) {
   const unsigned memory_length = array_length(memory_bytes, 0u, 1u);

@@ -31,7 +31,7 @@ WGSL_FN bool unknown(bool value) { return unknown((unsigned)value) != 0u; }
 WGSL_FN float unknown(float value) { return __uint_as_float(unknown(__float_as_uint(value))); }
 
 extern "C" __global__ void __launch_bounds__(8) main_(
-    array<unsigned, 8>* __restrict__ out_,
+    array<unsigned, 8>* out_,
     unsigned long long out_bytes
 ) {
   const unsigned i_ = threadIdx.x;

@@ -32,7 +32,7 @@ WGSL_FN bool is_nan_(const unsigned bits_) {
 extern "C" __global__ void __launch_bounds__(32) main_(
     const array<float, 32>* __restrict__ a_,
     unsigned long long a_bytes,
-    array<float, 64>* __restrict__ out_,
+    array<float, 64>* out_,
     unsigned long long out_bytes
 ) {
   const unsigned i_ = threadIdx.x;

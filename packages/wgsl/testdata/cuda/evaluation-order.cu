@@ -106,7 +106,7 @@ WGSL_FN int pack_(const int a_, const int b_, const int c_) {
   return add(add(mul(a_, 100), mul(b_, 10)), c_);
 }
 extern "C" __global__ void __launch_bounds__(1) main_(
-    array<int, 12>* __restrict__ out_,
+    array<int, 12>* out_,
     unsigned long long out_bytes
 ) {
   int counter_ = 0;

@@ -71,7 +71,7 @@ template <class To, class From> WGSL_FN vec<To, 4> convert(vec<From, 4> a) { ret
 extern "C" __global__ void __launch_bounds__(8) main_(
     const array<float, 8>* __restrict__ a_,
     unsigned long long a_bytes,
-    array<int, 24>* __restrict__ out_,
+    array<int, 24>* out_,
     unsigned long long out_bytes
 ) {
   const unsigned i_ = threadIdx.x;

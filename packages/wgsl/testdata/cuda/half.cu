@@ -179,7 +179,7 @@ static_assert(sizeof(Pair_t) == 8, "layout");
 extern "C" __global__ void __launch_bounds__(4) main_(
     const array<vec4h, 4>* __restrict__ a_,
     unsigned long long a_bytes,
-    array<Pair_t, 6>* __restrict__ out_,
+    array<Pair_t, 6>* out_,
     unsigned long long out_bytes
 ) {
   const unsigned i_ = threadIdx.x;

@@ -40,7 +40,7 @@ extern "C" __global__ void __launch_bounds__(32) main_(
     unsigned long long a_bytes,
     const array<int, 32>* __restrict__ b_,
     unsigned long long b_bytes,
-    array<int, 160>* __restrict__ out_,
+    array<int, 160>* out_,
     unsigned long long out_bytes
 ) {
   const unsigned i_ = threadIdx.x;

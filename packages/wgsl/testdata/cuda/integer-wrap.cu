@@ -43,7 +43,7 @@ template <class T, unsigned N> struct array {
 extern "C" __global__ void __launch_bounds__(32) main_(
     const array<int, 32>* __restrict__ a_,
     unsigned long long a_bytes,
-    array<int, 64>* __restrict__ out_,
+    array<int, 64>* out_,
     unsigned long long out_bytes
 ) {
   const unsigned i_ = threadIdx.x;

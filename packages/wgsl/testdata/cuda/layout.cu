@@ -163,7 +163,7 @@ static_assert(sizeof(Outer_t) == 160, "layout");
 extern "C" __global__ void __launch_bounds__(1) main_(
     const Outer_t* __restrict__ input_,
     unsigned long long input_bytes,
-    Outer_t* __restrict__ output_,
+    Outer_t* output_,
     unsigned long long output_bytes
 ) {
   Outer_t&& value_ = local<0, Outer_t>{{}, *input_}.value;

@@ -34,7 +34,7 @@ WGSL_FN float unknown(float value) { return __uint_as_float(unknown(__float_as_u
 extern "C" __global__ void __launch_bounds__(8) main_(
     const array<unsigned, 8>* __restrict__ limits_,
     unsigned long long limits_bytes,
-    array<unsigned, 8>* __restrict__ out_,
+    array<unsigned, 8>* out_,
     unsigned long long out_bytes
 ) {
   const unsigned i_ = threadIdx.x;

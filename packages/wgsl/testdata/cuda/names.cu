@@ -54,7 +54,7 @@ WGSL_FN int min__(const int Gruf6uudfue_) {
   return min_1_;
 }
 extern "C" __global__ void __launch_bounds__(1) kernel_(
-    array<int, 4>* __restrict__ out_,
+    array<int, 4>* out_,
     unsigned long long out_bytes
 ) {
   const int int_ = 3;

@@ -185,7 +185,7 @@ extern "C" __global__ void __launch_bounds__(32) main_(
     unsigned long long a_rows,
     unsigned long long a_rowstride,
     const array<vec4u, 2>* __restrict__ indices_buffer,
-    unsigned* __restrict__ out_,
+    unsigned* out_,
     unsigned long long out_bytes,
     unsigned long long out_offset,
     unsigned long long out_rowbytes,

@@ -91,7 +91,7 @@ extern "C" __global__ void __launch_bounds__(32) main_(
     const unsigned* __restrict__ a_,
     unsigned long long a_bytes,
     const array<vec4u, 2>* __restrict__ indices_buffer,
-    unsigned* __restrict__ out_,
+    unsigned* out_,
     unsigned long long out_bytes
 ) {
   const array<vec4u, 2> indices_ = load_uniform<0x1u>(indices_buffer);

@@ -38,7 +38,7 @@ WGSL_FN void zero_workgroup_by_few(void* memory, unsigned bytes, unsigned thread
 
 alignas(16) __shared__ array<float, 16> shared_values_;
 extern "C" __global__ void __launch_bounds__(8) main_(
-    float* __restrict__ out_,
+    float* out_,
     unsigned long long out_bytes
 ) {
   const unsigned out_length = array_length(out_bytes, 0u, 4u);

@@ -63,9 +63,9 @@ WGSL_FN float largest_(const unsigned start_, array<float, 16>* data_) {
   return most_;
 }
 extern "C" __global__ void __launch_bounds__(4) main_(
-    array<float, 16>* __restrict__ data_,
+    array<float, 16>* data_,
     unsigned long long data_bytes,
-    array<float, 8>* __restrict__ out_,
+    array<float, 8>* out_,
     unsigned long long out_bytes
 ) {
   float total_ = 0.5f;

@@ -28,7 +28,7 @@ extern "C" __global__ void __launch_bounds__(32) main_(
     unsigned long long a_bytes,
     const array<unsigned, 32>* __restrict__ s_,
     unsigned long long s_bytes,
-    array<unsigned, 96>* __restrict__ out_,
+    array<unsigned, 96>* out_,
     unsigned long long out_bytes
 ) {
   const unsigned i_ = threadIdx.x;

@@ -114,7 +114,7 @@ WGSL_FN unsigned collatz_(const unsigned start_) {
 }
 extern "C" __global__ void __launch_bounds__(32) main_(
     const vec4u* __restrict__ limits_buffer,
-    unsigned* __restrict__ sums_,
+    unsigned* sums_,
     unsigned long long sums_bytes
 ) {
   const vec4u limits_ = load_uniform<0x1u>(limits_buffer);

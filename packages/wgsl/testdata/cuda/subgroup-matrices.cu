@@ -282,7 +282,7 @@ alignas(16) __shared__ array<vec4u, 96> tile_;
 extern "C" __global__ void __launch_bounds__(128) main_(
     const vec4u* __restrict__ a_,
     unsigned long long a_bytes,
-    float* __restrict__ c_,
+    float* c_,
     unsigned long long c_bytes
 ) {
   const unsigned a_length = array_length(a_bytes, 0u, 16u);

@@ -89,7 +89,7 @@ template <class T> WGSL_FN T subgroupInclusiveAdd(unsigned mask, T v) { return s
 template <class T> WGSL_FN T subgroupExclusiveAdd(unsigned mask, T v) { return scan_lanes<false>(mask, v, T(0), subgroupAdd_op()); }
 
 extern "C" __global__ void __launch_bounds__(40) main_(
-    array<unsigned, 40>* __restrict__ out_,
+    array<unsigned, 40>* out_,
     unsigned long long out_bytes
 ) {
   const unsigned lanes = (threadIdx.x) >> 5 == 1u ? 255u : 0xffffffffu;

@@ -164,7 +164,7 @@ template <class T> WGSL_FN vec<T, 3> subgroupExclusiveAdd(unsigned mask, vec<T, 
 template <class T> WGSL_FN vec<T, 4> subgroupExclusiveAdd(unsigned mask, vec<T, 4> v) { return make_vec(subgroupExclusiveAdd(mask, v.x), subgroupExclusiveAdd(mask, v.y), subgroupExclusiveAdd(mask, v.z), subgroupExclusiveAdd(mask, v.w)); }
 
 extern "C" __global__ void __launch_bounds__(64) main_(
-    array<unsigned, 128>* __restrict__ out_,
+    array<unsigned, 128>* out_,
     unsigned long long out_bytes
 ) {
   const vec3u id_(blockIdx.x * 64u + threadIdx.x, blockIdx.y, blockIdx.z);

@@ -133,12 +133,13 @@ template <class T, int C, int R> WGSL_FN vec<T, C> operator*(vec<T, R> a, mat<T,
 }
 template <class T, int K, int C, int R> WGSL_FN mat<T, C, R> operator*(mat<T, K, R> a, mat<T, C, K> b) { mat<T, C, R> r; for (int i = 0; i < C; i++) r[i] = a * b[i]; return r; }
 // A component of a vector in memory, chosen at run time.
-// For sm_100 and newer, nvcc takes vectors[j][i] and vectors[j].w for different components in loops.
+template <class T, int N> WGSL_FN T& component_of(vec<T, N>& v, unsigned i) {
 #if __CUDA_ARCH__ >= 1000
-template <class T, int N> WGSL_FN T& component_of(vec<T, N>& v, unsigned i) { T* p = reinterpret_cast<T*>(&v); return i == 0u ? p[0] : i == 1u ? p[1] : N == 4 && i == 3u ? p[N - 1] : p[N < 3 ? 1 : 2]; }
-#else
-template <class T, int N> WGSL_FN T& component_of(vec<T, N>& v, unsigned i) { return reinterpret_cast<T*>(&v)[i]; }
+  // In loops, nvcc takes components with indices of which it knows something for others than they are.
+  asm volatile("" : "+r"(i));
 #endif
+  return reinterpret_cast<T*>(&v)[i];
+}
 template <class T, int N> WGSL_FN const T& component_of(const vec<T, N>& v, unsigned i) { return reinterpret_cast<const T*>(&v)[i]; }
 // A value of a type that no other function has: see FunctionWriter.own. Where LLVM does not tell types by their
 // names, the structures before the value do, which write the function's number in binary.
@@ -156,7 +157,7 @@ template <int function, class T> struct local {
 extern "C" __global__ void __launch_bounds__(4) main_(
     const array<vec4f, 4>* __restrict__ data_,
     unsigned long long data_bytes,
-    array<vec4f, 4>* __restrict__ out_,
+    array<vec4f, 4>* out_,
     unsigned long long out_bytes
 ) {
   const unsigned i_ = threadIdx.x;

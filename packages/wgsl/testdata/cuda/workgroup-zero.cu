@@ -88,7 +88,7 @@ alignas(16) __shared__ array<unsigned, 64> sparse_;
 extern "C" __global__ void __launch_bounds__(64) main_(
     const unsigned* __restrict__ size_,
     unsigned long long size_bytes,
-    array<unsigned, 128>* __restrict__ out_,
+    array<unsigned, 128>* out_,
     unsigned long long out_bytes
 ) {
   zero_workgroup(&guarded_, sizeof(guarded_), threadIdx.x + threadIdx.y * 8u, 64u);

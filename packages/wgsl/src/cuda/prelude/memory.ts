@@ -144,12 +144,13 @@ template <unsigned groups> WGSL_FN void async_wait_before() {
   {
     provides: ['component_of'],
     source: `// A component of a vector in memory, chosen at run time.
-// For sm_100 and newer, nvcc takes vectors[j][i] and vectors[j].w for different components in loops.
+template <class T, int N> WGSL_FN T& component_of(vec<T, N>& v, unsigned i) {
 #if __CUDA_ARCH__ >= 1000
-template <class T, int N> WGSL_FN T& component_of(vec<T, N>& v, unsigned i) { T* p = reinterpret_cast<T*>(&v); return i == 0u ? p[0] : i == 1u ? p[1] : N == 4 && i == 3u ? p[N - 1] : p[N < 3 ? 1 : 2]; }
-#else
-template <class T, int N> WGSL_FN T& component_of(vec<T, N>& v, unsigned i) { return reinterpret_cast<T*>(&v)[i]; }
+  // In loops, nvcc takes components with indices of which it knows something for others than they are.
+  asm volatile("" : "+r"(i));
 #endif
+  return reinterpret_cast<T*>(&v)[i];
+}
 template <class T, int N> WGSL_FN const T& component_of(const vec<T, N>& v, unsigned i) { return reinterpret_cast<const T*>(&v)[i]; }`,
   },
   {
