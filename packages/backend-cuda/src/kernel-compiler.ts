@@ -147,7 +147,7 @@ export class KernelCompiler {
           else
             throw new GpuError(
               'unsupported',
-              `NVRTC ${version} compiles kernel '${label}' wrongly, because it uses small integers inside of others. It needs NVRTC 12.8 or later.`,
+              `NVRTC ${version} compiles kernel '${label}' wrongly, because it computes with parts of integers. It needs NVRTC 12.8 or later.`,
             )
           outcome = await this.#compileInTime(kernel.source, given, levels, seconds)
         }

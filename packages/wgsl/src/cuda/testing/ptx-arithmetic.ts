@@ -271,15 +271,17 @@ export function longOperation(words: readonly string[]): ((...operands: bigint[]
   }
 }
 
-/** A comparison. On floats, one that ends in `u` is true if an operand is NaN. */
+/** A comparison. On floats, one that ends in `u` is true if an operand is NaN; `num` and `nan` say whether one is. */
 export function comparison(
   how: string,
   isFloat: boolean,
 ): (a: number | bigint, b: number | bigint) => boolean {
+  if (how === 'num' || how === 'nan')
+    return (a, b) => (Number.isNaN(a) || Number.isNaN(b)) === (how === 'nan')
   // On integers `lo`, `ls`, `hi` and `hs` compare without signs, as the type does.
   const unsigned: Record<string, string> = { lo: 'lt', ls: 'le', hi: 'gt', hs: 'ge' }
   const name = unsigned[how] ?? (isFloat && how.length === 3 ? how.slice(0, 2) : how)
-  const isTrueOfNaN = isFloat && how.length === 3 && how.endsWith('u') && how !== 'num'
+  const isTrueOfNaN = isFloat && how.length === 3 && how.endsWith('u')
   const compare = comparisons[name]
   if (compare === undefined) throw new TypeError(`no comparison ${how}`)
   return (a, b) => (Number.isNaN(a) || Number.isNaN(b) ? isTrueOfNaN : compare(a, b))
