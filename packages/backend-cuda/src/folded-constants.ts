@@ -5,35 +5,23 @@ import { isComputed, isPredicate, type PtxInstruction, type PtxKernel } from './
  * found them equal, ptxas 13.0 takes the whole literal for each half, on all architectures, at -O1 to -O3: after
  * `if (x == 17u)`, `bitcast<vec2<f16>>(x)` is 17 twice.
  *
- * Accepted are instructions in which no computation leads from a register that is split to one that is compared, in
- * any direction and over any others. So none can be a copy of the other, whatever ptxas knows about the operands.
+ * Accepted are instructions in which no register that is split and none that is compared are the same or computed from
+ * the same, over any others. So none can be a copy of the other, whatever ptxas knows about the operands.
  */
 export function hasSplitConstants(kernel: PtxKernel): boolean {
-  const { instructions } = kernel
+  const { instructions, readers } = kernel
   const split = instructions.flatMap(({ name, modifiers, targets, sources }) =>
     (name === 'mov' && targets.length > 1) || modifiers.includes('f16x2') ? sources : [],
   )
-  if (split.length === 0) return false
-  const neighbours = new Map<string, Set<string>>()
-  const connect = (one: string, other: string): void => {
-    neighbours.set(one, (neighbours.get(one) ?? new Set()).add(other))
-  }
-  for (const instruction of instructions) {
-    if (!isComputed(instruction)) continue
-    for (const target of instruction.targets)
-      for (const source of instruction.sources) {
-        if (isPredicate(target) || isPredicate(source)) continue
-        connect(target, source)
-        connect(source, target)
-      }
-  }
-  const connected = new Set(split)
-  for (const one of connected) for (const other of neighbours.get(one) ?? []) connected.add(other)
+  const related = new Set(kernel.partsOf(split))
+  for (const part of related)
+    for (const i of readers.get(part) ?? [])
+      if (isComputed(instructions[i]!)) for (const target of instructions[i]!.targets) related.add(target)
   return instructions.some(({ name, modifiers, sources }) => {
     if (name !== 'setp' || !/^\.(?:eq|ne)\b/.test(modifiers)) return false
     const compared = sources.filter((register) => !isPredicate(register))
     const hasLiteral = compared.length < 2 || compared.some((register) => kernel.mayBeLiteral(register))
-    return hasLiteral && compared.some((register) => connected.has(register))
+    return hasLiteral && compared.some((register) => related.has(register))
   })
 }
 

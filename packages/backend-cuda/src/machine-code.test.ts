@@ -331,6 +331,10 @@ describe('halves of constants', () => {
       'a literal, as what may be a copy',
       `${hidden}min.u32 %r2, %r1, %r9;\nsetp.ne.s32 %p1, %r2, 17;${halves}`,
     ],
+    [
+      'a literal, as what may be a copy of the same',
+      `max.u32 %r2, %r7, %r9;\nmin.u32 %r1, %r7, %r8;\nsetp.ne.s32 %p1, %r2, 17;${halves}`,
+    ],
     ['a literal, in both halves at once', 'setp.ne.s32 %p1, %r1, 17;\nadd.rn.f16x2 %r2, %r1, %r3;'],
     ['a literal, with 64 bits', 'setp.ne.s64 %p1, %rd1, 17;\nmov.b64 {%r1, %r2}, %rd1;'],
   ])('are found where the whole is compared with %s', (_, statements) => {
@@ -341,6 +345,7 @@ describe('halves of constants', () => {
     ['a variable', `ld.global.u32 %r9, [%rd1];\nsetp.ne.s32 %p1, %r1, %r9;${halves}`],
     ['a literal for its order', `setp.lt.u32 %p1, %r1, 17;${halves}`],
     ['nothing, but its address is', `setp.ne.s32 %p1, %r7, 17;\nld.shared.u32 %r1, [%r7];${halves}`],
+    ['a literal, but only added', `add.s32 %r3, %r1, %r7;\nsetp.ne.s32 %p1, %r7, 17;${halves}`],
     ['a literal, but not split', 'setp.ne.s32 %p1, %r1, 17;\nmov.b32 %r2, {%rs1, %rs2};'],
   ])('are none where the whole is compared with %s', (_, statements) => {
     expect(hasSplitConstants(kernelOf(statements))).toBe(false)

@@ -76,16 +76,23 @@ export class PtxKernel {
    */
   *originsOf(
     registers: readonly string[],
-    follows: (register: string) => boolean = () => true,
+    follows?: (register: string) => boolean,
   ): Generator<PtxInstruction> {
+    for (const part of this.partsOf(registers, follows))
+      for (const i of this.definitions.get(part) ?? []) yield this.instructions[i]!
+  }
+
+  /** Registers, and those from which they are computed, if `follows` accepts these. */
+  partsOf(
+    registers: readonly string[],
+    follows: (register: string) => boolean = () => true,
+  ): ReadonlySet<string> {
     const parts = new Set(registers.filter(follows))
     for (const part of parts)
-      for (const i of this.definitions.get(part) ?? []) {
-        const instruction = this.instructions[i]!
-        yield instruction
-        if (isComputed(instruction))
-          for (const source of instruction.sources.filter(follows)) parts.add(source)
-      }
+      for (const i of this.definitions.get(part) ?? [])
+        if (isComputed(this.instructions[i]!))
+          for (const source of this.instructions[i]!.sources.filter(follows)) parts.add(source)
+    return parts
   }
 
   /** By instruction, whether it can follow any of `starts` with none of `ends` in between. */
@@ -125,9 +132,9 @@ function instructionsOf(body: string): {
   })[] = []
   const labels = new Map<string, number>()
   let isKnown = true
-  /** The registers of the prelude's instructions have names without numbers, and belong to their braces. */
+  /** The registers of the prelude's instructions have names of one letter, and belong to their braces. */
   let braces = 0
-  const named = (register: string) => (/\d$/.test(register) ? register : `${register} ${braces}`)
+  const named = (register: string) => (register.length === 2 ? `${register} ${braces}` : register)
   const registers = (part: string) => (part.match(/%\w+/g) ?? []).map(named)
   let isInline = false
   const text = body
