@@ -141,8 +141,9 @@ export class KernelCompiler {
         if (attempt === plain) levels = levels.filter((level) => level !== quicker)
         const given = [...options, ...attempt]
         let outcome = await this.#compileInTime(kernel.source, given, levels, seconds)
-        while (outcome?.compiled && mayBeWrong(outcome.ptx)) {
-          if (!hasWrongParts(outcome.ptx) && !given.includes(uncached)) given.push(uncached)
+        while (outcome?.compiled && mayBeWrong(outcome.ptx, levels[0] === quickest)) {
+          const isPart = hasWrongParts(outcome.ptx, levels[0] === quickest)
+          if (!isPart && !given.includes(uncached)) given.push(uncached)
           else if (levels.length > 1) levels.shift()
           else
             throw new GpuError(

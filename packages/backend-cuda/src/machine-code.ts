@@ -1,4 +1,5 @@
 import { hasExtremesOfBothSigns, hasSplitConstants } from './folded-constants.ts'
+import { hasNegatedBounds } from './negated-bounds.ts'
 import { isComputed, isPredicate, kernelsOf, type PtxKernel } from './ptx-instructions.ts'
 import { hasStaleAddresses } from './stale-addresses.ts'
 import { hasStaleLoads } from './stale-loads.ts'
@@ -25,14 +26,14 @@ export function isVirtual(architecture: string): boolean {
  * Whether nvcc may have written wrong PTX. Where addresses may be aliases (without `__restrict__`) and with hardly any
  * optimization (`--Ofast-compile=max`) it does not.
  */
-export function mayBeWrong(ptx: string): boolean {
-  return hasWrongParts(ptx) || kernelsOf(ptx).some(hasStaleLoads)
+export function mayBeWrong(ptx: string, isHardlyOptimized = false): boolean {
+  return hasWrongParts(ptx, isHardlyOptimized) || kernelsOf(ptx).some(hasStaleLoads)
 }
 
 /** Whether nvcc may have taken parts of integers for wider or narrower than they are. */
-export function hasWrongParts(ptx: string): boolean {
+export function hasWrongParts(ptx: string, isHardlyOptimized = false): boolean {
   const text = ptx.replaceAll(/\/\/ begin inline asm$.*?^\s*\/\/ end inline asm/gms, '')
-  return hasProductsOfParts(text) || hasPartsBeyondEnd(text)
+  return hasProductsOfParts(text) || (!isHardlyOptimized && hasPartsBeyondEnd(text))
 }
 
 /**
@@ -46,7 +47,8 @@ function hasProductsOfParts(text: string): boolean {
 
 /**
  * Whether PTX takes a signed part of an integer that may go beyond its last bit. For sm_100 and newer, with less
- * optimization, nvcc 13.0 takes a signed byte at bit 28 for the signed low byte of `x >> 28`, in which 0 follow.
+ * optimization, nvcc 13.0 takes a signed byte at bit 28 for the signed low byte of `x >> 28`, in which 0 follow. With
+ * hardly any, it takes a part that begins at bit 31 for that sign, which is right.
  */
 function hasPartsBeyondEnd(text: string): boolean {
   const parts = text.matchAll(/\bbfe\.s(32|64)\s+%\w+,\s*%\w+,\s*(\d+)?.*?,\s*(\d+)?.*?;/g)
@@ -74,6 +76,7 @@ function mayBeMistaken(kernel: PtxKernel): boolean {
     hasMovableVotes(kernel) ||
     hasSplitConstants(kernel) ||
     hasExtremesOfBothSigns(kernel) ||
+    hasNegatedBounds(kernel) ||
     hasStaleAddresses(kernel) ||
     hasStalePredicates(kernel) ||
     hasChangesOfKnownPredicates(kernel)

@@ -45,14 +45,17 @@ export class PtxKernel {
   readonly instructions: readonly PtxInstruction[]
   /** Whether it has only known instructions, so no calls for example. Of others it is only known what may follow. */
   readonly isKnown: boolean
+  /** The first instructions of loops that ptxas must not unroll. */
+  readonly keptLoops: ReadonlySet<number>
   /** The instructions that set a register. */
   readonly definitions: ReadonlyMap<string, readonly number[]>
   /** The instructions that read a register, also those whose execution it controls. */
   readonly readers: ReadonlyMap<string, readonly number[]>
 
   constructor(text: string) {
-    const { instructions, isKnown } = instructionsOf(text)
+    const { instructions, isKnown, keptLoops } = instructionsOf(text)
     this.instructions = instructions
+    this.keptLoops = keptLoops
     this.isKnown = isKnown
     this.definitions = byRegister(instructions, ({ targets }) => targets)
     this.readers = byRegister(instructions, ({ condition, sources }) =>
@@ -125,12 +128,14 @@ export function kernelsOf(ptx: string): PtxKernel[] {
 function instructionsOf(body: string): {
   readonly instructions: readonly PtxInstruction[]
   readonly isKnown: boolean
+  readonly keptLoops: ReadonlySet<number>
 } {
   const instructions: (Omit<PtxInstruction, 'next'> & {
     readonly next: number[]
     readonly jump: string | undefined
   })[] = []
   const labels = new Map<string, number>()
+  const keptLoops = new Set<number>()
   let isKnown = true
   /** The registers of the prelude's instructions have names of one letter, and belong to their braces. */
   let braces = 0
@@ -145,6 +150,7 @@ function instructionsOf(body: string): {
     const line = part.trim()
     const label = /^(\$\w+):$/.exec(line)?.[1]
     if (label !== undefined) labels.set(label, instructions.length)
+    if (line === '.pragma "nounroll"') keptLoops.add(instructions.length)
     if (line.startsWith('{')) braces++
     if (line === '.begin' || line === '.end') isInline = line === '.begin'
     // Directives, braces and data.
@@ -178,7 +184,7 @@ function instructionsOf(body: string): {
     const goesOn = condition !== undefined || !['bra', 'ret', 'exit', 'trap'].includes(name)
     if (goesOn && i + 1 < instructions.length) next.push(i + 1)
   }
-  return { instructions, isKnown }
+  return { instructions, isKnown, keptLoops }
 }
 
 function byRegister(
