@@ -96,8 +96,11 @@ export function emitCudaWithLooks(
   const alignment = (v: ModuleVariable) => Math.max(swizzles.has(v) ? 128 : 16, alignOf(v.type))
   const layout = workgroupLayout(workgroup, alignment)
   const isDynamic = layout.byteLength > staticWorkgroupLimitBytes
-  // In trap mode each access has a branch, and nvcc takes several times as long for unrolled loops.
-  const trips = (loop: For) => (options.bounds === 'trap' ? undefined : analyses.counters.exactTrips(loop))
+  // In trap mode each access has a branch, and nvcc takes several times as long for unrolled loops. What nvcc does not
+  // unroll, ptxas may.
+  const { counters } = analyses
+  const trips = (loop: For) =>
+    options.bounds === 'trap' || !counters.isCountable(loop) ? undefined : counters.exactTrips(loop)
   const unrolledLoops = findUnrolledLoops(module, trips)
   const inlined = findInlined(module, (loop) => (unrolledLoops.has(loop) ? trips(loop)! : 1))
   const context: ModuleContext = {
@@ -106,7 +109,7 @@ export function emitCudaWithLooks(
     names,
     ...analyses,
     unrolledLoops,
-    exitConditions: findExitConditions(module, analyses.counters),
+    exitConditions: findExitConditions(module, counters),
     divergentCalls: findDivergentCalls(module),
     zeroed: findZeroInit(module, analyses),
     uniformCopies: findUniformCopies(module),

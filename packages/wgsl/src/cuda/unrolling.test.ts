@@ -62,6 +62,7 @@ describe('ptxas may unroll a loop by four', () => {
     'for (var k = -1000000000i; k < 1140000000i; k += 30000001i)',
     'for (var k = m; k < m + 5i; k++)',
     'for (var k = m; k > -5i; k--)',
+    'for (var k = -2147483600i; k <= -1i - (m & 1i); k += 1073741824i)',
     // The compared side is not the counter itself.
     'for (var k = few; k + 2u < 4096u; k++)',
     // Other forms.
