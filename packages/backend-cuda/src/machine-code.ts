@@ -23,14 +23,19 @@ export function isVirtual(architecture: string): boolean {
 }
 
 /**
- * Whether nvcc may have written wrong PTX. Where addresses may be aliases (without `__restrict__`) and with hardly any
- * optimization (`--Ofast-compile=max`) it does not.
+ * Whether nvcc may have written wrong PTX. Without `__restrict__`, and with less optimization (`--Ofast-compile`), it
+ * writes other PTX.
+ *
+ * @param isHardlyOptimized - Whether the kernel was compiled with `--Ofast-compile=max`.
  */
 export function mayBeWrong(ptx: string, isHardlyOptimized = false): boolean {
   return hasWrongParts(ptx, isHardlyOptimized) || kernelsOf(ptx).some(hasStaleLoads)
 }
 
-/** Whether nvcc may have taken parts of integers for wider or narrower than they are. */
+/**
+ * Whether nvcc may have taken parts of integers for wider or narrower than they are. Accepted are the prelude's
+ * instructions, which stand in assembler. See `mayBeWrong`.
+ */
 export function hasWrongParts(ptx: string, isHardlyOptimized = false): boolean {
   const text = ptx.replaceAll(/\/\/ begin inline asm$.*?^\s*\/\/ end inline asm/gms, '')
   return hasProductsOfParts(text) || (!isHardlyOptimized && hasPartsBeyondEnd(text))
