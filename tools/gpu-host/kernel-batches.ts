@@ -11,9 +11,10 @@
  * GPU: it writes the results of the reference executor to FOLDER/expected.json, and names the kernels that it
  * cannot run. `run` runs them on the first CUDA device in one process for each core, in each of FORMS (separated by
  * commas): `clamp`, `trap` and `unchecked` are the bounds, `indirect` is an indirect dispatch with `clamp` through the
- * WebGPU API, with bindings of parts of buffers whose other bytes must stay as they are, `min` and `max` are `clamp` with NVRTC's options --Ofast-compile, as for kernels that take long to
- * compile. A file FOLDER/FORMS has the forms of that folder. Prints a line for each kernel that differs, fails or takes
- * more than 60 s (its process is killed), writes them to $OUT/FOLDER.txt too, and starts none after SECONDS.
+ * WebGPU API, with bindings of parts of buffers whose other bytes must stay as they are, `min` and `max` are `clamp`
+ * with NVRTC's options --Ofast-compile, as for kernels that take long to compile. A file FOLDER/FORMS has the forms of
+ * that folder. Prints a line for each kernel that differs, fails or takes more than 60 s (its process is killed), writes
+ * them to $OUT/FOLDER.txt too, and starts none after SECONDS.
  *
  * `random` runs the kernels of random-sources.ts for SEED, SEED + 1 and so on, each in one of FORMS in turn, until
  * SECONDS are over, and writes those that differ, fail or take too long to $OUT/random.
@@ -189,13 +190,10 @@ async function reduce(seconds: number, form: string, path: string): Promise<void
     children[worker] = undefined
     return outcome
   }
-  const differs = async (worker: number, source: string): Promise<boolean> => {
-    return (
-      isTranslatable(source) &&
-      (await ask(worker, source, form))?.startsWith('DIFFERS') === true &&
-      (await ask(worker, source, 'max')) === 'right'
-    )
-  }
+  const differs = async (worker: number, source: string): Promise<boolean> =>
+    isTranslatable(source) &&
+    (await ask(worker, source, form))?.startsWith('DIFFERS') === true &&
+    (await ask(worker, source, 'max')) === 'right'
   let smallest = readFileSync(path, 'utf8')
   if (!(await differs(0, smallest))) throw new Error(`${path} does not differ in ${form} only`)
   for (let from = 0; ; ) {
@@ -220,10 +218,14 @@ async function reduce(seconds: number, form: string, path: string): Promise<void
   console.log(smallest.replaceAll(/\n\s*\n/g, '\n'))
 }
 
+function moduleOf(source: string): ReturnType<typeof lower> {
+  const { entryPoint, constants } = parseKernelTest(source)
+  return lower(parseWgsl(source), { ...(entryPoint === undefined ? {} : { entryPoint }), constants })
+}
+
 function isTranslatable(source: string): boolean {
   try {
-    const { entryPoint, constants } = parseKernelTest(source)
-    lower(parseWgsl(source), { ...(entryPoint === undefined ? {} : { entryPoint }), constants })
+    moduleOf(source)
     return true
   } catch {
     return false
@@ -332,9 +334,7 @@ const poison = 0xa5
 /** Like `runKernelTest`, by an indirect dispatch, with parts of buffers. Rejects if bytes around them change. */
 async function runIndirectly(device: GPUDevice, code: string): Promise<Map<string, Uint8Array>> {
   const { workgroups, entryPoint, constants, buffers } = parseKernelTest(code)
-  const reflection = reflect(
-    lower(parseWgsl(code), { ...(entryPoint === undefined ? {} : { entryPoint }), constants }),
-  )
+  const reflection = reflect(moduleOf(code))
   device.pushErrorScope('validation')
   const pipeline = await device.createComputePipelineAsync({
     layout: 'auto',

@@ -3,6 +3,8 @@ interface Token {
   readonly text: string
   readonly from: number
   readonly to: number
+  /** The index of the closing bracket for an opening one, and of the token itself for others. */
+  end: number
 }
 
 /** The indices of the first and last token of a part of the text. */
@@ -10,8 +12,6 @@ interface Part {
   readonly first: number
   readonly last: number
 }
-
-const closing: Readonly<Record<string, string>> = { '{': '}', '(': ')', '[': ']' }
 
 const operators = /^(?:[-+*/%&|^<>=!]=?|&&|\|\||<<|>>)$/
 
@@ -22,7 +22,6 @@ const operators = /^(?:[-+*/%&|^<>=!]=?|&&|\|\||<<|>>)$/
  */
 export function smallerSources(source: string): string[] {
   const tokens = tokensOf(source)
-  const ends = endsOf(tokens)
   const results = new Set<string>()
   const replace = (first: number, last: number, text: string) => {
     const result = source.slice(0, tokens[first]!.from) + text + source.slice(tokens[last]!.to)
@@ -30,16 +29,15 @@ export function smallerSources(source: string): string[] {
   }
   const textOf = (first: number, last: number) => source.slice(tokens[first]!.from, tokens[last]!.to)
   const withoutStatements = (from: number, end: number) => {
-    const statements = statementsOf(tokens, ends, from, end)
+    const statements = statementsOf(tokens, from, end)
     for (let count = statements.length; count >= 1; count >>= 1)
       for (let i = 0; i + count <= statements.length; i += count)
         replace(statements[i]!.first, statements[i + count - 1]!.last, '')
   }
   withoutStatements(0, tokens.length)
   for (let at = 0; at < tokens.length; at++) {
-    const end = ends.get(at)
-    if (end === undefined) continue
-    const { text } = tokens[at]!
+    const { text, end } = tokens[at]!
+    if (end === at) continue
     if (text === '[') {
       at = end
     } else if (text === '{') {
@@ -51,8 +49,8 @@ export function smallerSources(source: string): string[] {
     } else {
       // The name of a function, or of a type.
       const head = at > 0 && /[\w>]$/.test(tokens[at - 1]!.text) ? at - 1 : at
-      for (const argument of partsOf(tokens, ends, at + 1, end, /^,$/)) {
-        const operands = partsOf(tokens, ends, argument.first, argument.last + 1, operators)
+      for (const argument of partsOf(tokens, at + 1, end, /^,$/)) {
+        const operands = partsOf(tokens, argument.first, argument.last + 1, operators)
         for (const { first, last } of operands) {
           replace(head, end, `(${textOf(first, last)})`)
           replace(argument.first, argument.last, textOf(first, last))
@@ -65,34 +63,24 @@ export function smallerSources(source: string): string[] {
 }
 
 function tokensOf(source: string): Token[] {
-  return Array.from(source.matchAll(/\/\/.*$|[{}()[\];,]|[^\s{}()[\];,]+/gm))
+  const tokens = Array.from(source.matchAll(/\/\/.*$|[{}()[\];,]|[^\s{}()[\];,]+/gm))
     .filter(([text]) => !text.startsWith('//'))
-    .map(({ 0: text, index }) => ({ text, from: index, to: index + text.length }))
-}
-
-/** The index of the closing bracket for each opening one. */
-function endsOf(tokens: readonly Token[]): Map<number, number> {
-  const ends = new Map<number, number>()
-  const open: number[] = []
-  for (const [at, { text }] of tokens.entries()) {
-    if (text in closing) open.push(at)
-    else if (/^[})\]]$/.test(text) && open.length > 0) ends.set(open.pop()!, at)
+    .map(({ 0: text, index }, end) => ({ text, from: index, to: index + text.length, end }))
+  const open: Token[] = []
+  for (const [at, token] of tokens.entries()) {
+    if (/^[{([]$/.test(token.text)) open.push(token)
+    else if (/^[})\]]$/.test(token.text) && open.length > 0) open.pop()!.end = at
   }
-  return ends
+  return tokens
 }
 
 /** The statements or declarations of the tokens from `from` to before `end`. */
-function statementsOf(
-  tokens: readonly Token[],
-  ends: Map<number, number>,
-  from: number,
-  end: number,
-): Part[] {
+function statementsOf(tokens: readonly Token[], from: number, end: number): Part[] {
   const parts: Part[] = []
   let first = from
   for (let at = from; at < end; at++) {
     const { text } = tokens[at]!
-    at = ends.get(at) ?? at
+    at = tokens[at]!.end
     if (text !== ';' && (text !== '{' || tokens[at + 1]?.text === 'else')) continue
     parts.push({ first, last: at })
     first = at + 1
@@ -101,13 +89,7 @@ function statementsOf(
 }
 
 /** The parts between separators of the tokens from `from` to before `end`. */
-function partsOf(
-  tokens: readonly Token[],
-  ends: Map<number, number>,
-  from: number,
-  end: number,
-  separators: RegExp,
-): Part[] {
+function partsOf(tokens: readonly Token[], from: number, end: number, separators: RegExp): Part[] {
   const parts: Part[] = []
   let first = from
   for (let at = from; at <= end; at++) {
@@ -115,7 +97,7 @@ function partsOf(
       if (first < at) parts.push({ first, last: at - 1 })
       first = at + 1
     }
-    at = ends.get(at) ?? at
+    at = tokens[at]?.end ?? at
   }
   return parts
 }

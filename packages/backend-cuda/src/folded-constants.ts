@@ -13,6 +13,7 @@ export function hasSplitConstants(kernel: PtxKernel): boolean {
   const split = instructions.flatMap(({ name, modifiers, targets, sources }) =>
     (name === 'mov' && targets.length > 1) || modifiers.includes('f16x2') ? sources : [],
   )
+  if (split.length === 0) return false
   const related = new Set(kernel.partsOf(split))
   for (const part of related)
     for (const i of readers.get(part) ?? [])
@@ -20,8 +21,8 @@ export function hasSplitConstants(kernel: PtxKernel): boolean {
   return instructions.some(({ name, modifiers, sources }) => {
     if (name !== 'setp' || !/^\.(?:eq|ne)\b/.test(modifiers)) return false
     const compared = sources.filter((register) => !isPredicate(register))
-    const hasLiteral = compared.length < 2 || compared.some((register) => kernel.mayBeLiteral(register))
-    return hasLiteral && compared.some((register) => related.has(register))
+    if (!compared.some((register) => related.has(register))) return false
+    return compared.length < 2 || compared.some((register) => kernel.mayBeLiteral(register))
   })
 }
 

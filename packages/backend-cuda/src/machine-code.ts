@@ -62,8 +62,8 @@ function hasPartsBeyondEnd(text: string): boolean {
 
 /**
  * Whether ptxas may have miscompiled a kernel, or, for a virtual architecture, the driver's may: accepted are PTX
- * of known instructions without those and without the addresses, constants, predicates and votes of which errors
- * are known, and machine code without the instruction of which one is known.
+ * of known instructions without those and without the addresses, constants, bounds of loops, predicates and votes of
+ * which errors are known, and machine code without the instruction of which one is known.
  *
  * @param architecture - For example `sm_90`, or `compute_80`.
  */

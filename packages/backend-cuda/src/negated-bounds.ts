@@ -15,13 +15,13 @@ export function hasNegatedBounds(kernel: PtxKernel): boolean {
     const isInside = (i: number): boolean => i >= start && i <= end
     const isChanged = (register: string): boolean =>
       (definitions.get(register) ?? []).some(
-        (i) => isInside(i) && kernel.partsOf(instructions[i]!.sources).has(register),
+        (i) => isInside(i) && [...kernel.partsOf(instructions[i]!.sources)].includes(register),
       )
-    const leaves = instructions
+    const exits = instructions
       .slice(start, end + 1)
       .filter(({ name, next }) => name === 'bra' && !next.every(isInside))
       .flatMap(({ condition }) => condition ?? [])
-    return [...kernel.originsOf(leaves, isPredicate)].some(({ name, modifiers, sources }) => {
+    return [...kernel.originsOf(exits, isPredicate)].some(({ name, modifiers, sources }) => {
       if (name !== 'setp' || /\.b?f/.test(modifiers)) return false
       const compared = sources.filter((register) => !isPredicate(register))
       const bounds = compared.filter((register) => ![...kernel.partsOf([register])].some(isChanged))

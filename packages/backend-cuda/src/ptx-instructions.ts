@@ -86,16 +86,17 @@ export class PtxKernel {
   }
 
   /** Registers, and those from which they are computed, if `follows` accepts these. */
-  partsOf(
+  *partsOf(
     registers: readonly string[],
     follows: (register: string) => boolean = () => true,
-  ): ReadonlySet<string> {
+  ): Generator<string> {
     const parts = new Set(registers.filter(follows))
-    for (const part of parts)
+    for (const part of parts) {
+      yield part
       for (const i of this.definitions.get(part) ?? [])
         if (isComputed(this.instructions[i]!))
           for (const source of this.instructions[i]!.sources.filter(follows)) parts.add(source)
-    return parts
+    }
   }
 
   /** By instruction, whether it can follow any of `starts` with none of `ends` in between. */

@@ -34,6 +34,14 @@ export class RandomIdiomExpressions extends Random {
   /** Counters of the loops around, which are below 16. */
   protected counters: string[] = []
 
+  /** Components and elements that belong to the invocation, in storage and workgroup memory and in its own. */
+  protected readonly places = {
+    pair: () => `pairs[${this.#own()}]${this.#component(2)}`,
+    quad: () => `quads[${this.#own()}]${this.#component(4)}`,
+    local: () => `local[${this.#index(8)}]`,
+    cell: () => `${this.pick(['cells', 'slots'])}[${this.first()} + (${this.#position(8)})]`,
+  }
+
   protected choose(choices: readonly Make[]): string {
     return this.pick(choices)()
   }
@@ -85,13 +93,7 @@ export class RandomIdiomExpressions extends Random {
   /** A name, or an element of an array. */
   protected leaf(): string {
     if (!this.oneIn(8)) return this.pick(this.words)
-    return this.#oneOf(
-      () => `table[${this.index(8)}]${this.component(4)}`,
-      () => `pairs[${this.own()}]${this.component(2)}`,
-      () => `quads[${this.own()}]${this.component(4)}`,
-      () => `local[${this.index(8)}]`,
-      () => `${this.pick(['cells', 'slots'])}[${this.first()} + (${this.position(8)})]`,
-    )
+    return this.#oneOf(() => `table[${this.#index(8)}]${this.#component(4)}`, ...Object.values(this.places))
   }
 
   /** An expression of the kind in parentheses. */
@@ -451,11 +453,11 @@ export class RandomIdiomExpressions extends Random {
   }
 
   /** An index below `count`, a power of two. */
-  protected index(count: number): string {
-    return this.oneIn(10) ? `i32(${this.position(count)})` : this.position(count)
+  #index(count: number): string {
+    return this.oneIn(10) ? `i32(${this.#position(count)})` : this.#position(count)
   }
 
-  protected position(count: number): string {
+  #position(count: number): string {
     const most = count - 1
     const base = this.pick([...this.words.slice(0, 5), ...this.counters, ...this.counters])
     return this.choose([
@@ -473,11 +475,11 @@ export class RandomIdiomExpressions extends Random {
   }
 
   /** One of the two elements that belong to the invocation. */
-  protected own(): string {
+  #own(): string {
     return this.choose([
       () => `2u * li`,
       () => `(li << 1u) + 1u`,
-      () => `2u * li + (${this.position(2)})`,
+      () => `2u * li + (${this.#position(2)})`,
       () => `(li << 1u) | (${this.pick([...this.words.slice(0, 4), ...this.counters])} & 1u)`,
       () => `2u * li + (${this.pick(this.words.slice(0, 4))} >> 31u)`,
     ])
@@ -488,8 +490,8 @@ export class RandomIdiomExpressions extends Random {
     return this.pick(['8u * li', '(li << 3u)', '(li * 8u)', '((li * 4u) << 1u)', '((li + li) * 4u)'])
   }
 
-  protected component(count: number): string {
+  #component(count: number): string {
     if (this.oneIn(2)) return `.${'xyzw'[this.below(count)]!}`
-    return `[${this.index(count)}]`
+    return `[${this.#index(count)}]`
   }
 }

@@ -110,12 +110,8 @@ ${lines.join('')}  result[li] ^= acc + a * 3u + b * 5u + c * 7u;
 
   /** Branches that end with loads, which compilers make one load. */
   #loads(indent: string): string {
-    const place = this.pick([
-      () => `pairs[${this.own()}]${this.component(2)}`,
-      () => `quads[${this.own()}]${this.component(4)}`,
-      () => `${this.pick(['cells', 'slots'])}[${this.first()} + (${this.position(8)})]`,
-      () => this.#place(),
-    ])
+    const { pair, quad, cell } = this.places
+    const place = this.pick([pair, quad, cell, () => this.#place()])
     const load = this.pick([
       (from: string) => `acc = acc * 3u + ${from};`,
       (from: string) => `acc ^= ${from};`,
@@ -127,12 +123,7 @@ ${lines.join('')}  result[li] ^= acc + a * 3u + b * 5u + c * 7u;
   }
 
   #place(): string {
-    return this.choose([
-      () => `pairs[${this.own()}]${this.component(2)}`,
-      () => `quads[${this.own()}]${this.component(4)}`,
-      () => `local[${this.index(8)}]`,
-      () => `${this.pick(['cells', 'slots'])}[${this.first()} + (${this.position(8)})]`,
-    ])
+    return this.choose(Object.values(this.places))
   }
 
   /** A condition on words, often one that gives a range. */
