@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { emitCuda, lower, parseWgsl } from '@tandem-gpu/wgsl'
 import { describe, expect, it } from 'vitest'
+import { mayUnrollCounts } from './counted-loops.ts'
 import { hasExtremesOfBothSigns, hasSplitConstants } from './folded-constants.ts'
 import {
   hasMovableVotes,
@@ -12,7 +13,6 @@ import {
   hasWrongParts,
   mayBeMiscompiled,
 } from './machine-code.ts'
-import { hasNegatedBounds } from './negated-bounds.ts'
 import { kernelsOf, type PtxKernel } from './ptx-instructions.ts'
 import { hasStaleAddresses } from './stale-addresses.ts'
 import { hasStaleLoads } from './stale-loads.ts'
@@ -320,10 +320,14 @@ describe('known predicates that change', () => {
 })
 
 it.skipIf(nvcc === undefined).each(['sm_75', 'sm_90', 'sm_120'])(
-  'nvcc writes loops that end at negations, for %s (needs nvcc)',
+  'nvcc marks all loops of the translator, for %s (needs nvcc)',
   { timeout: 60_000 },
   (architecture) => {
-    expect(hasNegatedBounds(onlyKernel(corpusPtx('loops-to-negations', architecture)))).toBe(true)
+    const kernel = onlyKernel(corpusPtx('loops-to-negations', architecture))
+    const starts = [...kernel.loops()].map(({ start }) => start)
+    expect(starts.length).toBeGreaterThan(2)
+    expect(starts.filter((start) => !kernel.keptLoops.has(start))).toEqual([])
+    expect(mayUnrollCounts(kernel)).toBe(false)
   },
 )
 
@@ -335,6 +339,10 @@ describe('halves of constants', () => {
     ['a literal', `setp.ne.s32 %p1, %r1, 17;${halves}`],
     ['what follows from one', `${hidden}setp.eq.s32 %p1, %r9, %r1;${halves}`],
     ['a literal, with another condition', `setp.ne.or.s32 %p1, %r1, 17, %p2;${halves}`],
+    [
+      'what only ptxas computes',
+      `// begin inline asm\nnot.b32 %r8, %r7;\n// end inline asm\nand.b32 %r9, %r8, %r7;\nsetp.eq.s32 %p1, %r9, %r1;${halves}`,
+    ],
     ['a literal, as a copy', `mov.u32 %r2, %r1;\nsetp.ne.s32 %p1, %r2, 17;${halves}`],
     [
       'a literal, as what may be a copy',
@@ -472,6 +480,8 @@ describe.skipIf(nvcc === undefined)(
       ['flag-before-change', hasStalePredicates],
       ['halves-after-equality', hasSplitConstants],
       ['extremes-of-both-signs', hasExtremesOfBothSigns],
+      ['complements-that-cancel', hasSplitConstants],
+      ['complements-that-cancel', hasExtremesOfBothSigns],
     ])('%s', { timeout: 60_000 }, (name, has) => {
       expect(has(corpusKernel(name))).toBe(true)
     })

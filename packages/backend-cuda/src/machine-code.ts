@@ -1,5 +1,5 @@
+import { mayUnrollCounts } from './counted-loops.ts'
 import { hasExtremesOfBothSigns, hasSplitConstants } from './folded-constants.ts'
-import { hasNegatedBounds } from './negated-bounds.ts'
 import { isComputed, isPredicate, kernelsOf, type PtxKernel } from './ptx-instructions.ts'
 import { hasStaleAddresses } from './stale-addresses.ts'
 import { hasStaleLoads } from './stale-loads.ts'
@@ -81,7 +81,7 @@ function mayBeMistaken(kernel: PtxKernel): boolean {
     hasMovableVotes(kernel) ||
     hasSplitConstants(kernel) ||
     hasExtremesOfBothSigns(kernel) ||
-    hasNegatedBounds(kernel) ||
+    mayUnrollCounts(kernel) ||
     hasStaleAddresses(kernel) ||
     hasStalePredicates(kernel) ||
     hasChangesOfKnownPredicates(kernel)

@@ -64,12 +64,14 @@ export class PtxKernel {
   }
 
   /**
-   * Whether a register may have a value that follows from literals, of which the compiler has put one into a
-   * register.
+   * Whether ptxas may know the value of a register: it follows from literals, of which the compiler has put one into a
+   * register, or from an instruction in assembler, which only ptxas understands: `x & ~x` is 0.
    */
   mayBeLiteral(register: string): boolean {
-    for (const { name, operands } of this.originsOf([register]))
-      if (name === 'mov' && !/,.*%/.test(operands)) return true
+    for (const instruction of this.originsOf([register])) {
+      const { name, operands, isInline } = instruction
+      if (name === 'mov' ? !/,.*%/.test(operands) : isInline && isComputed(instruction)) return true
+    }
     return false
   }
 
@@ -96,6 +98,33 @@ export class PtxKernel {
       for (const i of this.definitions.get(part) ?? [])
         if (isComputed(this.instructions[i]!))
           for (const source of this.instructions[i]!.sources.filter(follows)) parts.add(source)
+    }
+  }
+
+  /** The loops: the first instruction of each, and all of them. */
+  *loops(): Generator<{ readonly start: number; readonly body: ReadonlySet<number> }> {
+    const { instructions } = this
+    const before = instructions.map((): number[] => [])
+    for (const [i, { next }] of instructions.entries()) for (const later of next) before[later]!.push(i)
+    const ends = new Map<number, number[]>()
+    /** 1 on the way to an instruction, and 2 after all that follow from it. */
+    const state = new Uint8Array(instructions.length)
+    const path = instructions.length > 0 ? [0] : []
+    for (let i = path.at(-1); i !== undefined; i = path.at(-1)) {
+      if (state[i] === 0) {
+        state[i] = 1
+        for (const later of instructions[i]!.next)
+          if (state[later] === 0) path.push(later)
+          else if (state[later] === 1) ends.set(later, [...(ends.get(later) ?? []), i])
+      } else {
+        state[i] = 2
+        path.pop()
+      }
+    }
+    for (const [start, last] of ends) {
+      const body = new Set([start, ...last])
+      for (const i of body) if (i !== start) for (const earlier of before[i]!) body.add(earlier)
+      yield { start, body }
     }
   }
 

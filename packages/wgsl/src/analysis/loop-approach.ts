@@ -20,11 +20,8 @@ export interface LoopApproach {
    * ends.
    */
   readonly mostTrips: number | undefined
-  /**
-   * Whether `mostTrips` is known, the side that changes is the variable itself, and the distance of the sides is
-   * limited as for `LoopCounter.isCountable`.
-   */
-  readonly isCountable: boolean
+  /** The trip count if only the condition ends the loop; set if it is known and always the same. */
+  readonly exactTrips: number | undefined
 }
 
 /**
@@ -39,7 +36,7 @@ export function loopApproach(
   forms: LinearForms,
   intervalOf: IntervalOf,
 ): LoopApproach | undefined {
-  const { condition, update, body } = loop
+  const { initial, condition, update, body } = loop
   if (condition?.kind !== 'binary' || update?.kind !== 'compound-assign') return undefined
   const { target, value, operator } = update
   if (target.kind !== 'variable' || target.variable.kind !== 'local-variable') return undefined
@@ -66,55 +63,20 @@ export function loopApproach(
   if ((lowChange === 0) === (highChange === 0) || lowChange < 0 || highChange > 0) return undefined
   const step = lowChange - highChange
   const isStrict = condition.operator.length === 1
-  const [lows, highs] = [intervalOf(low) ?? range, intervalOf(high) ?? range]
+  const moving = highChange === 0 ? low : high
+  const isFirst = initial?.kind === 'var' && initial.variable === variable
+  const first =
+    isFirst && moving.kind === 'load' && isVariable(moving.place, variable) ? initial.initial : undefined
+  const valuesOf = (side: Expression) => intervalOf(side === moving ? (first ?? side) : side) ?? range
+  const [lows, highs] = [valuesOf(low), valuesOf(high)]
   const apart = isStrict ? 1 : 0
   // Whether the moving side stays in the range of its type until the end of the last iteration.
   const fits =
     highChange === 0 ? highs.high - apart + step <= range.high : lows.low + apart - step >= range.low
-  const distance = highs.high - lows.low - apart
-  const mostTrips = fits ? Math.max(Math.floor(distance / step) + 1, 0) : undefined
-  const moving = highChange === 0 ? low : high
-  const isPlain = moving.kind === 'load' && isVariable(moving.place, variable)
-  const isCountable = fits && isPlain && countsWithin(range.high, distance, step)
-  return { low, high, isStrict, step, mostTrips, isCountable }
-}
-
-/**
- * Whether a compiler that ignores overflow counts rightly, by up to four steps at a time, over at most this
- * distance, in a type with the maximum value `limit`.
- */
-export function countsWithin(limit: number, distance: number, step: number): boolean {
-  return Math.max(distance, 3 * step) + step <= limit
-}
-
-/**
- * The maximum trip count of `for (var s = first; s < bound; s *= 2u)`, with any literal factor of at least 2,
- * if the first value is above zero, no product wraps around, and the body does not assign `s`. Undefined for
- * any other loop.
- */
-export function mostDoublings(
-  { initial, condition, update, body }: For,
-  assignments: Assignments,
-  intervalOf: IntervalOf,
-): number | undefined {
-  if (initial?.kind !== 'var' || initial.initial === undefined) return undefined
-  if (condition?.kind !== 'binary' || (condition.operator !== '<' && condition.operator !== '<='))
-    return undefined
-  if (update?.kind !== 'compound-assign' || update.operator !== '*' || update.value.kind !== 'literal')
-    return undefined
-  const { variable } = initial
-  if (!isVariable(update.target, variable) || condition.left.kind !== 'load') return undefined
-  if (!isVariable(condition.left.place, variable)) return undefined
-  if (assignments.isAssigned(body, variable) || assignments.isAssigned(condition, variable)) return undefined
-  const range = whole(scalarOf(variable.type))
-  const [first, bound] = [intervalOf(initial.initial), intervalOf(condition.right)]
-  const factor = Number(update.value.value)
-  if (range === undefined || first === undefined || bound === undefined || factor < 2) return undefined
-  const highest = bound.high - (condition.operator === '<' ? 1 : 0)
-  if (first.low < 1 || highest * factor > range.high) return undefined
-  let rounds = 0
-  for (let value = first.low; value <= highest; value *= factor) rounds++
-  return rounds
+  const mostTrips = fits ? Math.max(Math.floor((highs.high - lows.low - apart) / step) + 1, 0) : undefined
+  const isExact = first !== undefined && lows.low === lows.high && highs.low === highs.high
+  const exactTrips = isExact ? mostTrips : undefined
+  return { low, high, isStrict, step, mostTrips, exactTrips }
 }
 
 /** Whether a place is a whole variable. */

@@ -57,6 +57,21 @@ describe('the trips of a loop and the values of its counter', () => {
     expect(counted('var k = 64u; k > 0u; k /= 1u')).toBe('?')
     expect(counted('var k = 64; k > -1; k /= 2')).toBe('?')
   })
+  it('come from multiplications', () => {
+    expect(counted('var k = 1u; k < 256u; k *= 2u')).toBe('8')
+    expect(counted('var k = 3i; k <= 27i; k *= 3i')).toBe('3')
+    expect(counted('var k = i + 1u; k < 256u; k *= 4u')).toBe('≤ 4')
+    expect(counted('var k = 1u; k < min(n, 9u); k *= 2u')).toBe('≤ 4')
+    expect(counted('var k = 5u; k < 5u; k *= 2u')).toBe('0')
+    for (const head of [
+      'var k = i; k < 9u; k *= 2u',
+      'var k = 1u; k < n; k *= 2u',
+      'var k = 1u; k < 9u; k *= 1u',
+    ])
+      expect(counted(head), head).toBe('?')
+    expect(counted('var k = 1i; k < 1073741824i; k *= 2i')).toBe('30')
+    expect(counted('var k = 1i; k <= 1073741824i; k *= 2i')).toBe('?')
+  })
   it('are unknown if the counter may wrap around', () => {
     expect(counted('var k = 5; k < signed; k += 1073741824')).toBe('?')
     expect(counted('var k = 0u; k < n; k += 2u')).toBe('?')
@@ -96,7 +111,7 @@ describe('the trips of a loop and the values of its counter', () => {
         ),
         head,
       ).toBe('?')
-    for (const operator of ['-', '*', '%', '&', '|', '^', '<<', '>>'])
+    for (const operator of ['-', '%', '&', '|', '^', '<<', '>>'])
       expect(counted(`var k = 1u; k < 9u; k ${operator}= 2u`), operator).toBe('?')
   })
   it('are unknown if something else changes the counter', () => {
@@ -104,6 +119,29 @@ describe('the trips of a loop and the values of its counter', () => {
     const bump = 'fn bump(p: ptr<function, i32>) -> i32 { *p += 1; return 5; }'
     expect(counted('var k = 0; k < (bump(&k) & 0) + 10; k++', bump)).toBe('?')
     expect(counted('var k = 0; k < 10; k++', bump, '_ = bump(&k);')).toBe('?')
+  })
+})
+
+describe('the exact number of iterations of a loop', () => {
+  const exact = (head: string) => {
+    const { loop, counters } = firstLoop(`for (${head}) { out[i] += 1u; }`)
+    return counters.exactTrips(loop as For)
+  }
+  it('is known between constants, upwards and downwards', () => {
+    expect(exact('var k = 0u; k < 10u; k += 4u')).toBe(3)
+    expect(exact('var k = 7; k >= 0; k--')).toBe(8)
+    expect(exact('var k = 7; k > 0; k -= 2')).toBe(4)
+    expect(exact('var k = 0u; 10u > k; k += 5u')).toBe(2)
+    expect(exact('var k = 3; k > 5; k--')).toBe(0)
+  })
+  it('is unknown if an end is, if the counter wraps around, or if the condition compares a sum', () => {
+    for (const head of [
+      'var k = signed; k >= 0; k--',
+      'var k = 7; k > min(signed, 3); k--',
+      'var k = 7u; k >= 0u; k--',
+      'var k = 7u; k + 1u > 3u; k--',
+    ])
+      expect(exact(head), head).toBe(undefined)
   })
 })
 

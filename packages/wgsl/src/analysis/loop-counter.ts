@@ -3,28 +3,23 @@ import type { Assignments } from './assignments.ts'
 import { scalarOf } from './component-ranges.ts'
 import { type Interval, type IntervalOf, whole } from './interval.ts'
 import type { LinearForms } from './linear-form.ts'
-import { countsWithin, isVariable, type LoopApproach, loopApproach, mostDoublings } from './loop-approach.ts'
+import { isVariable, type LoopApproach, loopApproach } from './loop-approach.ts'
 
 /**
  * The counter of a loop `for (var i = first; i < bound; i += step)`, or with `<=`, where the step is a
  * literal above 0 and nothing else changes `i`. All numbers are mathematical integers without wrap-around.
- * For `for (var s = first; s > bound; s /= 2)` the trip count is known if both ends are.
+ * For `for (var s = first; s > bound; s /= 2)` the trip count is known if both ends are, and for
+ * `for (var s = first; s < bound; s *= 2)` its maximum if the first value is above 0 and no product wraps around.
  */
 export interface LoopCounter {
   readonly variable: LocalVariable
   readonly first: Expression
-  /** Undefined if the counter is divided. */
+  /** Undefined if the counter is divided or multiplied. */
   readonly step: number | undefined
   /** The values of the counter in the body; undefined if it may wrap around or too little is known. */
   readonly values: Interval | undefined
   /** The number of times the body is entered if only the condition ends the loop; undefined if unknown. */
   readonly trips: { readonly most: number; readonly isExact: boolean } | undefined
-  /**
-   * Whether the distance from any first value to any bound, rounded up to a whole step, is a value of the
-   * counter's type, and four steps are. A bound that is included counts as the next value: compilers write
-   * `i <= -1` as `i < 0`.
-   */
-  readonly isCountable: boolean
 }
 
 /** The counter of a `for` loop; undefined for a loop of another form. */
@@ -47,13 +42,15 @@ export function loopCounter(
   const counter = { variable, first: initial.initial }
   const { operator } = condition
   const amount = Number(update.value.value)
-  if (update.operator === '/' && operator === '>') {
-    const most = divisions(amount, first, bound)
-    const trips = most === undefined ? undefined : { most, isExact: true }
-    return { ...counter, step: undefined, values: undefined, trips, isCountable: true }
-  }
-  if (update.operator !== '+' || amount <= 0 || (operator !== '<' && operator !== '<=')) return undefined
-  return { ...counter, step: amount, ...count(first, bound, operator === '<' ? 1 : 0, amount, limit) }
+  const scaled = { ...counter, step: undefined, values: undefined }
+  if (update.operator === '/' && operator === '>')
+    return { ...scaled, trips: divisions(amount, first, bound) }
+  if (amount <= 0 || (operator !== '<' && operator !== '<=')) return undefined
+  const beyond = operator === '<' ? 1 : 0
+  const last = { low: bound.low - beyond, high: bound.high - beyond }
+  if (update.operator === '*') return { ...scaled, trips: multiplications(amount, first, last, limit) }
+  if (update.operator !== '+') return undefined
+  return { ...counter, step: amount, ...count(first, bound, beyond, amount, limit) }
 }
 
 /** The counters and trip counts of a module's loops, each computed once. */
@@ -85,28 +82,13 @@ export class LoopCounters {
   /** The trip count, if it is the same for every invocation and every execution of the loop. */
   exactTrips(loop: For): number | undefined {
     const trips = this.of(loop)?.trips
-    return trips?.isExact ? trips.most : undefined
-  }
-
-  /**
-   * Whether nothing in the loop's counting overflows for any input, by up to four rounds at a time: neither the
-   * variable that the condition compares with an invariant, nor their difference. Then compilers that ignore
-   * overflow count rightly.
-   */
-  isCountable(loop: For | Loop): boolean {
-    if (loop.kind !== 'for') return false
-    const form = this.of(loop)?.trips === undefined ? this.approach(loop) : this.of(loop)
-    return form?.isCountable ?? this.mostTrips(loop) !== undefined
+    return trips?.isExact ? trips.most : this.approach(loop)?.exactTrips
   }
 
   /** The maximum trip count of the loop for any input; undefined if it may not end. */
   mostTrips(loop: For | Loop): number | undefined {
     if (loop.kind !== 'for') return undefined
-    return (
-      this.of(loop)?.trips?.most ??
-      this.approach(loop)?.mostTrips ??
-      mostDoublings(loop, this.#assignments, this.#intervalOf)
-    )
+    return this.of(loop)?.trips?.most ?? this.approach(loop)?.mostTrips
   }
 }
 
@@ -120,16 +102,23 @@ function count(first: Interval, bound: Interval, beyond: number, step: number, l
   const least = Math.max(Math.floor((bound.low - beyond - first.high) / step) + 1, 0)
   const last = first.low === first.high ? first.low + step * (most - 1) : highest
   // The condition also compares the value after the last one.
-  if (most > 0 && last + step > limit) return { values: undefined, trips: undefined, isCountable: false }
+  if (most > 0 && last + step > limit) return { values: undefined, trips: undefined }
   const values = most > 0 ? { low: first.low, high: last } : undefined
-  const trips = { most, isExact: most === least }
-  return { values, trips, isCountable: countsWithin(limit, highest - first.low, step) }
+  return { values, trips: { most, isExact: most === least } }
+}
+
+/** The trip count of `for (var s = 1u; s < 64u; s *= 2u)`, whose bound is above the last value. */
+function multiplications(factor: number, first: Interval, last: Interval, limit: number) {
+  if (factor < 2 || first.low < 1 || last.high * factor > limit) return undefined
+  let most = 0
+  for (let value = first.low; value <= last.high; value *= factor) most++
+  return { most, isExact: first.low === first.high && last.low === last.high }
 }
 
 /** The trip count of `for (var s = 64u; s > 0u; s /= 2u)`. */
-function divisions(divisor: number, first: Interval, bound: Interval): number | undefined {
+function divisions(divisor: number, first: Interval, bound: Interval) {
   if (divisor < 2 || first.low !== first.high || bound.low !== bound.high || bound.low < 0) return undefined
-  let trips = 0
-  for (let v = first.low; v > bound.low; v = Math.floor(v / divisor)) trips++
-  return trips
+  let most = 0
+  for (let v = first.low; v > bound.low; v = Math.floor(v / divisor)) most++
+  return { most, isExact: true }
 }

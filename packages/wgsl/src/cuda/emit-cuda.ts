@@ -2,7 +2,7 @@ import { analyse } from '../analysis/analyses.ts'
 import { findZeroInit } from '../analysis/zero-init.ts'
 import { boundVariables } from '../bound-variables.ts'
 import { subgroupSize } from '../collectives.ts'
-import type { For, IrModule, ModuleVariable } from '../ir.ts'
+import type { IrModule, ModuleVariable } from '../ir.ts'
 import { alignOf, roundUp, sizeOf } from '../layout.ts'
 import { SourceText } from '../source-text.ts'
 import {
@@ -96,13 +96,12 @@ export function emitCudaWithLooks(
   const alignment = (v: ModuleVariable) => Math.max(swizzles.has(v) ? 128 : 16, alignOf(v.type))
   const layout = workgroupLayout(workgroup, alignment)
   const isDynamic = layout.byteLength > staticWorkgroupLimitBytes
-  // In trap mode each access has a branch, and nvcc takes several times as long for unrolled loops. What nvcc does not
-  // unroll, ptxas may.
+  // In trap mode each access has a branch, and nvcc takes several times as long for unrolled loops.
   const { counters } = analyses
-  const trips = (loop: For) =>
-    options.bounds === 'trap' || !counters.isCountable(loop) ? undefined : counters.exactTrips(loop)
-  const unrolledLoops = findUnrolledLoops(module, trips)
-  const inlined = findInlined(module, (loop) => (unrolledLoops.has(loop) ? trips(loop)! : 1))
+  const unrolledLoops = options.bounds === 'trap' ? new Map() : findUnrolledLoops(module, counters)
+  const inlined = findInlined(module, (loop) =>
+    unrolledLoops.get(loop) === Infinity ? counters.exactTrips(loop)! : 1,
+  )
   const context: ModuleContext = {
     module,
     bounds: options.bounds,

@@ -3,7 +3,6 @@ import type {
   Block,
   BuiltinCall,
   Expression,
-  For,
   IrFunction,
   IrModule,
   Location,
@@ -32,7 +31,7 @@ export interface ModuleContext extends Analyses {
   readonly module: IrModule
   readonly bounds: CudaBounds
   readonly names: Names
-  readonly unrolledLoops: ReadonlySet<For>
+  readonly unrolledLoops: ReadonlyMap<Statement, number>
   /** Conditions whose computation is hidden from the compiler. */
   readonly exitConditions: ReadonlySet<Expression>
   /**

@@ -33,15 +33,13 @@ function declareClock(writer: FunctionWriter, { isSpaced }: Look): string | unde
 }
 
 /**
- * Writes the start of every round of a loop that may not end: a look if the kernel is stoppable, otherwise a
- * statement that keeps the compiler from treating the loop as undefined behaviour.
+ * Writes the start of every round: a look if the loop has a count, and a statement for which nvcc leaves loops as they
+ * are (see `KEPT_LOOP`) unless it is to unroll the loop completely.
  */
 function writeGuard(writer: FunctionWriter, s: Loop | For, count: RoundCount | undefined): void {
-  const { counters, names } = writer.context
-  if (count === undefined) {
-    if (counters.mostTrips(s) === undefined) writer.line(names.prelude('ENDLESS_LOOP'))
-    return
-  }
+  const { names, unrolledLoops } = writer.context
+  if (unrolledLoops.get(s) !== Infinity) writer.line(names.prelude('KEPT_LOOP'))
+  if (count === undefined) return
   const { look, rounds, clock } = count
   const text = lookText(writer, clock)
   if (rounds === undefined) writer.line(text)
@@ -58,13 +56,13 @@ export function lookText(writer: FunctionWriter, clock?: string): string {
 }
 
 /**
- * What stands before a loop that is no chunk. ptxas 13.0 unrolls loops by four and computes how many rounds are
- * left as if no counter wrapped around and no difference overflowed, so it may do so only if that is true.
+ * What stands before each loop. ptxas 13.0 unrolls loops wrongly, and nvcc keeps it from that with all loops but those
+ * that it should unroll completely and cannot. Iterations are joined if their number is known before, as in a chunk.
  */
-function unrollText(writer: FunctionWriter, s: Loop | For): string {
+function unrollText(writer: FunctionWriter, s: Loop | For, isChunk = false): string {
   const { unrolledLoops, counters } = writer.context
-  if (s.kind === 'for' && unrolledLoops.has(s)) return '_Pragma("unroll") '
-  return counters.isCountable(s) ? '' : '_Pragma("unroll 1") '
+  const trips = (isChunk || counters.mostTrips(s) !== undefined) && unrolledLoops.get(s)
+  return trips === Infinity ? '_Pragma("unroll") ' : `_Pragma("unroll ${trips || 1}") `
 }
 
 /** Writes a `loop`. */
@@ -177,9 +175,12 @@ function writeChunks(
     writer.indented(() => {
       writer.line(`unsigned ${left} = ${moreRoundsText(writer, approach)};`)
       writer.line(`if (${left}++ >= ${rounds}u) { ${left} = ${rounds}u; ${lookText(writer, clock)} }`)
-      writer.line(`for (; ${left} != 0u; ${left}--, ${update}) {`)
+      writer.line(`${unrollText(writer, s, true)}for (; ${left} != 0u; ${left}--, ${update}) {`)
       writer.loopScopes.push({ label: undefined })
-      writer.indented(() => writer.statements(s.body))
+      writer.indented(() => {
+        writeGuard(writer, s, undefined)
+        writer.statements(s.body)
+      })
       writer.loopScopes.pop()
       writer.close()
       if (contains('break', s.body)) writer.line(`if (${left} != 0u) break;`)

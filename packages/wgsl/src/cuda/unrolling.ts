@@ -1,4 +1,5 @@
-import type { For, IrModule, Statement } from '../ir.ts'
+import type { LoopCounters } from '../analysis/loop-counter.ts'
+import type { Block, For, IrFunction, IrModule, Statement } from '../ir.ts'
 import { walk } from '../walk.ts'
 import { words } from './cost.ts'
 
@@ -14,20 +15,32 @@ const mostOfKernel = 6000
 /** The maximum number of iterations of an unrolled loop. */
 const mostTrips = 32
 
+/** The number of iterations that are joined in a loop with another number of them. */
+const joined = 4
+
+/** The maximum number of statements of each of them, with those of the functions that it calls. */
+const mostOfJoined = 16
+
 /**
- * Finds the loops to unroll: `for` loops with a known number of at most 32 iterations and at most 2048
- * statements after unrolling. Unrolling keeps local arrays in registers. It is a hint to the compiler that
- * does not change the meaning. `trips` returns exact trip counts.
+ * The loops to unroll, and by how many iterations: by all of them `for` loops with a known number of at most 32
+ * iterations and at most 2048 statements after unrolling, and by 4 others that count, if they are short and have no loops
+ * in them. Unrolling keeps local arrays in registers, and lets the loads of several iterations wait together. It does not
+ * change the meaning.
  */
 export function findUnrolledLoops(
   module: IrModule,
-  trips: (loop: For) => number | undefined,
-): ReadonlySet<For> {
-  const unrolled = new Set<For>()
-  const size = module.functions.reduce((total, fn) => total + expandedSize(fn.body), 0)
-  return size > mostOfKernel ? new Set() : unrolled
+  counters: Pick<LoopCounters, 'approach' | 'exactTrips' | 'mostTrips'>,
+): ReadonlyMap<For, number> {
+  const unrolled = new Map<For, number>()
+  const sizes = new Map<IrFunction, number>()
+  let [total, loops] = [0, 0]
+  for (const fn of module.functions) {
+    total += expandedSize(fn.body)
+    sizes.set(fn, simpleSize(fn))
+  }
+  return total > mostOfKernel ? new Map() : unrolled
 
-  /** Statements executed, with unrolled loops expanded; other loops count once. */
+  /** Statements executed, with completely unrolled loops expanded; other loops count once. */
   function expandedSize(s: Statement | undefined): number {
     if (s === undefined) return 0
     switch (s.kind) {
@@ -38,18 +51,39 @@ export function findUnrolledLoops(
       case 'switch':
         return ownSize(s) + s.clauses.reduce((n, c) => n + expandedSize(c.body), 0)
       case 'loop':
+        loops++
         return ownSize(s) + expandedSize(s.body) + expandedSize(s.continuing)
       case 'for': {
+        const loop = ++loops
         const body = expandedSize(s.body) + expandedSize(s.update)
-        const count = trips(s) ?? Infinity
+        const count = counters.exactTrips(s) ?? Infinity
         const expanded = body * Math.max(count, 1)
-        if (count > mostTrips || expanded > mostStatements) return 1 + body
-        unrolled.add(s)
-        return expanded
+        if (count <= mostTrips && expanded <= mostStatements) {
+          unrolled.set(s, Infinity)
+          return expanded
+        }
+        const counting = counters.mostTrips(s) ?? counters.approach(s)
+        if (loop === loops && counting !== undefined && simpleSize(s.body) <= mostOfJoined)
+          unrolled.set(s, joined)
+        return 1 + body
       }
       default:
         return ownSize(s)
     }
+  }
+
+  /** The number of statements with those of calls; infinite with loops. */
+  function simpleSize(node: IrFunction | Block): number {
+    let size = 0
+    walk(node, {
+      statement(s) {
+        size += s.kind === 'for' || s.kind === 'loop' ? Infinity : ownSize(s)
+      },
+      expression(e) {
+        if (e.kind === 'call') size += sizes.get(e.function)!
+      },
+    })
+    return size
   }
 }
 

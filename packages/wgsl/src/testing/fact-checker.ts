@@ -69,13 +69,9 @@ export function factChecker(module: IrModule): FactChecker {
           fail(access.loc, `an index called inside is ${index} of ${length}`)
       },
       left(loop, repetitions) {
-        const counter = counters.of(loop)
-        const trips = counter?.trips
-        if (trips !== undefined && (trips.isExact ? repetitions !== trips.most : repetitions > trips.most))
-          fail(
-            loop.loc,
-            `a loop of ${trips.isExact ? 'exactly' : 'at most'} ${trips.most} repetitions has ${repetitions}`,
-          )
+        const exact = counters.exactTrips(loop)
+        if (exact !== undefined && repetitions !== exact)
+          fail(loop.loc, `a loop of exactly ${exact} repetitions has ${repetitions}`)
         const most = counters.mostTrips(loop)
         if (most !== undefined && repetitions > most)
           fail(loop.loc, `a loop that ends after ${most} repetitions has ${repetitions}`)

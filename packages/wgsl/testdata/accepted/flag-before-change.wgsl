@@ -11,7 +11,7 @@ fn main(@builtin(local_invocation_index) i: u32) {
   var flag = a[i] == 1u;
   var sum = 0u;
   let five = 5u;
-  for (var j = 0u; j < 20u + (a[i] & 7u); j++) {
+  for (var j = 0u; j != 20u + (a[i] & 7u); j++) {
     let isUnset = flag == (u32(abs(i32(five) - 9i)) != 4u);
     flag = (a[i + j] * 3u > j) != ((five ^ j) < (j * 5u));
     if (isUnset) {

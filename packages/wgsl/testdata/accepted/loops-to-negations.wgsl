@@ -1,6 +1,6 @@
 // run: workgroups=1,1,1
 // buffer given: u32[256] random
-// buffer out: u32[192]
+// buffer out: u32[256]
 // Loops that count by more than 1 to the negation of an integer, which ptxas took for the integer itself.
 @group(0) @binding(0) var<storage, read> given: array<u32, 256>;
 @group(0) @binding(1) var<storage, read_write> out: array<u32>;
@@ -22,4 +22,9 @@ fn main(@builtin(local_invocation_index) i: u32) {
     sum ^= given[bitcast<u32>(k) & 255u];
   }
   out[i + 128u] = sum;
+  let third = bitcast<i32>(given[i + 128u]) & 7i;
+  for (var k = third; k >= 0i - third; k -= 6i) {
+    sum = sum * 3u + bitcast<u32>(k);
+  }
+  out[i + 192u] = sum;
 }

@@ -118,8 +118,9 @@ WGSL_FN void async_wait() {
   asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
 }
-// C++ may assume that a loop without side effects ends; WGSL gives endless loops a meaning.
-#define ENDLESS_LOOP asm volatile("");
+// C++ may assume that a loop without side effects ends; WGSL gives endless loops a meaning. And where a loop compares its
+// counter with what stays the same, nvcc 13.0 exchanges != and ==, for others who use the result too, to split the loop.
+#define KEPT_LOOP asm volatile("");
 // The same value, which neither nvcc nor ptxas knows to be a constant: the lane is below 32, but ptxas finds that out late.
 WGSL_FN unsigned unknown(unsigned value) {
   unsigned lane;
@@ -139,7 +140,7 @@ WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsig
     // Written out: a loop here costs the code after it registers and order.
     _Pragma("unroll") for (unsigned i = 0; i < 16u; i++) if (i < whole / threads) quads[i * threads + thread] = quad{};
   } else {
-    for (unsigned i = 0; i < whole; i += threads) quads[i + thread] = quad{};
+    _Pragma("unroll 1") for (unsigned i = 0; i < whole; i += threads) quads[i + thread] = quad{};
   }
   if (thread < bytes / 16u - whole) quads[whole + thread] = quad{};
   if (thread < bytes % 16u) static_cast<unsigned char*>(memory)[bytes / 16u * 16u + thread] = 0;
@@ -169,12 +170,13 @@ extern "C" __global__ void __launch_bounds__(64) main_(
   async_wait();
   __syncthreads();
   _Pragma("unroll 1") for (unsigned turn_ = 0u; turn_ < turns_.x; turn_ += 2u) {
-    ENDLESS_LOOP
+    KEPT_LOOP
     const unsigned next_ = first_ + ((turn_ + 1u) * 128u);
     _Pragma("unroll") for (unsigned part_ = 0u; part_ < 2u; part_ += 1u) {
       async_copy(odd_[thread_ + (part_ * 64u)], source_[min(next_ + (part_ * 64u), source_length - 1u)]);
     }
-    for (unsigned i_ = 0u; i_ < 128u; i_ += 1u) {
+    _Pragma("unroll 4") for (unsigned i_ = 0u; i_ < 128u; i_ += 1u) {
+      KEPT_LOOP
       sum_ = sum_ + even_[(i_ + thread_) & 127u];
     }
     async_wait();
@@ -184,7 +186,8 @@ extern "C" __global__ void __launch_bounds__(64) main_(
     }
     async_copy(even_[thread_], source_[min(next_ + 128u, source_length - 1u)]);
     async_copy(even_[thread_ + 64u], source_[min(next_ + 192u, source_length - 1u)]);
-    for (unsigned i_1 = 0u; i_1 < 128u; i_1 += 1u) {
+    _Pragma("unroll 4") for (unsigned i_1 = 0u; i_1 < 128u; i_1 += 1u) {
+      KEPT_LOOP
       sum_ = sum_ + odd_[(i_1 + thread_) & 127u];
     }
     async_wait();

@@ -31,8 +31,9 @@ WGSL_FN unsigned array_length(unsigned long long bytes, unsigned offset, unsigne
   asm("" : "+r"(elements));  // computed once, not again at each use
   return elements;
 }
-// C++ may assume that a loop without side effects ends; WGSL gives endless loops a meaning.
-#define ENDLESS_LOOP asm volatile("");
+// C++ may assume that a loop without side effects ends; WGSL gives endless loops a meaning. And where a loop compares its
+// counter with what stays the same, nvcc 13.0 exchanges != and ==, for others who use the result too, to split the loop.
+#define KEPT_LOOP asm volatile("");
 // The same value, which neither nvcc nor ptxas knows to be a constant: the lane is below 32, but ptxas finds that out late.
 WGSL_FN unsigned unknown(unsigned value) {
   unsigned lane;
@@ -64,7 +65,7 @@ WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsig
     // Written out: a loop here costs the code after it registers and order.
     _Pragma("unroll") for (unsigned i = 0; i < 16u; i++) if (i < whole / threads) quads[i * threads + thread] = quad{};
   } else {
-    for (unsigned i = 0; i < whole; i += threads) quads[i + thread] = quad{};
+    _Pragma("unroll 1") for (unsigned i = 0; i < whole; i += threads) quads[i + thread] = quad{};
   }
   if (thread < bytes / 16u - whole) quads[whole + thread] = quad{};
   if (thread < bytes % 16u) static_cast<unsigned char*>(memory)[bytes / 16u * 16u + thread] = 0;
@@ -106,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(64) main_(
   atomicOr(counters_[min(4u, counters_length - 1u)], 1u << (rem(i_, 32u) & 31u));
   unsigned seen_ = atomicLoad(counters_[min(5u, counters_length - 1u)]);
   _Pragma("unroll 1") while (true) {
-    ENDLESS_LOOP
+    KEPT_LOOP
     const atomic_compare_exchange_result_u32_t& result_ = local<0, atomic_compare_exchange_result_u32_t>{{}, atomicCompareExchangeWeak<atomic_compare_exchange_result_u32_t>(counters_[min(5u, counters_length - 1u)], seen_, seen_ + 3u)}.value;
     if (unknown(result_.exchanged_)) {
       break;

@@ -17,8 +17,9 @@ template <class T, unsigned N> struct array {
   WGSL_CTOR T& operator[](unsigned i) { return element<T>::of(data[i]); }
   WGSL_CTOR const T& operator[](unsigned i) const { return element<T>::of(data[i]); }
 };
-// C++ may assume that a loop without side effects ends; WGSL gives endless loops a meaning.
-#define ENDLESS_LOOP asm volatile("");
+// C++ may assume that a loop without side effects ends; WGSL gives endless loops a meaning. And where a loop compares its
+// counter with what stays the same, nvcc 13.0 exchanges != and ==, for others who use the result too, to split the loop.
+#define KEPT_LOOP asm volatile("");
 // The same value, which neither nvcc nor ptxas knows to be a constant: the lane is below 32, but ptxas finds that out late.
 WGSL_FN unsigned unknown(unsigned value) {
   unsigned lane;
@@ -38,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(8) main_(
   unsigned n_ = i_;
   unsigned trace_ = 0u;
   _Pragma("unroll 1") while (true) {
-    ENDLESS_LOOP
+    KEPT_LOOP
     unsigned step_;
      {
       step_ = rem(n_, 3u) + 1u;

@@ -121,7 +121,7 @@ template <class T, int K, int C, int R> WGSL_FN mat<T, C, R> operator*(mat<T, K,
 template <class T> WGSL_FN auto store_part(T& to, const T& value, int) -> decltype(value.store_to(to)) { value.store_to(to); }
 template <class T> WGSL_FN void store_part(T& to, const T& value, long) { to = value; }
 template <class T> WGSL_FN void store_padded(T& to, const T& value);
-template <class T, unsigned N> WGSL_FN void store_part(array<T, N>& to, const array<T, N>& value, int) { for (unsigned i = 0; i < N; i++) store_padded(to[i], value[i]); }
+template <class T, unsigned N> WGSL_FN void store_part(array<T, N>& to, const array<T, N>& value, int) { _Pragma("unroll (N <= 16u ? N : 1u)") for (unsigned i = 0; i < N; i++) store_padded(to[i], value[i]); }
 template <class T, int C, int R> WGSL_FN void store_part(mat<T, C, R>& to, const mat<T, C, R>& value, int) { for (unsigned i = 0; i < C; i++) store_padded(to[i], value[i]); }
 template <class T> WGSL_FN void store_padded(T& to, const T& value) { store_part(to, value, 0); }
 // A value of a type that no other function has: see FunctionWriter.own. Where LLVM does not tell types by their

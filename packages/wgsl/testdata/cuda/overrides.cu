@@ -25,7 +25,7 @@ WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsig
     // Written out: a loop here costs the code after it registers and order.
     _Pragma("unroll") for (unsigned i = 0; i < 16u; i++) if (i < whole / threads) quads[i * threads + thread] = quad{};
   } else {
-    for (unsigned i = 0; i < whole; i += threads) quads[i + thread] = quad{};
+    _Pragma("unroll 1") for (unsigned i = 0; i < whole; i += threads) quads[i + thread] = quad{};
   }
   if (thread < bytes / 16u - whole) quads[whole + thread] = quad{};
   if (thread < bytes % 16u) static_cast<unsigned char*>(memory)[bytes / 16u * 16u + thread] = 0;
@@ -33,7 +33,7 @@ WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsig
 // The same with fewer than 16 threads, who take several of the last bytes each.
 WGSL_FN void zero_workgroup_by_few(void* memory, unsigned bytes, unsigned thread, unsigned threads) {
   zero_workgroup(memory, bytes, thread, threads);
-  for (unsigned i = bytes / 16u * 16u + thread; i < bytes; i += threads) static_cast<unsigned char*>(memory)[i] = 0;
+  _Pragma("unroll 1") for (unsigned i = bytes / 16u * 16u + thread; i < bytes; i += threads) static_cast<unsigned char*>(memory)[i] = 0;
 }
 
 alignas(16) __shared__ array<float, 16> shared_values_;

@@ -30,6 +30,9 @@ template <class T, unsigned N> struct array {
   WGSL_CTOR T& operator[](unsigned i) { return element<T>::of(data[i]); }
   WGSL_CTOR const T& operator[](unsigned i) const { return element<T>::of(data[i]); }
 };
+// C++ may assume that a loop without side effects ends; WGSL gives endless loops a meaning. And where a loop compares its
+// counter with what stays the same, nvcc 13.0 exchanges != and ==, for others who use the result too, to split the loop.
+#define KEPT_LOOP asm volatile("");
 // A value of a type that no other function has: see FunctionWriter.own. Where LLVM does not tell types by their
 // names, the structures before the value do, which write the function's number in binary.
 template <int number, bool odd = number % 2 == 1> struct own_number { own_number<number / 2> rest; };
@@ -57,7 +60,8 @@ WGSL_FN void bump_(Pair_t& pair_, const float by_, float& total_) {
 }
 WGSL_FN float largest_(const unsigned start_, array<float, 16>* data_) {
   float most_ = (*data_)[start_];
-  for (unsigned i_ = start_ + 1u; i_ < (start_ + 4u); i_ += 1u) {
+  _Pragma("unroll 4") for (unsigned i_ = start_ + 1u; i_ < (start_ + 4u); i_ += 1u) {
+    KEPT_LOOP
     most_ = max(most_, (*data_)[i_]);
   }
   return most_;

@@ -74,8 +74,9 @@ template <unsigned chunks, class T> WGSL_FN T load_uniform(const T* from) {
   memcpy(&value, words, sizeof(T));
   return value;
 }
-// C++ may assume that a loop without side effects ends; WGSL gives endless loops a meaning.
-#define ENDLESS_LOOP asm volatile("");
+// C++ may assume that a loop without side effects ends; WGSL gives endless loops a meaning. And where a loop compares its
+// counter with what stays the same, nvcc 13.0 exchanges != and ==, for others who use the result too, to split the loop.
+#define KEPT_LOOP asm volatile("");
 // The same value, which neither nvcc nor ptxas knows to be a constant: the lane is below 32, but ptxas finds that out late.
 WGSL_FN unsigned unknown(unsigned value) {
   unsigned lane;
@@ -95,7 +96,7 @@ WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsig
     // Written out: a loop here costs the code after it registers and order.
     _Pragma("unroll") for (unsigned i = 0; i < 16u; i++) if (i < whole / threads) quads[i * threads + thread] = quad{};
   } else {
-    for (unsigned i = 0; i < whole; i += threads) quads[i + thread] = quad{};
+    _Pragma("unroll 1") for (unsigned i = 0; i < whole; i += threads) quads[i + thread] = quad{};
   }
   if (thread < bytes / 16u - whole) quads[whole + thread] = quad{};
   if (thread < bytes % 16u) static_cast<unsigned char*>(memory)[bytes / 16u * 16u + thread] = 0;
@@ -106,7 +107,7 @@ WGSL_FN unsigned collatz_(const unsigned start_) {
   unsigned steps_ = 0u;
   unsigned value_ = start_;
   _Pragma("unroll 1") while (unknown(value_ != 1u)) {
-    ENDLESS_LOOP
+    KEPT_LOOP
     value_ = select(div(value_, 2u), (3u * value_) + 1u, rem(value_, 2u) == 1u);
     steps_ += 1u;
   }
@@ -125,21 +126,22 @@ extern "C" __global__ void __launch_bounds__(32) main_(
   const unsigned lane_ = threadIdx.x;
   unsigned sum_ = 0u;
   _Pragma("unroll 1") for (unsigned k_ = lane_; k_ < limits_.x; k_ += 4u) {
-    ENDLESS_LOOP
+    KEPT_LOOP
     if (unknown(k_ == (50u + lane_))) {
       break;
     }
     sum_ += k_;
   }
   unsigned rest_ = limits_.y;
-  for (; rest_ < limits_.z; rest_ += 1u) {
+  _Pragma("unroll 1") for (; rest_ < limits_.z; rest_ += 1u) {
+    KEPT_LOOP
     sum_ += collatz_(rest_ + lane_);
   }
   _Pragma("unroll") for (unsigned k_1 = 0u; k_1 < 8u; k_1 += 1u) {
     sum_ += k_1 * rest_;
   }
   _Pragma("unroll 1") while (true) {
-    ENDLESS_LOOP
+    KEPT_LOOP
     turns_[lane_] = sum_;
     __syncthreads();
     sum_ += turns_[31u - lane_];

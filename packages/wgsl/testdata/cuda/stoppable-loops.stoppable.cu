@@ -74,6 +74,9 @@ template <unsigned chunks, class T> WGSL_FN T load_uniform(const T* from) {
   memcpy(&value, words, sizeof(T));
   return value;
 }
+// C++ may assume that a loop without side effects ends; WGSL gives endless loops a meaning. And where a loop compares its
+// counter with what stays the same, nvcc 13.0 exchanges != and ==, for others who use the result too, to split the loop.
+#define KEPT_LOOP asm volatile("");
 // The same value, which neither nvcc nor ptxas knows to be a constant: the lane is below 32, but ptxas finds that out late.
 WGSL_FN unsigned unknown(unsigned value) {
   unsigned lane;
@@ -107,7 +110,7 @@ WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsig
     // Written out: a loop here costs the code after it registers and order.
     _Pragma("unroll") for (unsigned i = 0; i < 16u; i++) if (i < whole / threads) quads[i * threads + thread] = quad{};
   } else {
-    for (unsigned i = 0; i < whole; i += threads) quads[i + thread] = quad{};
+    _Pragma("unroll 1") for (unsigned i = 0; i < whole; i += threads) quads[i + thread] = quad{};
   }
   if (thread < bytes / 16u - whole) quads[whole + thread] = quad{};
   if (thread < bytes % 16u) static_cast<unsigned char*>(memory)[bytes / 16u * 16u + thread] = 0;
@@ -119,6 +122,7 @@ WGSL_FN unsigned collatz_(const unsigned start_, const unsigned* stop_word) {
   unsigned value_ = start_;
   unsigned t0 = 1775u;
   _Pragma("unroll 1") while (unknown(value_ != 1u)) {
+    KEPT_LOOP
     if (--t0 == 0u) { t0 = 113636u; look(stop_word); }
     value_ = select(div(value_, 2u), (3u * value_) + 1u, rem(value_, 2u) == 1u);
     steps_ += 1u;
@@ -143,7 +147,8 @@ extern "C" __global__ void __launch_bounds__(32) main_(
     _Pragma("unroll 1") while (k_ < limits_.x) {
       unsigned t0 = (limits_.x - k_ - 1u) / 4u;
       if (t0++ >= 500000u) { t0 = 500000u; look(stop_word); }
-      for (; t0 != 0u; t0--, k_ += 4u) {
+      _Pragma("unroll 4") for (; t0 != 0u; t0--, k_ += 4u) {
+        KEPT_LOOP
         if (unknown(k_ == (50u + lane_))) {
           break;
         }
@@ -159,7 +164,8 @@ extern "C" __global__ void __launch_bounds__(32) main_(
     _Pragma("unroll 1") while (rest_ < limits_.z) {
       unsigned t2 = limits_.z - rest_ - 1u;
       if (t2++ >= 10u) { t2 = 10u; if (look_is_due(t1)) look(stop_word); }
-      for (; t2 != 0u; t2--, rest_ += 1u) {
+      _Pragma("unroll 1") for (; t2 != 0u; t2--, rest_ += 1u) {
+        KEPT_LOOP
         sum_ += collatz_(rest_ + lane_, stop_word);
       }
     }
@@ -169,6 +175,7 @@ extern "C" __global__ void __launch_bounds__(32) main_(
   }
   unsigned t3 = 751u;
   _Pragma("unroll 1") while (true) {
+    KEPT_LOOP
     if (--t3 == 0u) { t3 = 48076u; look(stop_word); }
     turns_[lane_] = sum_;
     __syncthreads();

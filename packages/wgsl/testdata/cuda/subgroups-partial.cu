@@ -59,7 +59,7 @@ template <class T, class Op> WGSL_FN T reduce_lanes(unsigned mask, T v, Op op) {
   }
   unsigned rest = mask & (mask - 1u);
   T sum = shuffle(mask, v, (unsigned)__ffs((int)mask) - 1u);
-  for (; rest != 0u; rest &= rest - 1u) sum = op(sum, shuffle(mask, v, (unsigned)__ffs((int)rest) - 1u));
+  _Pragma("unroll 1") for (; rest != 0u; rest &= rest - 1u) sum = op(sum, shuffle(mask, v, (unsigned)__ffs((int)rest) - 1u));
   return sum;
 }
 template <bool inclusive, class T, class Op> WGSL_FN T scan_lanes(unsigned mask, T v, T identity, Op op) {
@@ -74,7 +74,7 @@ template <bool inclusive, class T, class Op> WGSL_FN T scan_lanes(unsigned mask,
     return lane == 0u ? identity : before;
   }
   T sum = identity;
-  for (unsigned rest = mask; rest != 0u; rest &= rest - 1u) {
+  _Pragma("unroll 1") for (unsigned rest = mask; rest != 0u; rest &= rest - 1u) {
     const unsigned from = (unsigned)__ffs((int)rest) - 1u;
     const T other = shuffle(mask, v, from);
     if (from < lane || (inclusive && from == lane)) sum = op(sum, other);

@@ -76,7 +76,7 @@ WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsig
     // Written out: a loop here costs the code after it registers and order.
     _Pragma("unroll") for (unsigned i = 0; i < 16u; i++) if (i < whole / threads) quads[i * threads + thread] = quad{};
   } else {
-    for (unsigned i = 0; i < whole; i += threads) quads[i + thread] = quad{};
+    _Pragma("unroll 1") for (unsigned i = 0; i < whole; i += threads) quads[i + thread] = quad{};
   }
   if (thread < bytes / 16u - whole) quads[whole + thread] = quad{};
   if (thread < bytes % 16u) static_cast<unsigned char*>(memory)[bytes / 16u * 16u + thread] = 0;

@@ -80,7 +80,7 @@ template <class T> WGSL_FN void store_padded(T& to, const T& value);`,
   {
     provides: ['store_padded'],
     when: ['array'],
-    source: `template <class T, unsigned N> WGSL_FN void store_part(array<T, N>& to, const array<T, N>& value, int) { for (unsigned i = 0; i < N; i++) store_padded(to[i], value[i]); }`,
+    source: `template <class T, unsigned N> WGSL_FN void store_part(array<T, N>& to, const array<T, N>& value, int) { _Pragma("unroll (N <= 16u ? N : 1u)") for (unsigned i = 0; i < N; i++) store_padded(to[i], value[i]); }`,
   },
   {
     provides: ['store_padded'],
@@ -154,9 +154,10 @@ template <class T, int N> WGSL_FN T& component_of(vec<T, N>& v, unsigned i) {
 template <class T, int N> WGSL_FN const T& component_of(const vec<T, N>& v, unsigned i) { return reinterpret_cast<const T*>(&v)[i]; }`,
   },
   {
-    provides: ['ENDLESS_LOOP'],
-    source: `// C++ may assume that a loop without side effects ends; WGSL gives endless loops a meaning.
-#define ENDLESS_LOOP asm volatile("");`,
+    provides: ['KEPT_LOOP'],
+    source: `// C++ may assume that a loop without side effects ends; WGSL gives endless loops a meaning. And where a loop compares its
+// counter with what stays the same, nvcc 13.0 exchanges != and ==, for others who use the result too, to split the loop.
+#define KEPT_LOOP asm volatile("");`,
   },
   {
     provides: ['MEMORY_CHANGES'],
@@ -266,7 +267,7 @@ WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsig
     // Written out: a loop here costs the code after it registers and order.
     _Pragma("unroll") for (unsigned i = 0; i < 16u; i++) if (i < whole / threads) quads[i * threads + thread] = quad{};
   } else {
-    for (unsigned i = 0; i < whole; i += threads) quads[i + thread] = quad{};
+    _Pragma("unroll 1") for (unsigned i = 0; i < whole; i += threads) quads[i + thread] = quad{};
   }
   if (thread < bytes / 16u - whole) quads[whole + thread] = quad{};
   if (thread < bytes % 16u) static_cast<unsigned char*>(memory)[bytes / 16u * 16u + thread] = 0;
@@ -277,7 +278,7 @@ WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsig
     source: `// The same with fewer than 16 threads, who take several of the last bytes each.
 WGSL_FN void zero_workgroup_by_few(void* memory, unsigned bytes, unsigned thread, unsigned threads) {
   zero_workgroup(memory, bytes, thread, threads);
-  for (unsigned i = bytes / 16u * 16u + thread; i < bytes; i += threads) static_cast<unsigned char*>(memory)[i] = 0;
+  _Pragma("unroll 1") for (unsigned i = bytes / 16u * 16u + thread; i < bytes; i += threads) static_cast<unsigned char*>(memory)[i] = 0;
 }`,
   },
   {

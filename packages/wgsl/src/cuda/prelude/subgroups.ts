@@ -107,7 +107,7 @@ WGSL_FN vec4u subgroupBallot(unsigned mask, bool p) { return vec4u(__ballot_sync
   }
   unsigned rest = mask & (mask - 1u);
   T sum = shuffle(mask, v, (unsigned)__ffs((int)mask) - 1u);
-  for (; rest != 0u; rest &= rest - 1u) sum = op(sum, shuffle(mask, v, (unsigned)__ffs((int)rest) - 1u));
+  _Pragma("unroll 1") for (; rest != 0u; rest &= rest - 1u) sum = op(sum, shuffle(mask, v, (unsigned)__ffs((int)rest) - 1u));
   return sum;
 }`,
   },
@@ -125,7 +125,7 @@ WGSL_FN vec4u subgroupBallot(unsigned mask, bool p) { return vec4u(__ballot_sync
     return lane == 0u ? identity : before;
   }
   T sum = identity;
-  for (unsigned rest = mask; rest != 0u; rest &= rest - 1u) {
+  _Pragma("unroll 1") for (unsigned rest = mask; rest != 0u; rest &= rest - 1u) {
     const unsigned from = (unsigned)__ffs((int)rest) - 1u;
     const T other = shuffle(mask, v, from);
     if (from < lane || (inclusive && from == lane)) sum = op(sum, other);

@@ -1,0 +1,72 @@
+import { isComputed, type PtxKernel } from './ptx-instructions.ts'
+
+/** Sums of a few numbers below do not overflow. */
+const small = 2 ** 28
+
+/**
+ * Whether ptxas may unroll a loop that counts. ptxas 13.0 unrolls loops by four and computes wrongly how many rounds
+ * are left, on all architectures: as if nothing overflowed, and from `x` where the loop ends at `-x`. So the translator
+ * lets nvcc unroll loops, which marks all of them for ptxas, but loses the marks of some nested loops, and adds loops.
+ *
+ * Accepted are loops that are marked or contain one that is, since ptxas unrolls innermost loops only, those that count
+ * from a small literal to another by a third, and those that do not end at a comparison of an integer that each round
+ * computes from its last value and from nothing else that changes.
+ */
+export function mayUnrollCounts(kernel: PtxKernel): boolean {
+  const loops = [...kernel.loops()]
+  const marked = loops.filter(({ start }) => kernel.keptLoops.has(start))
+  return loops.some(({ body }) => !marked.some(({ start }) => body.has(start)) && isCounted(body, kernel))
+}
+
+function isCounted(body: ReadonlySet<number>, kernel: PtxKernel): boolean {
+  const { instructions, definitions } = kernel
+  const inside = (register: string) =>
+    (definitions.get(register) ?? []).filter((i) => body.has(i)).map((i) => instructions[i]!)
+  const changed = new Set([...body].flatMap((i) => instructions[i]!.targets))
+  const isSame = (register: string): boolean => {
+    const [only, ...others] = inside(register)
+    return (
+      others.length === 0 &&
+      only!.condition === undefined &&
+      isComputed(only!) &&
+      !only!.sources.some((source) => changed.has(source))
+    )
+  }
+  for (let size = 0; size !== changed.size; ) {
+    size = changed.size
+    for (const register of changed) if (isSame(register)) changed.delete(register)
+  }
+  const isCounter = (register: string): boolean => {
+    const origins = new Set<string>()
+    const addOrigins = (part: string): void => {
+      for (const { sources } of inside(part)) {
+        const [origin, ...others] = new Set(sources.filter((source) => changed.has(source)))
+        if (origin !== undefined && others.length === 0) origins.add(origin)
+      }
+    }
+    addOrigins(register)
+    for (const origin of origins) addOrigins(origin)
+    return origins.has(register)
+  }
+  const countsLiterals = (register: string): boolean =>
+    definitions.get(register)!.every((i) => {
+      const { name, operands } = instructions[i]!
+      const [, first, last = ''] = operands.split(/,\s*/)
+      return body.has(i)
+        ? name === 'add' && first === register && isSmall(last)
+        : name === 'mov' && isSmall(first!)
+    })
+  const exits = [...body]
+    .map((i) => instructions[i]!)
+    .filter(({ name, next }) => name === 'bra' && !next.every((i) => body.has(i)))
+    .flatMap(({ condition }) => condition ?? [])
+  return [...kernel.originsOf(exits)].some(({ name, modifiers, operands, sources }) => {
+    if (name !== 'setp' || /\.b?f/.test(modifiers)) return false
+    const isOfLiterals = sources.length === 1 && isSmall(operands.replace(/^.*,\s*/, ''))
+    return sources.some((source) => isCounter(source) && !(isOfLiterals && countsLiterals(source)))
+  })
+}
+
+function isSmall(operand: string): boolean {
+  return /^\d+$/.test(operand) && Number(operand) < small
+}
