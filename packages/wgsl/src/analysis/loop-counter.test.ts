@@ -164,6 +164,7 @@ describe('a loop ends', () => {
   })
   it('when the counter is assigned before the loop, but not in it', () => {
     expect(most('var k = 0u; k = i; for (; k < n; k++) { out[k] = 1u; }')).toBe(4294967295)
+    expect(most('var k = n; for (var j = 3u; k > 2u; k--) { out[k] = j; }')).toBe(4294967293)
     expect(most('var k = 0u; for (; k < n; ) { k++; }')).toBe(undefined)
     const shared = 'var<private> k: u32; fn back() { k = 0u; }'
     expect(most('for (k = 0u; k < n; k++) { back(); }', shared)).toBe(undefined)

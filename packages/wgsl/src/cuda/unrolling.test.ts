@@ -75,10 +75,11 @@ ${functions}
     const head = 'for (var k = 0u; k < n; k++)'
     const inner = 'while (out[2] < n) { out[2]++; }'
     expect(unrolling(head, inner)).toEqual(['_Pragma("unroll 1")', '_Pragma("unroll 1")'])
-    expect(unrolling(head, 'f(n);', `fn f(n: u32) { ${inner} }`)).toEqual([
-      '_Pragma("unroll 1")',
-      '_Pragma("unroll 1")',
-    ])
+    for (const called of [inner, 'loop { out[2]++; if (out[2] > n) { break; } }'])
+      expect(unrolling(head, 'f(n);', `fn f(n: u32) { ${called} }`)).toEqual([
+        '_Pragma("unroll 1")',
+        '_Pragma("unroll 1")',
+      ])
   })
 })
 

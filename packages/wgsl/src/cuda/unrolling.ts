@@ -22,14 +22,14 @@ const joined = 4
 const mostOfJoined = 16
 
 /**
- * The loops to unroll, and by how many iterations: by all of them `for` loops with a known number of at most 32
- * iterations and at most 2048 statements after unrolling, and by 4 others that count, if they are short and have no loops
- * in them. Unrolling keeps local arrays in registers, and lets the loads of several iterations wait together. It does not
- * change the meaning.
+ * The loops to unroll, and by how many iterations: by all of them (infinity) `for` loops with a known number of at most
+ * 32 iterations and at most 2048 statements after unrolling, and by 4 others that are short and have no loops in them, if
+ * it turns out that their number of iterations is known before. Unrolling keeps local arrays in registers, and lets the
+ * loads of several iterations wait together. It does not change the meaning.
  */
 export function findUnrolledLoops(
   module: IrModule,
-  counters: Pick<LoopCounters, 'approach' | 'exactTrips' | 'mostTrips'>,
+  counters: Pick<LoopCounters, 'exactTrips'>,
 ): ReadonlyMap<For, number> {
   const unrolled = new Map<For, number>()
   const sizes = new Map<IrFunction, number>()
@@ -62,9 +62,7 @@ export function findUnrolledLoops(
           unrolled.set(s, Infinity)
           return expanded
         }
-        const counting = counters.mostTrips(s) ?? counters.approach(s)
-        if (loop === loops && counting !== undefined && simpleSize(s.body) <= mostOfJoined)
-          unrolled.set(s, joined)
+        if (loop === loops && simpleSize(s.body) <= mostOfJoined) unrolled.set(s, joined)
         return 1 + body
       }
       default:
