@@ -14,7 +14,7 @@ const small = 2 ** 28
  */
 export function mayUnrollCounts(kernel: PtxKernel): boolean {
   const loops = [...kernel.loops()]
-  const marked = loops.filter(({ start }) => kernel.keptLoops.has(start))
+  const marked = loops.filter(({ start }) => kernel.markedLoops.has(start))
   return loops.some(({ body }) => !marked.some(({ start }) => body.has(start)) && isCounted(body, kernel))
 }
 

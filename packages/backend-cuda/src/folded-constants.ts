@@ -22,7 +22,7 @@ export function hasSplitConstants(kernel: PtxKernel): boolean {
     if (name !== 'setp' || !/^\.(?:eq|ne)\b/.test(modifiers)) return false
     const compared = sources.filter((register) => !isPredicate(register))
     if (!compared.some((register) => related.has(register))) return false
-    return compared.length < 2 || compared.some((register) => kernel.mayBeLiteral(register))
+    return compared.length < 2 || compared.some((register) => kernel.mayBeKnown(register))
   })
 }
 
@@ -36,7 +36,7 @@ export function hasSplitConstants(kernel: PtxKernel): boolean {
  */
 export function hasExtremesOfBothSigns(kernel: PtxKernel): boolean {
   const mayHaveZero = ({ operands, sources }: PtxInstruction) =>
-    /, 0\b/.test(operands) || sources.some((register) => kernel.mayBeLiteral(register))
+    /, 0\b/.test(operands) || sources.some((register) => kernel.mayBeKnown(register))
   return kernel.instructions.some((instruction) => {
     const opposite = opposites[kindOf(instruction)]
     if (opposite === undefined || !mayHaveZero(instruction)) return false

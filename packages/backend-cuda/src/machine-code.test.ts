@@ -326,7 +326,7 @@ it.skipIf(nvcc === undefined).each(['sm_75', 'sm_90', 'sm_120'])(
     const kernel = onlyKernel(corpusPtx('loops-to-negations', architecture))
     const starts = [...kernel.loops()].map(({ start }) => start)
     expect(starts.length).toBeGreaterThan(2)
-    expect(starts.filter((start) => !kernel.keptLoops.has(start))).toEqual([])
+    expect(starts.filter((start) => !kernel.markedLoops.has(start))).toEqual([])
     expect(mayUnrollCounts(kernel)).toBe(false)
   },
 )

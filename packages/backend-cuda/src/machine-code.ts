@@ -115,7 +115,7 @@ export function hasOverflowingSigns(kernel: PtxKernel): boolean {
     if (modifiers !== '.s16') return false
     if (name !== 'sub') return name === 'neg'
     if (from === undefined || other === undefined) return true
-    return kernel.mayBeLiteral(from) && !followsFrom(other, from)
+    return kernel.mayBeKnown(from) && !followsFrom(other, from)
   })
 }
 

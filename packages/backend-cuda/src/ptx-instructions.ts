@@ -46,16 +46,16 @@ export class PtxKernel {
   /** Whether it has only known instructions, so no calls for example. Of others it is only known what may follow. */
   readonly isKnown: boolean
   /** The first instructions of loops that ptxas must not unroll. */
-  readonly keptLoops: ReadonlySet<number>
+  readonly markedLoops: ReadonlySet<number>
   /** The instructions that set a register. */
   readonly definitions: ReadonlyMap<string, readonly number[]>
   /** The instructions that read a register, also those whose execution it controls. */
   readonly readers: ReadonlyMap<string, readonly number[]>
 
   constructor(text: string) {
-    const { instructions, isKnown, keptLoops } = instructionsOf(text)
+    const { instructions, isKnown, markedLoops } = instructionsOf(text)
     this.instructions = instructions
-    this.keptLoops = keptLoops
+    this.markedLoops = markedLoops
     this.isKnown = isKnown
     this.definitions = byRegister(instructions, ({ targets }) => targets)
     this.readers = byRegister(instructions, ({ condition, sources }) =>
@@ -67,7 +67,7 @@ export class PtxKernel {
    * Whether ptxas may know the value of a register: it follows from literals, of which the compiler has put one into a
    * register, or from an instruction in assembler, which only ptxas understands: `x & ~x` is 0.
    */
-  mayBeLiteral(register: string): boolean {
+  mayBeKnown(register: string): boolean {
     for (const instruction of this.originsOf([register])) {
       const { name, operands, isInline } = instruction
       if (name === 'mov' ? !/,.*%/.test(operands) : isInline && isComputed(instruction)) return true
@@ -158,14 +158,14 @@ export function kernelsOf(ptx: string): PtxKernel[] {
 function instructionsOf(body: string): {
   readonly instructions: readonly PtxInstruction[]
   readonly isKnown: boolean
-  readonly keptLoops: ReadonlySet<number>
+  readonly markedLoops: ReadonlySet<number>
 } {
   const instructions: (Omit<PtxInstruction, 'next'> & {
     readonly next: number[]
     readonly jump: string | undefined
   })[] = []
   const labels = new Map<string, number>()
-  const keptLoops = new Set<number>()
+  const markedLoops = new Set<number>()
   let isKnown = true
   /** The registers of the prelude's instructions have names of one letter, and belong to their braces. */
   let braces = 0
@@ -180,7 +180,7 @@ function instructionsOf(body: string): {
     const line = part.trim()
     const label = /^(\$\w+):$/.exec(line)?.[1]
     if (label !== undefined) labels.set(label, instructions.length)
-    if (line === '.pragma "nounroll"') keptLoops.add(instructions.length)
+    if (line === '.pragma "nounroll"') markedLoops.add(instructions.length)
     if (line.startsWith('{')) braces++
     if (line === '.begin' || line === '.end') isInline = line === '.begin'
     // Directives, braces and data.
@@ -214,7 +214,7 @@ function instructionsOf(body: string): {
     const goesOn = condition !== undefined || !['bra', 'ret', 'exit', 'trap'].includes(name)
     if (goesOn && i + 1 < instructions.length) next.push(i + 1)
   }
-  return { instructions, isKnown, keptLoops }
+  return { instructions, isKnown, markedLoops }
 }
 
 function byRegister(

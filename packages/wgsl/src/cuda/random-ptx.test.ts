@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { compareBuffers } from '../testing/index.ts'
 import { randomCollectives } from '../testing/random-collectives.ts'
 import { randomComposites } from '../testing/random-composites.ts'
 import { randomIdioms } from '../testing/random-idioms.ts'
@@ -9,7 +8,7 @@ import { randomTeamFunctions } from '../testing/random-team-functions.ts'
 import { hasMatrices } from '../testing/random-types.ts'
 import { testCases } from '../testing/test-cases.ts'
 import { hasProgram, kernelCase, referenceRun, translate } from './testing/kernel-cases.ts'
-import { kernelsPtx, ptxResults } from './testing/nvcc-ptx.ts'
+import { kernelsPtx, ptxDifferences, ptxResults } from './testing/nvcc-ptx.ts'
 
 /** The number of kernels that are compiled at a time. */
 const batch = 20
@@ -37,11 +36,8 @@ describe.skipIf(!hasProgram('nvcc'))("random kernels in nvcc's PTX (needs nvcc)"
           const expected = referenceRun(c)
           for (const order of ['rising', 'falling'] as const) {
             const found = ptxResults(c, kernels[i]!, module, `entry${i}`, order)
-            for (const [b, { buffer, binding }] of c.inputs.entries()) {
-              const difference = buffer && compareBuffers(buffer, found[b]!, expected[b]!, c.test.tolerance)
-              if (difference !== undefined)
-                bad.push(`seed ${c.name}, ${order}, ${binding.name}: ${difference}`)
-            }
+            for (const difference of ptxDifferences(c, found, expected))
+              bad.push(`seed ${c.name}, ${order}, ${difference}`)
           }
         }
       }

@@ -33,7 +33,7 @@ export function findUnrolledLoops(
 ): ReadonlyMap<For, number> {
   const unrolled = new Map<For, number>()
   const sizes = new Map<IrFunction, number>()
-  let [total, loops] = [0, 0]
+  let total = 0
   for (const fn of module.functions) {
     total += expandedSize(fn.body)
     sizes.set(fn, simpleSize(fn))
@@ -51,10 +51,8 @@ export function findUnrolledLoops(
       case 'switch':
         return ownSize(s) + s.clauses.reduce((n, c) => n + expandedSize(c.body), 0)
       case 'loop':
-        loops++
         return ownSize(s) + expandedSize(s.body) + expandedSize(s.continuing)
       case 'for': {
-        const loop = ++loops
         const body = expandedSize(s.body) + expandedSize(s.update)
         const count = counters.exactTrips(s) ?? Infinity
         const expanded = body * Math.max(count, 1)
@@ -62,7 +60,7 @@ export function findUnrolledLoops(
           unrolled.set(s, Infinity)
           return expanded
         }
-        if (loop === loops && simpleSize(s.body) <= mostOfJoined) unrolled.set(s, joined)
+        if (simpleSize(s.body) <= mostOfJoined) unrolled.set(s, joined)
         return 1 + body
       }
       default:
@@ -75,7 +73,9 @@ export function findUnrolledLoops(
     let size = 0
     walk(node, {
       statement(s) {
-        size += s.kind === 'for' || s.kind === 'loop' ? Infinity : ownSize(s)
+        const isLoop = s.kind === 'for' || s.kind === 'loop'
+        size += isLoop ? Infinity : ownSize(s)
+        return !isLoop
       },
       expression(e) {
         if (e.kind === 'call') size += sizes.get(e.function)!

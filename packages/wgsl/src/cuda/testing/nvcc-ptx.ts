@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { compareBuffers } from '../../testing/index.ts'
 import type { CudaKernel } from '../kernel.ts'
 import { fragmentsFor, preludeText } from '../prelude/link.ts'
 import { cpuJob, type KernelCase } from './kernel-cases.ts'
@@ -53,4 +54,16 @@ export function ptxResults(
     mostSteps: 50_000_000,
   })
   return buffers
+}
+
+/** The differences between these contents and those that the reference executor leaves. */
+export function ptxDifferences(
+  { inputs, test }: KernelCase,
+  found: readonly Uint8Array[],
+  expected: readonly Uint8Array[],
+): string[] {
+  return inputs.flatMap(({ buffer, binding }, i) => {
+    const difference = buffer && compareBuffers(buffer, found[i]!, expected[i]!, test.tolerance)
+    return difference === undefined ? [] : [`${binding.name}: ${difference}`]
+  })
 }
