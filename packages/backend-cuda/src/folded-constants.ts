@@ -46,6 +46,41 @@ export function hasExtremesOfBothSigns(kernel: PtxKernel): boolean {
   })
 }
 
+/**
+ * Whether PTX compares two integers that it has joined bit by bit, and that are chosen by a predicate each, such as
+ * `selp 1, 0`. If it combines the result with another predicate, ptxas 13.0 makes one instruction of all three
+ * predicates (PLOP3), and loses the negations of the first two. On all architectures, at -O1 to -O3.
+ *
+ * Accepted are instructions in which no comparison has an operand that is computed, through bits, from two operands
+ * that are both chosen, or computed from such a one alone, other than by a sum.
+ */
+export function hasJoinedSelections(kernel: PtxKernel): boolean {
+  const { instructions, readers } = kernel
+  const chosen = new Set<string>()
+  const joined = new Set<string>()
+  for (const { name, targets, sources } of instructions)
+    if (name === 'selp' && sources.every((s) => isPredicate(s) || kernel.mayBeKnown(s)))
+      chosen.add(targets[0]!)
+  for (const register of chosen)
+    for (const i of readers.get(register) ?? []) {
+      const { name, sources, targets } = instructions[i]!
+      const isChosen = sources.every((s) => isPredicate(s) || chosen.has(s))
+      if (!isComputed(instructions[i]!) || !isChosen || isPredicate(targets[0]!)) continue
+      if (sources.length === 1 || name === 'selp') {
+        if (name !== 'add') chosen.add(targets[0]!)
+      } else if (bitwise.test(name)) joined.add(targets[0]!)
+    }
+  for (const register of joined)
+    for (const i of readers.get(register) ?? []) {
+      const { name, targets } = instructions[i]!
+      if (name === 'setp') return true
+      if (bitwise.test(name)) joined.add(targets[0]!)
+    }
+  return false
+}
+
+const bitwise = /^(?:and|or|xor|lop3|not|cvt|mov|shl|shr)$/
+
 const opposites: Readonly<Record<string, string>> = { 'min.s': 'max.u', 'max.u': 'min.s' }
 
 /** For example `min.s`. */

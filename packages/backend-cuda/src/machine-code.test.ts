@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { emitCuda, lower, parseWgsl } from '@tandem-gpu/wgsl'
 import { describe, expect, it } from 'vitest'
 import { mayUnrollCounts } from './counted-loops.ts'
-import { hasExtremesOfBothSigns, hasSplitConstants } from './folded-constants.ts'
+import { hasExtremesOfBothSigns, hasJoinedSelections, hasSplitConstants } from './folded-constants.ts'
 import {
   hasMovableVotes,
   hasOverflowingSigns,
@@ -13,11 +13,12 @@ import {
   hasWrongParts,
   mayBeMiscompiled,
 } from './machine-code.ts'
-import { kernelsOf, type PtxKernel } from './ptx-instructions.ts'
+import type { PtxKernel } from './ptx-instructions.ts'
 import { hasStaleAddresses } from './stale-addresses.ts'
 import { hasStaleLoads } from './stale-loads.ts'
 import { hasChangesOfKnownPredicates, hasStalePredicates } from './stale-predicates.ts'
 import { cubinOf, signedOfThree, unsignedOfThree } from './testing/cubin.ts'
+import { kernelOf, onlyKernel } from './testing/ptx-kernel.ts'
 
 it('finds signed extremes of three in executable sections', () => {
   const found = (image: Uint8Array, architecture = 'sm_90') => hasSignedExtremesOfThree(image, architecture)
@@ -54,12 +55,6 @@ function compiled(
   ${statements}
 }`
   return compiledSource(as, source, options, architecture)
-}
-
-/** PTX with one kernel. */
-function onlyKernel(ptx: Uint8Array | string): PtxKernel {
-  const [kernel] = kernelsOf(typeof ptx === 'string' ? ptx : new TextDecoder().decode(ptx))
-  return kernel!
 }
 
 /** nvcc's PTX of a kernel of the corpus. */
@@ -279,11 +274,6 @@ describe('stale predicates', () => {
   })
 })
 
-/** A kernel with these statements. */
-function kernelOf(statements: string): PtxKernel {
-  return onlyKernel(`.visible .entry k(.param .u64 p)\n{\n\t${statements}\n\tret;\n}`)
-}
-
 describe('known predicates that change', () => {
   const loop = (before: string, round: string) =>
     kernelOf(
@@ -452,26 +442,6 @@ describe('loads through the read-only cache', () => {
   )
 })
 
-describe('extremes of both signs', () => {
-  const hidden = 'mov.u32 %r8, -1;\n\tnot.b32 %r9, %r8;\n\t'
-
-  it.each([
-    ['a minimum of a maximum', 'max.u32 %r2, %r1, %r9;\nmin.s32 %r3, %r2, %r9;'],
-    ['a maximum of a minimum', 'min.s32 %r2, %r1, 0;\nmax.u32 %r3, %r9, %r2;'],
-    ['one of what may be the other', 'max.u32 %r2, %r1, %r9;\nor.b32 %r4, %r2, %r9;\nmin.s32 %r3, %r4, %r9;'],
-  ])('are found in %s', (_, statements) => {
-    expect(hasExtremesOfBothSigns(kernelOf(hidden + statements))).toBe(true)
-  })
-
-  it.each([
-    ['have the same sign', 'max.u32 %r2, %r1, %r9;\nmin.u32 %r3, %r2, %r9;'],
-    ['have different operands', 'max.u32 %r2, %r1, %r9;\nmin.s32 %r3, %r1, %r9;'],
-    ['have no 0', 'max.u32 %r2, %r1, 5;\nmin.s32 %r3, %r2, %r9;'],
-  ])('are none where a minimum and a maximum %s', (_, statements) => {
-    expect(hasExtremesOfBothSigns(kernelOf(hidden + statements))).toBe(false)
-  })
-})
-
 describe.skipIf(nvcc === undefined)(
   "the checks find in nvcc's PTX what these kernels are for (needs nvcc)",
   () => {
@@ -482,6 +452,7 @@ describe.skipIf(nvcc === undefined)(
       ['extremes-of-both-signs', hasExtremesOfBothSigns],
       ['complements-that-cancel', hasSplitConstants],
       ['complements-that-cancel', hasExtremesOfBothSigns],
+      ['joined-selections', hasJoinedSelections],
     ])('%s', { timeout: 60_000 }, (name, has) => {
       expect(has(corpusKernel(name))).toBe(true)
     })

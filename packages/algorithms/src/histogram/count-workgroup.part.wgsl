@@ -50,7 +50,7 @@ fn count(
     missed = count_guess(copy, f, missed, 32u);
     missed = count_guess(copy, g, missed, 64u);
     missed = count_guess(copy, h, missed, 128u);
-    while (missed != 0u) {
+    for (var left = countOneBits(missed); left > 0u; left--) {
       count_search(copy, bitcast<u32>(input[first + 256u * countTrailingZeros(missed)]));
       missed &= missed - 1u;
     }

@@ -1,8 +1,7 @@
 import { isVariable } from '../analysis/loop-approach.ts'
 import type { LoopCounters } from '../analysis/loop-counter.ts'
-import type { Block, Expression, For, IrModule, Place, Statement } from '../ir.ts'
-import { isInteger } from '../types.ts'
-import { some, walk } from '../walk.ts'
+import type { Block, Expression, For, IrModule, Statement } from '../ir.ts'
+import { some } from '../walk.ts'
 
 /**
  * Finds the exit conditions of loops whose computation must be hidden from the compiler. nvcc 13.0 assumes
@@ -17,9 +16,7 @@ import { some, walk } from '../walk.ts'
  *
  * These conditions are hidden, except for literals:
  *
- * - the condition of `break if`, and of a `while`, unless it compares an integer variable for equality with
- *   a literal and the loop changes that variable only by arithmetic on itself and literals, in every round
- *   (`bits &= bits - 1u`);
+ * - the condition of `break if`, and of a `while`;
  * - the condition of a `for`, unless its sides approach each other by a known step or its trip count is
  *   known, and one side is the counter, or consists of sums and products of it with literals: the counter
  *   then moves towards its bound, even if nvcc subtracts from both sides what they share, as it does in
@@ -34,11 +31,6 @@ export function findExitConditions(module: IrModule, counters: LoopCounters): Re
   const add = (condition: Expression | undefined) => {
     if (condition !== undefined && condition.kind !== 'literal') found.add(condition)
   }
-  /**
-   * Whether the function has a `return`. Computed once, since otherwise each of several nested loops would
-   * search its whole body.
-   */
-  let returns = false
   const leaves = new Map<Block, boolean>()
   /** Whether the body of a loop has a `break` or a `return`, found once for all its conditions. */
   const mayLeave = (loop: Block): boolean => {
@@ -71,16 +63,12 @@ export function findExitConditions(module: IrModule, counters: LoopCounters): Re
       case 'for': {
         const comesNearer =
           comparesCounter(s) && (counters.approach(s) !== undefined || counters.mostTrips(s) !== undefined)
-        const mayMoveAway = !comesNearer || (loop !== undefined && returns && has(s.body, 'return'))
-        if (mayMoveAway && !(s.keyword === 'while' && isPlainEquality(s))) add(s.condition)
+        if (!comesNearer || (loop !== undefined && has(s.body, 'return'))) add(s.condition)
         visit(s.body, s.body)
       }
     }
   }
-  for (const fn of module.functions) {
-    returns = has(fn.body, 'return')
-    visit(fn.body, undefined)
-  }
+  for (const fn of module.functions) visit(fn.body, undefined)
   return found
 }
 
@@ -100,30 +88,4 @@ function comparesCounter({ condition, update }: For): boolean {
       ? (e.operator === '+' || e.operator === '*') && isCounter(e.left) && e.right.kind === 'literal'
       : e.kind === 'load' && target.kind === 'variable' && isVariable(e.place, target.variable)
   return isCounter(condition.left) || isCounter(condition.right)
-}
-
-/**
- * Whether a loop has the form `while (v != 3u)`, where only statements `v op= e` that run in every iteration
- * store to `v`, and `e` consists of literals, `v` and operators.
- */
-function isPlainEquality({ condition, body }: For): boolean {
-  if (condition?.kind !== 'binary' || (condition.operator !== '==' && condition.operator !== '!='))
-    return false
-  const { left, right } = condition
-  if (left.kind !== 'load' || left.place.kind !== 'variable' || right.kind !== 'literal') return false
-  const { variable } = left.place
-  if (variable.kind !== 'local-variable' || !isInteger(variable.type)) return false
-  const is = (place: Place) => isVariable(place, variable)
-  const isOwn = (e: Expression): boolean =>
-    e.kind === 'literal' ||
-    (e.kind === 'load' && is(e.place)) ||
-    (e.kind === 'binary' && isInteger(e.left.type) && isOwn(e.left) && isOwn(e.right))
-  const isStep = (s: Statement) => s.kind === 'compound-assign' && is(s.target) && isOwn(s.value)
-  let others = -body.statements.filter(isStep).length
-  walk(body, {
-    place(place, use) {
-      if (use !== 'load' && is(place)) others++
-    },
-  })
-  return others === 0 && !has(body, 'continue')
 }

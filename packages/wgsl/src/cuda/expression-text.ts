@@ -13,7 +13,7 @@ import {
   simple,
 } from './cxx-expression.ts'
 import type { FunctionWriter } from './function-writer.ts'
-import { literalInteger, unsignedText } from './index-text.ts'
+import { elementAt, literalInteger, unsignedText } from './index-text.ts'
 import { literalText } from './literals.ts'
 import { componentName, loadText } from './place-text.ts'
 import { isComposite, zeroText } from './type-text.ts'
@@ -129,9 +129,8 @@ function indexValueText(
   const length = elementCount(type)!
   if (known !== undefined) return primary(`${operand(of)}[${Math.min(known, length - 1)}u]`)
   const isFree = writer.context.bounds === 'unchecked' || writer.context.ranges.isInside(e)
-  return primary(
-    `${operand(of)}[${isFree ? at.text : `${names.prelude('min')}(${at.text}, ${length - 1}u)`}]`,
-  )
+  const inside = isFree ? at.text : `${names.prelude('min')}(${at.text}, ${length - 1}u)`
+  return elementAt(writer, e, of, inside)
 }
 
 function swizzleText(

@@ -4,7 +4,7 @@ import { elementCount, u32Type } from '../types.ts'
 import { moduleVariableOf, rootOf } from '../walk.ts'
 import { type CxxExpression, call, member, operand, operation, primary, simple } from './cxx-expression.ts'
 import { type FunctionWriter, viewName } from './function-writer.ts'
-import { literalInteger, unsignedText } from './index-text.ts'
+import { elementAt, literalInteger, unsignedText } from './index-text.ts'
 import { hasWritingOperand, settled } from './settled-place.ts'
 import { swizzledParts } from './swizzle-text.ts'
 import { elementText, isComposite, runtimeTail, zeroText } from './type-text.ts'
@@ -122,7 +122,7 @@ function indexText(state: Walk, place: IndexPlace): CxxExpression {
   const { writer } = state
   const base = walkPlaceText(state, place.base)
   const type = place.base.type
-  const element = (index: string) => primary(`${operand(base)}[${index}]`)
+  const element = (index: string) => elementAt(writer, place, base, index)
   if (type.kind === 'vector') {
     if (inRegisters(place)) {
       state.component = unsignedText(writer, place.index)

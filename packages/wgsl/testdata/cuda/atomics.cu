@@ -33,7 +33,12 @@ WGSL_FN unsigned array_length(unsigned long long bytes, unsigned offset, unsigne
 }
 // C++ may assume that a loop without side effects ends; WGSL gives endless loops a meaning. And where a loop compares its
 // counter with what stays the same, nvcc 13.0 exchanges != and ==, for others who use the result too, to split the loop.
+// For sm_100, it leaves branches around nothing otherwise, on which ptxas 13.0 crashes.
+#if __CUDA_ARCH__ >= 1000
+#define KEPT_LOOP { unsigned unused; asm volatile("mov.u32 %0, 0;" : "=r"(unused)); }
+#else
 #define KEPT_LOOP asm volatile("");
+#endif
 // The same value, which neither nvcc nor ptxas knows to be a constant: the lane is below 32, but ptxas finds that out late.
 WGSL_FN unsigned unknown(unsigned value) {
   unsigned lane;

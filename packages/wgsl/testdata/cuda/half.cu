@@ -158,16 +158,32 @@ template <class T> WGSL_FN auto operator*(T a, vec<T, 3> b) { return make_vec(mu
 template <class A, class B> WGSL_FN auto operator*(vec<A, 4> a, vec<B, 4> b) { return make_vec(mul(a.x, b.x), mul(a.y, b.y), mul(a.z, b.z), mul(a.w, b.w)); }
 template <class T> WGSL_FN auto operator*(vec<T, 4> a, T b) { return make_vec(mul(a.x, b), mul(a.y, b), mul(a.z, b), mul(a.w, b)); }
 template <class T> WGSL_FN auto operator*(T a, vec<T, 4> b) { return make_vec(mul(a, b.x), mul(a, b.y), mul(a, b.z), mul(a, b.w)); }
+// For sm_100, nvcc 13.0 takes the distance of two elements with one index for the same, even if their sizes differ, as in
+// a[i][0] and a[0][i]. So composites, in which others may have their index, are at distances in bytes.
+#if __CUDA_ARCH__ >= 1000
+template <class T> WGSL_CTOR T& element_at(T* from, unsigned i) { return __is_constructible(T, int) ? from[i] : *(T*)((char*)from + i * (unsigned long long)sizeof(T)); }
+#else
+#define element_at(from, i) (from)[i]
+#endif
 template <class T> struct element { typedef T type; static WGSL_CTOR T& of(T& e) { return e; } static WGSL_CTOR const T& of(const T& e) { return e; } };
-template <class T> struct element<vec<T, 3>> { typedef slot<T> type; static WGSL_CTOR vec<T, 3>& of(slot<T>& e) { return e.value; } static WGSL_CTOR const vec<T, 3>& of(const slot<T>& e) { return e.value; } };
 template <class T, unsigned N> struct array {
   typename element<T>::type data[N];
-  WGSL_CTOR T& operator[](unsigned i) { return element<T>::of(data[i]); }
-  WGSL_CTOR const T& operator[](unsigned i) const { return element<T>::of(data[i]); }
+  WGSL_CTOR T& operator[](unsigned i) { return element<T>::of(element_at(data, i)); }
+  WGSL_CTOR const T& operator[](unsigned i) const { return element<T>::of(element_at(data, i)); }
 };
+template <class T> struct element<vec<T, 3>> { typedef slot<T> type; static WGSL_CTOR vec<T, 3>& of(slot<T>& e) { return e.value; } static WGSL_CTOR const vec<T, 3>& of(const slot<T>& e) { return e.value; } };
 template <class To, class From> WGSL_FN vec<To, 2> convert(vec<From, 2> a) { return vec<To, 2>(convert<To>(a.x), convert<To>(a.y)); }
 template <class To, class From> WGSL_FN vec<To, 3> convert(vec<From, 3> a) { return vec<To, 3>(convert<To>(a.x), convert<To>(a.y), convert<To>(a.z)); }
 template <class To, class From> WGSL_FN vec<To, 4> convert(vec<From, 4> a) { return vec<To, 4>(convert<To>(a.x), convert<To>(a.y), convert<To>(a.z), convert<To>(a.w)); }
+// An element, chosen at run time, of an array with structures in it. Before sm_100, nvcc takes accesses that begin at different
+// members of structures of one type for accesses to different places, even if it has joined one of neighbours in two structures.
+template <class A> WGSL_FN auto& hidden_element_at(A&& a, unsigned i) {
+  unsigned long long offset = (unsigned long long)i * sizeof(a[0u]);
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 1000
+  asm("" : "+l"(offset));
+#endif
+  return *(decltype(&a[0u]))((char*)&a[0u] + offset);
+}
 
 struct alignas(8) Pair_t {
   alignas(8) vec3h v_;
@@ -184,8 +200,8 @@ extern "C" __global__ void __launch_bounds__(4) main_(
 ) {
   const unsigned i_ = threadIdx.x;
   const vec4h v_ = (*a_)[i_];
-  (*out_)[i_].v_ = (vec3h(v_.x, v_.y, v_.z) * f16_bits(0x4000)) + vec3h(f16(i_));
-  (*out_)[i_].s_ = div(fma(v_.x, v_.y, v_.z), f16_bits(0x4200));
+  hidden_element_at(*out_, i_).v_ = (vec3h(v_.x, v_.y, v_.z) * f16_bits(0x4000)) + vec3h(f16(i_));
+  hidden_element_at(*out_, i_).s_ = div(fma(v_.x, v_.y, v_.z), f16_bits(0x4200));
   if (i_ == 0u) {
     (*out_)[4u].v_ = vec3h(sqrt(abs(v_.x)), f16((float)v_.y * 0.5f), max(v_.z, f16_bits(0x3800)));
     (*out_)[5u].s_ = f16(convert<unsigned>(abs(v_.w))) - f16_bits(0x3400);

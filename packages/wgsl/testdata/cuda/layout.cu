@@ -83,13 +83,20 @@ template <class T> WGSL_FN auto operator*(T a, vec<T, 3> b) { return make_vec(mu
 template <class A, class B> WGSL_FN auto operator*(vec<A, 4> a, vec<B, 4> b) { return make_vec(mul(a.x, b.x), mul(a.y, b.y), mul(a.z, b.z), mul(a.w, b.w)); }
 template <class T> WGSL_FN auto operator*(vec<T, 4> a, T b) { return make_vec(mul(a.x, b), mul(a.y, b), mul(a.z, b), mul(a.w, b)); }
 template <class T> WGSL_FN auto operator*(T a, vec<T, 4> b) { return make_vec(mul(a, b.x), mul(a, b.y), mul(a, b.z), mul(a, b.w)); }
+// For sm_100, nvcc 13.0 takes the distance of two elements with one index for the same, even if their sizes differ, as in
+// a[i][0] and a[0][i]. So composites, in which others may have their index, are at distances in bytes.
+#if __CUDA_ARCH__ >= 1000
+template <class T> WGSL_CTOR T& element_at(T* from, unsigned i) { return __is_constructible(T, int) ? from[i] : *(T*)((char*)from + i * (unsigned long long)sizeof(T)); }
+#else
+#define element_at(from, i) (from)[i]
+#endif
 template <class T> struct element { typedef T type; static WGSL_CTOR T& of(T& e) { return e; } static WGSL_CTOR const T& of(const T& e) { return e; } };
-template <class T> struct element<vec<T, 3>> { typedef slot<T> type; static WGSL_CTOR vec<T, 3>& of(slot<T>& e) { return e.value; } static WGSL_CTOR const vec<T, 3>& of(const slot<T>& e) { return e.value; } };
 template <class T, unsigned N> struct array {
   typename element<T>::type data[N];
-  WGSL_CTOR T& operator[](unsigned i) { return element<T>::of(data[i]); }
-  WGSL_CTOR const T& operator[](unsigned i) const { return element<T>::of(data[i]); }
+  WGSL_CTOR T& operator[](unsigned i) { return element<T>::of(element_at(data, i)); }
+  WGSL_CTOR const T& operator[](unsigned i) const { return element<T>::of(element_at(data, i)); }
 };
+template <class T> struct element<vec<T, 3>> { typedef slot<T> type; static WGSL_CTOR vec<T, 3>& of(slot<T>& e) { return e.value; } static WGSL_CTOR const vec<T, 3>& of(const slot<T>& e) { return e.value; } };
 template <class T> WGSL_FN T dot(const vec<T, 2>& a, vec<T, 2> b) { return add(mul(a.x, b.x), mul(a.y, b.y)); }
 template <class T> WGSL_FN T dot(const vec<T, 3>& a, vec<T, 3> b) { return add(add(mul(a.x, b.x), mul(a.y, b.y)), mul(a.z, b.z)); }
 template <class T> WGSL_FN T dot(const vec<T, 4>& a, vec<T, 4> b) { return add(add(add(mul(a.x, b.x), mul(a.y, b.y)), mul(a.z, b.z)), mul(a.w, b.w)); }

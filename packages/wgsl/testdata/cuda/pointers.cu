@@ -24,15 +24,27 @@ WGSL_FN int max(int a, int b) { return a > b ? a : b; }
 WGSL_FN unsigned min(unsigned a, unsigned b) { return a < b ? a : b; }
 WGSL_FN unsigned max(unsigned a, unsigned b) { return a > b ? a : b; }
 #define WGSL_CTOR __host__ __device__ __forceinline__ constexpr
+// For sm_100, nvcc 13.0 takes the distance of two elements with one index for the same, even if their sizes differ, as in
+// a[i][0] and a[0][i]. So composites, in which others may have their index, are at distances in bytes.
+#if __CUDA_ARCH__ >= 1000
+template <class T> WGSL_CTOR T& element_at(T* from, unsigned i) { return __is_constructible(T, int) ? from[i] : *(T*)((char*)from + i * (unsigned long long)sizeof(T)); }
+#else
+#define element_at(from, i) (from)[i]
+#endif
 template <class T> struct element { typedef T type; static WGSL_CTOR T& of(T& e) { return e; } static WGSL_CTOR const T& of(const T& e) { return e; } };
 template <class T, unsigned N> struct array {
   typename element<T>::type data[N];
-  WGSL_CTOR T& operator[](unsigned i) { return element<T>::of(data[i]); }
-  WGSL_CTOR const T& operator[](unsigned i) const { return element<T>::of(data[i]); }
+  WGSL_CTOR T& operator[](unsigned i) { return element<T>::of(element_at(data, i)); }
+  WGSL_CTOR const T& operator[](unsigned i) const { return element<T>::of(element_at(data, i)); }
 };
 // C++ may assume that a loop without side effects ends; WGSL gives endless loops a meaning. And where a loop compares its
 // counter with what stays the same, nvcc 13.0 exchanges != and ==, for others who use the result too, to split the loop.
+// For sm_100, it leaves branches around nothing otherwise, on which ptxas 13.0 crashes.
+#if __CUDA_ARCH__ >= 1000
+#define KEPT_LOOP { unsigned unused; asm volatile("mov.u32 %0, 0;" : "=r"(unused)); }
+#else
 #define KEPT_LOOP asm volatile("");
+#endif
 // A value of a type that no other function has: see FunctionWriter.own. Where LLVM does not tell types by their
 // names, the structures before the value do, which write the function's number in binary.
 template <int number, bool odd = number % 2 == 1> struct own_number { own_number<number / 2> rest; };

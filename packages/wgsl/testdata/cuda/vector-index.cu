@@ -98,13 +98,20 @@ template <class T> WGSL_FN T component(const vec<T, 4>& v, unsigned i) { return 
 template <class T> WGSL_FN void set_component(vec<T, 2>& v, unsigned i, T s) { if (i == 0u) v.x = s; else v.y = s; }
 template <class T> WGSL_FN void set_component(vec<T, 3>& v, unsigned i, T s) { v.x = i == 0u ? s : v.x; v.y = i == 1u ? s : v.y; v.z = i >= 2u ? s : v.z; }
 template <class T> WGSL_FN void set_component(vec<T, 4>& v, unsigned i, T s) { v.x = i == 0u ? s : v.x; v.y = i == 1u ? s : v.y; v.z = i == 2u ? s : v.z; v.w = i >= 3u ? s : v.w; }
+// For sm_100, nvcc 13.0 takes the distance of two elements with one index for the same, even if their sizes differ, as in
+// a[i][0] and a[0][i]. So composites, in which others may have their index, are at distances in bytes.
+#if __CUDA_ARCH__ >= 1000
+template <class T> WGSL_CTOR T& element_at(T* from, unsigned i) { return __is_constructible(T, int) ? from[i] : *(T*)((char*)from + i * (unsigned long long)sizeof(T)); }
+#else
+#define element_at(from, i) (from)[i]
+#endif
 template <class T> struct element { typedef T type; static WGSL_CTOR T& of(T& e) { return e; } static WGSL_CTOR const T& of(const T& e) { return e; } };
-template <class T> struct element<vec<T, 3>> { typedef slot<T> type; static WGSL_CTOR vec<T, 3>& of(slot<T>& e) { return e.value; } static WGSL_CTOR const vec<T, 3>& of(const slot<T>& e) { return e.value; } };
 template <class T, unsigned N> struct array {
   typename element<T>::type data[N];
-  WGSL_CTOR T& operator[](unsigned i) { return element<T>::of(data[i]); }
-  WGSL_CTOR const T& operator[](unsigned i) const { return element<T>::of(data[i]); }
+  WGSL_CTOR T& operator[](unsigned i) { return element<T>::of(element_at(data, i)); }
+  WGSL_CTOR const T& operator[](unsigned i) const { return element<T>::of(element_at(data, i)); }
 };
+template <class T> struct element<vec<T, 3>> { typedef slot<T> type; static WGSL_CTOR vec<T, 3>& of(slot<T>& e) { return e.value; } static WGSL_CTOR const vec<T, 3>& of(const slot<T>& e) { return e.value; } };
 template <class T> WGSL_FN T dot(const vec<T, 2>& a, vec<T, 2> b) { return add(mul(a.x, b.x), mul(a.y, b.y)); }
 template <class T> WGSL_FN T dot(const vec<T, 3>& a, vec<T, 3> b) { return add(add(mul(a.x, b.x), mul(a.y, b.y)), mul(a.z, b.z)); }
 template <class T> WGSL_FN T dot(const vec<T, 4>& a, vec<T, 4> b) { return add(add(add(mul(a.x, b.x), mul(a.y, b.y)), mul(a.z, b.z)), mul(a.w, b.w)); }
@@ -133,14 +140,13 @@ template <class T, int C, int R> WGSL_FN vec<T, C> operator*(vec<T, R> a, mat<T,
 }
 template <class T, int K, int C, int R> WGSL_FN mat<T, C, R> operator*(mat<T, K, R> a, mat<T, C, K> b) { mat<T, C, R> r; for (int i = 0; i < C; i++) r[i] = a * b[i]; return r; }
 // A component of a vector in memory, chosen at run time.
-template <class T, int N> WGSL_FN T& component_of(vec<T, N>& v, unsigned i) {
+template <class V> WGSL_FN auto& component_of(V& v, unsigned i) {
 #if __CUDA_ARCH__ >= 1000
   // In loops, nvcc takes components with indices of which it knows something for others than they are.
   asm volatile("" : "+r"(i));
 #endif
-  return reinterpret_cast<T*>(&v)[i];
+  return reinterpret_cast<decltype(&v.x)>(&v)[i];
 }
-template <class T, int N> WGSL_FN const T& component_of(const vec<T, N>& v, unsigned i) { return reinterpret_cast<const T*>(&v)[i]; }
 // A value of a type that no other function has: see FunctionWriter.own. Where LLVM does not tell types by their
 // names, the structures before the value do, which write the function's number in binary.
 template <int number, bool odd = number % 2 == 1> struct own_number { own_number<number / 2> rest; };

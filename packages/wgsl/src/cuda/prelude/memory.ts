@@ -144,20 +144,36 @@ template <unsigned groups> WGSL_FN void async_wait_before() {
   {
     provides: ['component_of'],
     source: `// A component of a vector in memory, chosen at run time.
-template <class T, int N> WGSL_FN T& component_of(vec<T, N>& v, unsigned i) {
+template <class V> WGSL_FN auto& component_of(V& v, unsigned i) {
 #if __CUDA_ARCH__ >= 1000
   // In loops, nvcc takes components with indices of which it knows something for others than they are.
   asm volatile("" : "+r"(i));
 #endif
-  return reinterpret_cast<T*>(&v)[i];
-}
-template <class T, int N> WGSL_FN const T& component_of(const vec<T, N>& v, unsigned i) { return reinterpret_cast<const T*>(&v)[i]; }`,
+  return reinterpret_cast<decltype(&v.x)>(&v)[i];
+}`,
+  },
+  {
+    provides: ['hidden_element_at'],
+    source: `// An element, chosen at run time, of an array with structures in it. Before sm_100, nvcc takes accesses that begin at different
+// members of structures of one type for accesses to different places, even if it has joined one of neighbours in two structures.
+template <class A> WGSL_FN auto& hidden_element_at(A&& a, unsigned i) {
+  unsigned long long offset = (unsigned long long)i * sizeof(a[0u]);
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 1000
+  asm("" : "+l"(offset));
+#endif
+  return *(decltype(&a[0u]))((char*)&a[0u] + offset);
+}`,
   },
   {
     provides: ['KEPT_LOOP'],
     source: `// C++ may assume that a loop without side effects ends; WGSL gives endless loops a meaning. And where a loop compares its
 // counter with what stays the same, nvcc 13.0 exchanges != and ==, for others who use the result too, to split the loop.
-#define KEPT_LOOP asm volatile("");`,
+// For sm_100, it leaves branches around nothing otherwise, on which ptxas 13.0 crashes.
+#if __CUDA_ARCH__ >= 1000
+#define KEPT_LOOP { unsigned unused; asm volatile("mov.u32 %0, 0;" : "=r"(unused)); }
+#else
+#define KEPT_LOOP asm volatile("");
+#endif`,
   },
   {
     provides: ['MEMORY_CHANGES'],

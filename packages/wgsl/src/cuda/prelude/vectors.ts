@@ -132,20 +132,24 @@ template <class T> WGSL_FN void set_component(vec<T, 3>& v, unsigned i, T s) { v
 template <class T> WGSL_FN void set_component(vec<T, 4>& v, unsigned i, T s) { v.x = i == 0u ? s : v.x; v.y = i == 1u ? s : v.y; v.z = i == 2u ? s : v.z; v.w = i >= 3u ? s : v.w; }`,
   },
   {
-    provides: ['array', 'element'],
-    source: `template <class T> struct element { typedef T type; static WGSL_CTOR T& of(T& e) { return e; } static WGSL_CTOR const T& of(const T& e) { return e; } };`,
+    provides: ['array', 'element', 'element_at'],
+    source: `// For sm_100, nvcc 13.0 takes the distance of two elements with one index for the same, even if their sizes differ, as in
+// a[i][0] and a[0][i]. So composites, in which others may have their index, are at distances in bytes.
+#if __CUDA_ARCH__ >= 1000
+template <class T> WGSL_CTOR T& element_at(T* from, unsigned i) { return __is_constructible(T, int) ? from[i] : *(T*)((char*)from + i * (unsigned long long)sizeof(T)); }
+#else
+#define element_at(from, i) (from)[i]
+#endif
+template <class T> struct element { typedef T type; static WGSL_CTOR T& of(T& e) { return e; } static WGSL_CTOR const T& of(const T& e) { return e; } };
+template <class T, unsigned N> struct array {
+  typename element<T>::type data[N];
+  WGSL_CTOR T& operator[](unsigned i) { return element<T>::of(element_at(data, i)); }
+  WGSL_CTOR const T& operator[](unsigned i) const { return element<T>::of(element_at(data, i)); }
+};`,
   },
   {
     provides: ['element'],
     when: ['vec'],
     source: `template <class T> struct element<vec<T, 3>> { typedef slot<T> type; static WGSL_CTOR vec<T, 3>& of(slot<T>& e) { return e.value; } static WGSL_CTOR const vec<T, 3>& of(const slot<T>& e) { return e.value; } };`,
-  },
-  {
-    provides: ['array'],
-    source: `template <class T, unsigned N> struct array {
-  typename element<T>::type data[N];
-  WGSL_CTOR T& operator[](unsigned i) { return element<T>::of(data[i]); }
-  WGSL_CTOR const T& operator[](unsigned i) const { return element<T>::of(data[i]); }
-};`,
   },
 ]

@@ -8,12 +8,12 @@ import { fragmentsFor, preludeText } from '../prelude/link.ts'
 import { cpuJob, type KernelCase } from './kernel-cases.ts'
 import { type PtxModule, type PtxRun, parsePtx, runPtx } from './ptx.ts'
 
-/** The PTX that nvcc makes of CUDA C++, for sm_90. */
-export function nvccPtx(text: string): string {
+/** The PTX that nvcc makes of CUDA C++. */
+export function nvccPtx(text: string, architecture = 'sm_90'): string {
   const folder = mkdtempSync(join(tmpdir(), 'tandem-ptx-'))
   try {
     writeFileSync(join(folder, 'kernel.cu'), text)
-    execFileSync('nvcc', ['-std=c++17', '-arch=sm_90', '-w', '-ptx', 'kernel.cu'], {
+    execFileSync('nvcc', ['-std=c++17', `-arch=${architecture}`, '-w', '-ptx', 'kernel.cu'], {
       cwd: folder,
       stdio: 'pipe',
     })

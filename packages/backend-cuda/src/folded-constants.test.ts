@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import { hasExtremesOfBothSigns, hasJoinedSelections } from './folded-constants.ts'
+import { hasBytesOfHalves } from './machine-code.ts'
+import { kernelOf } from './testing/ptx-kernel.ts'
+
+describe('extremes of both signs', () => {
+  const hidden = 'mov.u32 %r8, -1;\n\tnot.b32 %r9, %r8;\n\t'
+
+  it.each([
+    ['a minimum of a maximum', 'max.u32 %r2, %r1, %r9;\nmin.s32 %r3, %r2, %r9;'],
+    ['a maximum of a minimum', 'min.s32 %r2, %r1, 0;\nmax.u32 %r3, %r9, %r2;'],
+    ['one of what may be the other', 'max.u32 %r2, %r1, %r9;\nor.b32 %r4, %r2, %r9;\nmin.s32 %r3, %r4, %r9;'],
+  ])('are found in %s', (_, statements) => {
+    expect(hasExtremesOfBothSigns(kernelOf(hidden + statements))).toBe(true)
+  })
+
+  it.each([
+    ['have the same sign', 'max.u32 %r2, %r1, %r9;\nmin.u32 %r3, %r2, %r9;'],
+    ['have different operands', 'max.u32 %r2, %r1, %r9;\nmin.s32 %r3, %r1, %r9;'],
+    ['have no 0', 'max.u32 %r2, %r1, 5;\nmin.s32 %r3, %r2, %r9;'],
+  ])('are none where a minimum and a maximum %s', (_, statements) => {
+    expect(hasExtremesOfBothSigns(kernelOf(hidden + statements))).toBe(false)
+  })
+})
+
+describe('bytes of halves', () => {
+  const half = 'cvt.rn.f16.f32 %rs1, %f1;\n'
+
+  it.each([
+    ['what a conversion gives', `${half}st.local.u8 [%rd1], %rs1;`],
+    ['a copy of a sum', 'add.f16 %rs2, %rs3, %rs4;\nmov.u16 %rs1, %rs2;\nst.global.u8 [%rd1+4], %rs1;'],
+    ['what may be one', `${half}selp.b16 %rs2, %rs1, %rs3, %p1;\nst.shared.v2.u8 [%rd1], {%rs4, %rs2};`],
+  ])('are stored of %s', (_, statements) => {
+    expect(hasBytesOfHalves(kernelOf(statements))).toBe(true)
+  })
+
+  it.each([
+    ['all of it is', `${half}st.local.u16 [%rd1], %rs1;`],
+    ['another byte is', `${half}shr.u16 %rs2, %rs1, 8;\nst.local.u8 [%rd1+1], %rs2;`],
+    ['a loaded byte is', `${half}ld.local.u8 %rs2, [%rd2];\nst.local.u8 [%rd1], %rs2;`],
+  ])('are not stored where %s', (_, statements) => {
+    expect(hasBytesOfHalves(kernelOf(statements))).toBe(false)
+  })
+})
+
+describe('joined selections', () => {
+  const two = 'selp.u32 %r1, 1, 0, %p1;\nselp.u32 %r2, 7, 0, %p2;\n'
+  const compare = 'or.b32 %r3, %r1, %r2;\nsetp.eq.s32 %p3, %r3, 0;'
+
+  it.each([
+    ['two literals each', two + compare],
+    [
+      'a literal and a copy of one',
+      `${two}cvt.s32.s8 %r4, %r2;\nor.b32 %r3, %r4, %r1;\nsetp.ne.s32 %p3, %r3, 0;`,
+    ],
+    ['what a loop changes', `mov.u32 %r1, %r9;\n${two}${compare}`],
+    [
+      'what only ptxas knows',
+      `// begin inline asm\nnot.b32 %r8, %r7;\n// end inline asm\nselp.b32 %r1, 1, %r8, %p1;\nselp.u32 %r2, 1, 0, %p2;\n${compare}`,
+    ],
+    ['selections', `${two}selp.b32 %r4, %r1, %r2, %p4;\nand.b32 %r3, %r4, %r1;\nsetp.eq.s32 %p3, %r3, 1;`],
+    [
+      'two literals each, and others',
+      `${two}or.b32 %r4, %r1, %r2;\nor.b32 %r5, %r4, %r9;\nsetp.eq.s32 %p3, %r5, 0;`,
+    ],
+  ])('are found where predicates choose %s', (_, statements) => {
+    expect(hasJoinedSelections(kernelOf(statements))).toBe(true)
+  })
+
+  it.each([
+    ['only one operand', `selp.u32 %r1, 1, 0, %p1;\nld.global.u32 %r2, [%rd1];\n${compare}`],
+    ['variables', `selp.b32 %r1, %r8, %r9, %p1;\nselp.u32 %r2, 1, 0, %p2;\n${compare}`],
+    ['what is not compared', `${two}or.b32 %r3, %r1, %r2;\nst.global.u32 [%rd1], %r3;`],
+    ['what is added', `${two}add.s32 %r3, %r1, %r2;\nsetp.eq.s32 %p3, %r3, 0;`],
+    ['a number and the one before it', `selp.u32 %r1, 8, 16, %p1;\nadd.s32 %r2, %r1, -1;\n${compare}`],
+  ])('are none where predicates choose %s', (_, statements) => {
+    expect(hasJoinedSelections(kernelOf(statements))).toBe(false)
+  })
+})

@@ -1,0 +1,12 @@
+import { kernelsOf, type PtxKernel } from '../ptx-instructions.ts'
+
+/** PTX with one kernel. */
+export function onlyKernel(ptx: Uint8Array | string): PtxKernel {
+  const [kernel] = kernelsOf(typeof ptx === 'string' ? ptx : new TextDecoder().decode(ptx))
+  return kernel!
+}
+
+/** A kernel with these statements. */
+export function kernelOf(statements: string): PtxKernel {
+  return onlyKernel(`.visible .entry k(.param .u64 p)\n{\n\t${statements}\n\tret;\n}`)
+}
