@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { hasExtremesOfBothSigns, hasJoinedSelections } from './folded-constants.ts'
-import { hasBytesOfHalves } from './machine-code.ts'
 import { kernelOf } from './testing/ptx-kernel.ts'
 
 describe('extremes of both signs', () => {
@@ -20,26 +19,6 @@ describe('extremes of both signs', () => {
     ['have no 0', 'max.u32 %r2, %r1, 5;\nmin.s32 %r3, %r2, %r9;'],
   ])('are none where a minimum and a maximum %s', (_, statements) => {
     expect(hasExtremesOfBothSigns(kernelOf(hidden + statements))).toBe(false)
-  })
-})
-
-describe('bytes of halves', () => {
-  const half = 'cvt.rn.f16.f32 %rs1, %f1;\n'
-
-  it.each([
-    ['what a conversion gives', `${half}st.local.u8 [%rd1], %rs1;`],
-    ['a copy of a sum', 'add.f16 %rs2, %rs3, %rs4;\nmov.u16 %rs1, %rs2;\nst.global.u8 [%rd1+4], %rs1;'],
-    ['what may be one', `${half}selp.b16 %rs2, %rs1, %rs3, %p1;\nst.shared.v2.u8 [%rd1], {%rs4, %rs2};`],
-  ])('are stored of %s', (_, statements) => {
-    expect(hasBytesOfHalves(kernelOf(statements))).toBe(true)
-  })
-
-  it.each([
-    ['all of it is', `${half}st.local.u16 [%rd1], %rs1;`],
-    ['another byte is', `${half}shr.u16 %rs2, %rs1, 8;\nst.local.u8 [%rd1+1], %rs2;`],
-    ['a loaded byte is', `${half}ld.local.u8 %rs2, [%rd2];\nst.local.u8 [%rd1], %rs2;`],
-  ])('are not stored where %s', (_, statements) => {
-    expect(hasBytesOfHalves(kernelOf(statements))).toBe(false)
   })
 })
 

@@ -62,7 +62,7 @@ function hasPartsBeyondEnd(text: string): boolean {
 
 /**
  * Whether ptxas may have miscompiled a kernel, or, for a virtual architecture, the driver's may: accepted are PTX
- * of known instructions without those and without the addresses, stores, constants, selections, loops, predicates and votes of
+ * of known instructions without those and without the addresses, constants, selections, loops, predicates and votes of
  * which errors are known, and machine code without the instruction of which one is known.
  *
  * @param architecture - For example `sm_90`, or `compute_80`.
@@ -78,7 +78,6 @@ function mayBeMistaken(kernel: PtxKernel): boolean {
   return (
     !kernel.isKnown ||
     hasOverflowingSigns(kernel) ||
-    hasBytesOfHalves(kernel) ||
     hasMovableVotes(kernel) ||
     hasSplitConstants(kernel) ||
     hasExtremesOfBothSigns(kernel) ||
@@ -118,27 +117,6 @@ export function hasOverflowingSigns(kernel: PtxKernel): boolean {
     if (name !== 'sub') return name === 'neg'
     if (from === undefined || other === undefined) return true
     return kernel.mayBeKnown(from) && !followsFrom(other, from)
-  })
-}
-
-/**
- * Whether PTX stores a byte of a 16-bit float, as nvcc does where it divides a copy of an array. ptxas 13.0 converts the
- * float's value to a number of 8 bits instead, on all architectures, at -O1 to -O3.
- *
- * Accepted are instructions in which no register of which 8 bits are stored may have, as it is, the result of one that
- * takes or gives such floats.
- */
-export function hasBytesOfHalves({ instructions, definitions }: PtxKernel): boolean {
-  return instructions.some(({ name, modifiers, sources }) => {
-    if (name !== 'st' || !modifiers.endsWith('8')) return false
-    const stored = new Set(sources)
-    for (const register of stored)
-      for (const i of definitions.get(register) ?? []) {
-        if (instructions[i]!.modifiers.includes('f16')) return true
-        if (/^(?:mov|selp)$/.test(instructions[i]!.name))
-          for (const source of instructions[i]!.sources) stored.add(source)
-      }
-    return false
   })
 }
 

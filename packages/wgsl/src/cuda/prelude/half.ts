@@ -6,15 +6,15 @@ export const halfFragments: readonly Fragment[] = [
     provides: ['f16', 'f16_bits', 'ptx_f16_to_f32', 'ptx_f32_to_f16'],
     ptx: true,
     source: `WGSL_FN float ptx_f16_to_f32(unsigned short a) { float r; asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(a)); return r; }
-WGSL_FN unsigned short ptx_f32_to_f16(float a) { unsigned short r; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(r) : "f"(a)); return r; }`,
+WGSL_FN unsigned short ptx_f32_to_f16(float a) { unsigned short r; asm("{ .reg .b16 %%t; cvt.rn.f16.f32 %%t, %1; mov.b16 %0, %%t; }" : "=h"(r) : "f"(a)); return r; }`,
   },
   {
     provides: ['f16'],
     ptx: true,
-    source: `WGSL_FN unsigned short ptx_f16_add(unsigned short a, unsigned short b) { unsigned short r; asm("add.f16 %0, %1, %2;" : "=h"(r) : "h"(a), "h"(b)); return r; }
-WGSL_FN unsigned short ptx_f16_sub(unsigned short a, unsigned short b) { unsigned short r; asm("sub.f16 %0, %1, %2;" : "=h"(r) : "h"(a), "h"(b)); return r; }
-WGSL_FN unsigned short ptx_f16_mul(unsigned short a, unsigned short b) { unsigned short r; asm("mul.f16 %0, %1, %2;" : "=h"(r) : "h"(a), "h"(b)); return r; }
-WGSL_FN unsigned short ptx_f16_fma(unsigned short a, unsigned short b, unsigned short c) { unsigned short r; asm("fma.rn.f16 %0, %1, %2, %3;" : "=h"(r) : "h"(a), "h"(b), "h"(c)); return r; }`,
+    source: `WGSL_FN unsigned short ptx_f16_add(unsigned short a, unsigned short b) { unsigned short r; asm("{ .reg .b16 %%t; add.f16 %%t, %1, %2; mov.b16 %0, %%t; }" : "=h"(r) : "h"(a), "h"(b)); return r; }
+WGSL_FN unsigned short ptx_f16_sub(unsigned short a, unsigned short b) { unsigned short r; asm("{ .reg .b16 %%t; sub.f16 %%t, %1, %2; mov.b16 %0, %%t; }" : "=h"(r) : "h"(a), "h"(b)); return r; }
+WGSL_FN unsigned short ptx_f16_mul(unsigned short a, unsigned short b) { unsigned short r; asm("{ .reg .b16 %%t; mul.f16 %%t, %1, %2; mov.b16 %0, %%t; }" : "=h"(r) : "h"(a), "h"(b)); return r; }
+WGSL_FN unsigned short ptx_f16_fma(unsigned short a, unsigned short b, unsigned short c) { unsigned short r; asm("{ .reg .b16 %%t; fma.rn.f16 %%t, %1, %2, %3; mov.b16 %0, %%t; }" : "=h"(r) : "h"(a), "h"(b), "h"(c)); return r; }`,
   },
   {
     provides: ['f16', 'f16_bits'],
