@@ -66,9 +66,8 @@ export function hasJoinedSelections(kernel: PtxKernel): boolean {
       const { name, sources, targets } = instructions[i]!
       const isChosen = sources.every((s) => isPredicate(s) || chosen.has(s))
       if (!isComputed(instructions[i]!) || !isChosen || isPredicate(targets[0]!)) continue
-      if (sources.length === 1 || name === 'selp') {
-        if (name !== 'add') chosen.add(targets[0]!)
-      } else if (bitwise.test(name)) joined.add(targets[0]!)
+      if (sources.length > 1 && bitwise.test(name)) joined.add(targets[0]!)
+      else if (name === 'selp' || (sources.length === 1 && name !== 'add')) chosen.add(targets[0]!)
     }
   for (const register of joined)
     for (const i of readers.get(register) ?? []) {

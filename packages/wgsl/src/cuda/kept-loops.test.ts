@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { hasProgram, kernelCase, referenceRun, translate } from './testing/kernel-cases.ts'
-import { kernelsPtx, ptxDifferences, ptxResults } from './testing/nvcc-ptx.ts'
+import { kernelsPtx, nvccPtx, ptxDifferences, ptxResults } from './testing/nvcc-ptx.ts'
 
 /** A kernel with a loop that carries a comparison of its counter, and uses it in a branch too. */
 function kernel(comparison: string, use: string, bound: string): string {
@@ -67,3 +68,12 @@ it.skipIf(!hasProgram('nvcc'))(
     expect(bad.map(({ name }) => sources[Number(name)])).toEqual([])
   },
 )
+
+it.skipIf(!hasProgram('nvcc'))("nvcc's PTX for sm_100 has no branches around nothing (needs nvcc)", () => {
+  const file = new URL('../../testdata/accepted/empty-loops.wgsl', import.meta.url)
+  const { source } = translate(kernelCase('empty-loops', readFileSync(file, 'utf8')), 'clamp')
+  const aroundNothing = /\bbra\s+(\$\w+);\s+(?:\/\/.*\s+)*\1:/
+  expect(nvccPtx(source, 'sm_100')).not.toMatch(aroundNothing)
+  const without = source.replace(/#define KEPT_LOOP.*/g, '#define KEPT_LOOP asm volatile("");')
+  expect(nvccPtx(without, 'sm_100')).toMatch(aroundNothing)
+})
