@@ -12,6 +12,7 @@ it.skipIf(!hasProgram('nvcc')).each([
   ['copies keep their values when an overlapping view is written', 'buffer-view-copy', 'sm_90'],
   ['stores are seen by accesses to their neighbours', 'neighbours-in-structures', 'sm_90'],
   ['elements with equal indices are told apart', 'equal-indices', 'sm_100'],
+  ['elements of different sizes in views of one place are told apart', 'vectors-in-views', 'sm_100'],
 ])("%s, in nvcc's PTX (needs nvcc)", { timeout: 600_000 }, (_, name, architecture) => {
   const file = new URL(`../../testdata/accepted/${name}.wgsl`, import.meta.url)
   const c = kernelCase(name, readFileSync(file, 'utf8'))

@@ -11,8 +11,6 @@ import { elementText, typeText } from './type-text.ts'
 export interface ViewText {
   readonly view: ViewPlace
   readonly offset: string
-  /** The offset, if it is constant. */
-  readonly constantOffset?: number
   /** The byte length of the view, up to the end of its runtime-sized array. */
   readonly seen: string
 }
@@ -29,7 +27,7 @@ export function viewText(writer: FunctionWriter, view: ViewPlace): ViewText {
   // A constant offset was checked against the length of the buffer, or is included in the minimum length of
   // the binding.
   if (known !== undefined && view.size === undefined)
-    return { view, offset: `${known}u`, constantOffset: known, seen: rest(`${known}u`) }
+    return { view, offset: `${known}u`, seen: rest(`${known}u`) }
   const align = alignOf(view.type)
   const least = leastViewSize(view.type)
   const { text } = unsignedText(writer, view.offset)
@@ -58,7 +56,7 @@ export function viewText(writer: FunctionWriter, view: ViewPlace): ViewText {
  */
 export function viewedText(
   writer: FunctionWriter,
-  { view, offset, constantOffset }: ViewText,
+  { view, offset }: ViewText,
   type: Type,
   before = 0,
 ): CxxExpression {
@@ -67,16 +65,12 @@ export function viewedText(
   const name = writer.uses(variable)
   const base = variable.space === 'workgroup' ? `&${name}` : name
   const tail = names.prelude('tail')
+  const hidden = (position: string) => `${names.prelude('hidden')}(${position})`
   // Two steps: a sum of 32 bits could wrap around, and with bounds: 'trap' the offset may be any number.
-  const [from, at] =
-    constantOffset !== undefined
-      ? [base, `${constantOffset + before}u`]
-      : before === 0
-        ? [base, offset]
-        : [`${tail}<char>(${base}, ${offset})`, `${before}u`]
+  const [from, at] = before === 0 ? [base, offset] : [`${tail}<char>(${base}, ${offset})`, `${before}u`]
   return type.kind === 'array' && type.length === undefined
-    ? call(`${tail}<${elementText(type.element, names)}>`, [from, at])
-    : operation(`*${tail}<${typeText(type, names)}>(${from}, ${at})`)
+    ? call(`${tail}<${elementText(type.element, names)}>`, [from, hidden(at)])
+    : operation(`*${tail}<${typeText(type, names)}>(${from}, ${hidden(at)})`)
 }
 
 /**

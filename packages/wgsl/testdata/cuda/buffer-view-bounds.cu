@@ -76,6 +76,9 @@ WGSL_FN unsigned array_length(unsigned long long bytes, unsigned offset, unsigne
 // The runtime-sized array at the end of a structure.
 template <class T> WGSL_FN T* tail(void* base, unsigned offset) { return reinterpret_cast<T*>(static_cast<char*>(base) + offset); }
 template <class T> WGSL_FN const T* tail(const void* base, unsigned offset) { return reinterpret_cast<const T*>(static_cast<const char*>(base) + offset); }
+// A number that nvcc knows nothing of. If it knows that views of a buffer with elements of different sizes begin at one place, it
+// takes, for sm_100 and newer, parts of elements with one index for each other.
+WGSL_FN unsigned hidden(unsigned value) { asm volatile("" : "+r"(value)); return value; }
 
 extern "C" __global__ void __launch_bounds__(1) main_(
     unsigned* memory_,
@@ -89,11 +92,11 @@ extern "C" __global__ void __launch_bounds__(1) main_(
   const unsigned t0 = (offset_) & 4294967288u;
   const bool t1 = 8u <= memory_length && t0 <= memory_length - 8u;
   const unsigned t2 = t1 ? t0 : 0u;
-  (*output_)[1u] = (*tail<vec2u>(memory_, t2)).y;
+  (*output_)[1u] = (*tail<vec2u>(memory_, hidden(t2))).y;
   const unsigned t3 = (offset_) & 4294967288u;
   const bool t4 = 8u <= memory_length && t3 <= memory_length - 8u;
   const unsigned t5 = t4 ? t3 : 0u;
-  (*tail<vec2u>(memory_, t5)).x = 7u;
+  (*tail<vec2u>(memory_, hidden(t5))).x = 7u;
   const unsigned t6 = (offset_) & 4294967292u;
   const unsigned t7 = max(12u, 4u);
   const bool t8 = t7 <= memory_length && t6 <= memory_length - t7;
@@ -103,6 +106,6 @@ extern "C" __global__ void __launch_bounds__(1) main_(
   const unsigned t11 = max(12u, 4u);
   const bool t12 = t11 <= memory_length && t10 <= memory_length - t11;
   const unsigned t13 = t12 ? t10 : 0u;
-  (*output_)[3u] = tail<unsigned>(memory_, t13)[min(offset_, (((t12 ? t11 : 4u)) / 4u) - 1u)];
+  (*output_)[3u] = tail<unsigned>(memory_, hidden(t13))[min(offset_, (((t12 ? t11 : 4u)) / 4u) - 1u)];
 }
 }

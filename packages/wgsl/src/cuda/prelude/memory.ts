@@ -142,6 +142,12 @@ template <unsigned groups> WGSL_FN void async_wait_before() {
 }`,
   },
   {
+    provides: ['hidden'],
+    source: `// A number that nvcc knows nothing of. If it knows that views of a buffer with elements of different sizes begin at one place, it
+// takes, for sm_100 and newer, parts of elements with one index for each other.
+WGSL_FN unsigned hidden(unsigned value) { asm volatile("" : "+r"(value)); return value; }`,
+  },
+  {
     provides: ['component_of'],
     source: `// A component of a vector in memory, chosen at run time.
 template <class V> WGSL_FN auto& component_of(V& v, unsigned i) {
