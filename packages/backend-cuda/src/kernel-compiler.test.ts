@@ -110,6 +110,34 @@ describe('kernels', () => {
       expect(await optionsOf([...version])).toContain('--no-cache')
   })
 
+  it('leaves out passes that no kernel needs, unless NVRTC refuses the option', async () => {
+    const image = new Uint8Array(1)
+    const compileWith = async (refuse: () => ReturnType<typeof compiledTo>) => {
+      const given: number[] = []
+      const compiler = compilerWith({
+        nvrtcVersion: async () => [14, 0],
+        nvrtcCompile: async (_, { options }) => {
+          given.push(options.filter((option) => /^-disable-\w+Pass$/.test(option)).length)
+          return options.includes('-Xnvvm') ? refuse() : compiledTo(image)
+        },
+      })
+      const compile = () => compiler.compile({ source: '', lineMap: [] }, 'sm_90', 'refused')
+      expect(await Promise.all([compile(), compile()])).toEqual([image, image])
+      expect(await compile()).toBe(image)
+      return given
+    }
+    const log = 'libnvvm : error: -Xopt is an unsupported option'
+    const accepted = await compileWith(() => compiledTo(image))
+    expect(accepted).toEqual([19, 19, 19])
+    const refused = [19, 19, 0, 0, 0]
+    expect(await compileWith(() => ({ ...compiledTo(image), compiled: false, log }))).toEqual(refused)
+    expect(
+      await compileWith(() => {
+        throw Object.assign(new Error('unrecognized option -Xnvvm found'), { nativeCode: 'driver' })
+      }),
+    ).toEqual(refused)
+  })
+
   it('does not let ptxas optimize a kernel with calls, also where it only knows a similar GPU', async () => {
     const given: (readonly string[])[] = []
     const compiler = compilerWith({
