@@ -51,6 +51,14 @@ describe('loops that ptxas may unroll', () => {
         test: 'setp.lt.u32 %p1, %r2, 9;',
       },
     ],
+    [
+      'from a register that is not always small to a literal',
+      {
+        first: 'mov.u32 %r9, 0;\n@%p3 ld.global.u32 %r9, [%rd1];\nmov.u32 %r2, %r9;',
+        round: 'add.s32 %r2, %r2, 1;',
+        test: 'setp.lt.u32 %p1, %r2, 9;',
+      },
+    ],
     ['in 64 bits', { round: 'add.s64 %rd2, %rd2, 8;', test: 'setp.lt.u64 %p1, %rd2, %rd3;' }],
     ['with another condition', { test: 'setp.ge.s32 %p2, %r2, %r3;\nor.pred %p1, %p2, %p3;' }],
     [
@@ -86,6 +94,14 @@ describe('loops that ptxas may unroll', () => {
     [
       'count from a small literal to another',
       { first: 'mov.u32 %r2, 0;', round: 'add.s32 %r2, %r2, 1;', test: 'setp.lt.u32 %p1, %r2, 129;' },
+    ],
+    [
+      'count from a register that is a small literal',
+      {
+        first: 'mov.u32 %r9, 0;\nmov.u32 %r2, %r9;',
+        round: 'add.s32 %r2, %r2, 1;',
+        test: 'setp.lt.u32 %p1, %r2, 129;',
+      },
     ],
     ['end at what they load', { round: 'ld.global.u32 %r2, [%rd1];' }],
     ['go on by different steps', { round: 'min.s32 %r6, %r2, 8;\nsub.s32 %r2, %r2, %r6;' }],

@@ -9,8 +9,8 @@ const small = 2 ** 28
  * lets nvcc unroll loops, which marks all of them for ptxas, but loses the marks of some nested loops, and adds loops.
  *
  * Accepted are loops that are marked or contain one that is, since ptxas unrolls innermost loops only, those that count
- * from a small literal to another by a third, and those that do not end at a comparison of an integer that each round
- * computes from its last value and from nothing else that changes.
+ * from a small literal to another by a third, as where nvcc copies arrays, and those that do not end at a comparison of an
+ * integer that each round computes from its last value and from nothing else that changes.
  */
 export function mayUnrollCounts(kernel: PtxKernel): boolean {
   const loops = [...kernel.loops()]
@@ -48,13 +48,18 @@ function isCounted(body: ReadonlySet<number>, kernel: PtxKernel): boolean {
     for (const origin of origins) addOrigins(origin)
     return origins.has(register)
   }
+  const isLiteral = (operand: string): boolean => {
+    const [only, ...others] = definitions.get(operand) ?? []
+    if (only === undefined || others.length > 0) return isSmall(operand)
+    return instructions[only]!.name === 'mov' && isSmall(instructions[only]!.operands.replace(/^.*,\s*/, ''))
+  }
   const countsLiterals = (register: string): boolean =>
     definitions.get(register)!.every((i) => {
       const { name, operands } = instructions[i]!
-      const [, first, last = ''] = operands.split(/,\s*/)
+      const [, first = '', last = ''] = operands.split(/,\s*/)
       return body.has(i)
         ? name === 'add' && first === register && isSmall(last)
-        : name === 'mov' && isSmall(first!)
+        : name === 'mov' && isLiteral(first)
     })
   const exits = [...body]
     .map((i) => instructions[i]!)
