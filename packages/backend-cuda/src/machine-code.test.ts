@@ -244,6 +244,11 @@ describe('stale predicates', () => {
       `xor.pred %p3, %p1, %p2;\nxor.pred %p4, %p3, %p2;\n${change}\n@%p4 bra $loop;`,
     ],
     [
+      'a selection from literals',
+      `selp.u16 %rs1, 1, 0, %p1;\nmul.wide.u16 %r5, %rs1, 2;\n${change}\nadd.s32 %r6, %r5, 3;`,
+    ],
+    ['a negation', `not.pred %p3, %p1;\n${change}\n@%p3 bra $loop;`],
+    [
       'a change in another block',
       `xor.pred %p3, %p1, %p2;\n@%p2 bra $next;\n${change}\n$next:\n@%p3 st.global.u32 [%rd1], %r1;`,
     ],
@@ -257,7 +262,7 @@ describe('stale predicates', () => {
 
   it.each([
     ['a use before the change', `xor.pred %p3, %p1, %p2;\nselp.b32 %r5, %r6, %r7, %p3;\n${change}`],
-    ['a flag that is only copied or negated', `not.pred %p3, %p1;\n${change}\n@%p3 bra $loop;`],
+    ['a flag that is only copied', `mov.pred %p3, %p1;\n${change}\n@%p3 bra $loop;`],
     ['operands that do not change', `xor.pred %p3, %p2, %p4;\n${change}\n@%p3 bra $loop;`],
     ['an operation on its own result', `xor.pred %p1, %p1, %p2;\n@%p1 bra $loop;`],
   ])('accepts %s', (_, statements) => {

@@ -1,15 +1,15 @@
-import { isPredicate, type PtxInstruction, type PtxKernel } from './ptx-instructions.ts'
+import { isComputed, isPredicate, type PtxInstruction, type PtxKernel } from './ptx-instructions.ts'
 
 /**
- * Whether PTX uses what it computed of a predicate after that predicate has been set again. The compiler keeps a
- * flag that a loop changes in one predicate register. Where `and.pred`, `or.pred`, `xor.pred` or a `setp` that
- * combines has an operand that ptxas 13.0 can compute from literals of the same block, it takes the other operand
- * for the result, and branches on that register's later value; it also takes such a result for the same in all
- * rounds of a loop that sets its operand to a constant. On all architectures, at -O1 to -O3.
+ * Whether PTX uses what it computed of a predicate after that predicate has been set again. The compiler keeps a flag
+ * that changes in one predicate register. ptxas 13.0 computes some results where they are used, with the register's later
+ * value: those of `and.pred`, `or.pred`, `xor.pred` and `setp` where it can compute the other operand from literals of
+ * the same block, which it also takes for the same in all rounds of a loop, and selections from literals, as where
+ * `select(0, 1, p) * 2` is added to 3 behind a branch that changes `p`. On all architectures, at -O1 to -O3.
  *
- * Accepted are instructions in which no path leads from such an operation through another definition of one of its
- * operands, which has several, to a use of its result, or of what such operations compute of that, in another
- * register that still has that value.
+ * Accepted are instructions in which no path leads from a computation with a predicate, which has several definitions,
+ * through another of these to a use of the result, or of what is computed of that, in another register that still has
+ * that value.
  */
 export function hasStalePredicates(kernel: PtxKernel): boolean {
   const { instructions, definitions, readers } = kernel
@@ -20,7 +20,7 @@ export function hasStalePredicates(kernel: PtxKernel): boolean {
       const before = kernel.reached([at], [at])
       const changes = others(operand, at).filter((i) => before[i] === 1)
       if (changes.length === 0) return false
-      return resultsOf(at, instructions, readers).some((computed) =>
+      return resultsOf(at, kernel).some((computed) =>
         instructions[computed]!.targets.some((result) => {
           const uses = readers.get(result) ?? []
           if (result === operand || uses.length === 0) return false
@@ -70,25 +70,18 @@ export function hasChangesOfKnownPredicates(kernel: PtxKernel): boolean {
   })
 }
 
-/** The operands of an operation on predicates. */
-function predicatesIn({ name, modifiers, sources }: PtxInstruction): readonly string[] {
-  const combines =
-    name === 'setp'
-      ? /\.(?:and|or|xor)\b/.test(modifiers)
-      : /^(?:and|or|xor)$/.test(name) && modifiers === '.pred'
-  return combines ? sources.filter(isPredicate) : []
+/** The predicates from which an instruction computes, unless it copies one. */
+function predicatesIn(instruction: PtxInstruction): readonly string[] {
+  const computes = isComputed(instruction) && instruction.name !== 'mov'
+  return computes ? instruction.sources.filter(isPredicate) : []
 }
 
-/** An operation on predicates, and those that use its result, or theirs. */
-function resultsOf(
-  at: number,
-  instructions: readonly PtxInstruction[],
-  readers: ReadonlyMap<string, readonly number[]>,
-): readonly number[] {
+/** An instruction, and those that compute from its result, or from theirs. */
+function resultsOf(at: number, { instructions, readers }: PtxKernel): readonly number[] {
   const found = new Set([at])
   for (const one of found)
     for (const target of instructions[one]!.targets)
       for (const i of readers.get(target) ?? [])
-        if (predicatesIn(instructions[i]!).includes(target)) found.add(i)
+        if (isComputed(instructions[i]!) && instructions[i]!.sources.includes(target)) found.add(i)
   return [...found]
 }
