@@ -164,6 +164,18 @@ FORMS = {
         2 mov.u32 <R>, <0|-1|-2147483648|2147483647|N> / <add|sub>.s32 <R>, <R>, <R|1|-1> / <not.b32|neg.s32> <R>, <R>
         1 setp.<cmp>.<type> <P>, <R>, <R|0|N> / selp.b32 <R>, <R>, <R|0>, <P> / <logic>.b32 <R>, <R>, <R|-2147483648>
         1 <min|max>.<s16|u16> <H>, <H>, <H> / cvt.u16.u32 <H>, <R> / cvt.<s32.s16|u32.u16> <R>, <H>"""),
+    # As nvcc writes bools: selections from literals, and sums and comparisons of them.
+    "flags": forms("""
+        3 setp.<cmp>.<type> <P>, <R>, <C> / <logic>.pred <P>, <P>, <P> / add.s32 <R>, <R>, <R|1|2|3|-1>
+        3 selp.<u16|b16> <H>, <1, 0|0, 1|-1, 0|3, 2>, <P>
+        3 selp.<b32|u32> <R>, <1, 0|0, 1|-1, 0|3, 2|7, 4|<N>, <N>>, <P>
+        2 mul.wide.u16 <R>, <H>, <2|3|4|5> / cvt.<s32.s16|u32.u16> <R>, <H> / shl.b16 <H>, <H>, 1
+        2 <logic>.b32 <R>, <R>, <R> / mad.lo.s32 <R>, <R>, <37|2|4>, <R>
+        2 and.b32 %t0, <R>, <1|2|128|255|65536|1048576>; setp.<eq|ne>.s32 <P>, %t0, 0
+        1 setp.<eq|ne>.s16 <P>, <H>, <0|1> / <logic>.b16 <H>, <H>, <1|H> / bfi.b32 <R>, <R>, <R>, <1|2|8>, <1|8>
+        1 selp.b32 <R>, <R>, <R|1|0>, <P> / mov.pred <P>, <P> / not.pred <P>, <P> / shl.b32 <R>, <R>, <1|2>
+        1 setp.<eq|ne>.s32 <P>, <R>, <0|1|2> / setp.<cmp>.<logic>.<type> <P>, <R>, <C>, <|!><P>
+        1 cvt.u16.u32 <H>, <R>"""),
     # Of constants that only ptxas knows.
     "hidden": forms("""
         4 mov.u32 %t0, <N>; <not.b32|neg.s32> <R>, %t0
