@@ -453,6 +453,7 @@ describe.skipIf(nvcc === undefined)(
     it.each([
       ['address-before-loop', hasStaleAddresses],
       ['flag-before-change', hasStalePredicates],
+      ['selection-before-change', hasStalePredicates],
       ['halves-after-equality', hasSplitConstants],
       ['extremes-of-both-signs', hasExtremesOfBothSigns],
       ['complements-that-cancel', hasSplitConstants],
