@@ -247,6 +247,15 @@ describe('stale predicates', () => {
       'a selection from literals',
       `selp.u16 %rs1, 1, 0, %p1;\nmul.wide.u16 %r5, %rs1, 2;\n${change}\nadd.s32 %r6, %r5, 3;`,
     ],
+    [
+      'a selection by a copy',
+      `mov.pred %p3, %p1;\nselp.u32 %r5, 2, 0, %p3;\n${change}\nadd.s32 %r6, %r5, %r1;`,
+    ],
+    [
+      'a selection by a copy that may be a literal',
+      `@%p2 bra $next;\nmov.pred %p1, 0;\n$next:\nmov.pred %p3, %p1;\nselp.u32 %r5, 2, 0, %p3;\n${change}\nadd.s32 %r6, %r5, %r1;`,
+    ],
+    ['what it guards', `mov.u32 %r5, 0;\n@%p1 mov.u32 %r5, 2;\n${change}\nadd.s32 %r6, %r5, %r1;`],
     ['a negation', `not.pred %p3, %p1;\n${change}\n@%p3 bra $loop;`],
     [
       'a change in another block',
@@ -263,6 +272,14 @@ describe('stale predicates', () => {
   it.each([
     ['a use before the change', `xor.pred %p3, %p1, %p2;\nselp.b32 %r5, %r6, %r7, %p3;\n${change}`],
     ['a flag that is only copied', `mov.pred %p3, %p1;\n${change}\n@%p3 bra $loop;`],
+    [
+      'a selection by a copy of a literal',
+      `mov.pred %p1, 0;\nmov.pred %p3, %p1;\nselp.u32 %r5, 2, 0, %p3;\n${change}\nadd.s32 %r6, %r5, %r1;`,
+    ],
+    [
+      'a selection by what is set after the copy',
+      `mov.pred %p3, %p1;\nsetp.eq.s32 %p3, %r7, 0;\nselp.u32 %r5, 2, 0, %p3;\n${change}\nadd.s32 %r6, %r5, %r1;`,
+    ],
     ['operands that do not change', `xor.pred %p3, %p2, %p4;\n${change}\n@%p3 bra $loop;`],
     ['an operation on its own result', `xor.pred %p1, %p1, %p2;\n@%p1 bra $loop;`],
   ])('accepts %s', (_, statements) => {

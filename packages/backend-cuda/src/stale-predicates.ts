@@ -9,30 +9,31 @@ import { isComputed, isPredicate, type PtxInstruction, type PtxKernel } from './
  *
  * Accepted are instructions in which no path leads from a computation with a predicate, which has several definitions,
  * through another of these to a use of the result, or of what is computed of that, in another register that still has
- * that value.
+ * that value. A copy of a predicate counts where it is computed with, unless the predicate is a literal there.
  */
 export function hasStalePredicates(kernel: PtxKernel): boolean {
   const { instructions, definitions, readers } = kernel
-  const others = (register: string, at: number) => (definitions.get(register) ?? []).filter((i) => i !== at)
   return instructions.some((operation, at) =>
-    predicatesIn(operation).some((operand) => {
-      if (definitions.get(operand)?.length === 1) return false
+    operandsOf(operation).some((operand) => {
+      if (!isPredicate(operand) || definitions.get(operand)?.length === 1) return false
+      if (isCopy(operation) && isLiteralAt(operand, at, kernel)) return false
       const before = kernel.reached([at], [at])
-      const changes = others(operand, at).filter((i) => before[i] === 1)
+      const changes = (definitions.get(operand) ?? []).filter((i) => i !== at && before[i] === 1)
       if (changes.length === 0) return false
-      return resultsOf(at, kernel).some((computed) =>
-        instructions[computed]!.targets.some((result) => {
-          const uses = readers.get(result) ?? []
-          if (result === operand || uses.length === 0) return false
-          // A guarded one may leave the value.
-          const ends = others(result, computed).filter((i) => instructions[i]!.condition === undefined)
-          const last = new Set(ends)
-          const after = kernel.reached(
-            changes.filter((i) => !last.has(i)),
-            [at, ...ends],
-          )
-          return uses.some((i) => after[i] === 1)
-        }),
+      return resultsOf(at, kernel).some(
+        (computed) =>
+          !isCopy(instructions[computed]!) &&
+          instructions[computed]!.targets.some((result) => {
+            const uses = readers.get(result) ?? []
+            if (result === operand || uses.length === 0) return false
+            const ends = endsOf(result, computed, kernel)
+            const last = new Set(ends)
+            const after = kernel.reached(
+              changes.filter((i) => !last.has(i)),
+              [at, ...ends],
+            )
+            return uses.some((i) => after[i] === 1)
+          }),
       )
     }),
   )
@@ -70,18 +71,41 @@ export function hasChangesOfKnownPredicates(kernel: PtxKernel): boolean {
   })
 }
 
-/** The predicates from which an instruction computes, unless it copies one. */
-function predicatesIn(instruction: PtxInstruction): readonly string[] {
-  const computes = isComputed(instruction) && instruction.name !== 'mov'
-  return computes ? instruction.sources.filter(isPredicate) : []
+/** The registers from which an instruction computes, and that which guards it. */
+function operandsOf(instruction: PtxInstruction): readonly string[] {
+  const { condition, sources } = instruction
+  if (!isComputed(instruction)) return []
+  return condition === undefined ? sources : [...sources, condition]
+}
+
+/** The instructions that set a register and end what another has set; one that is guarded may leave it. */
+function endsOf(register: string, at: number, { instructions, definitions }: PtxKernel): readonly number[] {
+  return definitions.get(register)!.filter((i) => i !== at && instructions[i]!.condition === undefined)
+}
+
+/** Whether all instructions that set a predicate for another one set it to a literal. */
+function isLiteralAt(predicate: string, at: number, kernel: PtxKernel): boolean {
+  return (kernel.definitions.get(predicate) ?? []).every((i) => {
+    const { name, sources } = kernel.instructions[i]!
+    return (
+      (name === 'mov' && sources.length === 0) || kernel.reached([i], endsOf(predicate, i, kernel))[at] !== 1
+    )
+  })
+}
+
+function isCopy({ name, modifiers }: PtxInstruction): boolean {
+  return name === 'mov' && modifiers === '.pred'
 }
 
 /** An instruction, and those that compute from its result, or from theirs. */
-function resultsOf(at: number, { instructions, readers }: PtxKernel): readonly number[] {
+function resultsOf(at: number, kernel: PtxKernel): readonly number[] {
+  const { instructions, readers } = kernel
   const found = new Set([at])
   for (const one of found)
-    for (const target of instructions[one]!.targets)
+    for (const target of instructions[one]!.targets) {
+      const reached = kernel.reached([one], endsOf(target, one, kernel))
       for (const i of readers.get(target) ?? [])
-        if (isComputed(instructions[i]!) && instructions[i]!.sources.includes(target)) found.add(i)
+        if (reached[i] === 1 && operandsOf(instructions[i]!).includes(target)) found.add(i)
+    }
   return [...found]
 }
