@@ -1,4 +1,4 @@
-import { isComputed, type PtxKernel } from './ptx-instructions.ts'
+import { isComputed, type PtxInstruction, type PtxKernel } from './ptx-instructions.ts'
 
 /** Sums of a few numbers below do not overflow. */
 const small = 2 ** 28
@@ -51,7 +51,7 @@ function isCounted(body: ReadonlySet<number>, kernel: PtxKernel): boolean {
   const isLiteral = (operand: string): boolean => {
     const [only, ...others] = definitions.get(operand) ?? []
     if (only === undefined || others.length > 0) return isSmall(operand)
-    return instructions[only]!.name === 'mov' && isSmall(instructions[only]!.operands.replace(/^.*,\s*/, ''))
+    return instructions[only]!.name === 'mov' && isSmall(lastOf(instructions[only]!))
   }
   const countsLiterals = (register: string): boolean =>
     definitions.get(register)!.every((i) => {
@@ -65,11 +65,17 @@ function isCounted(body: ReadonlySet<number>, kernel: PtxKernel): boolean {
     .map((i) => instructions[i]!)
     .filter(({ name, next }) => name === 'bra' && !next.every((i) => body.has(i)))
     .flatMap(({ condition }) => condition ?? [])
-  return [...kernel.originsOf(exits)].some(({ name, modifiers, operands, sources }) => {
+  return [...kernel.originsOf(exits)].some((instruction) => {
+    const { name, modifiers, sources } = instruction
     if (name !== 'setp' || /\.b?f/.test(modifiers)) return false
-    const isOfLiterals = sources.length === 1 && isSmall(operands.replace(/^.*,\s*/, ''))
+    const isOfLiterals = sources.length === 1 && isSmall(lastOf(instruction))
     return sources.some((source) => isCounter(source) && !(isOfLiterals && countsLiterals(source)))
   })
+}
+
+/** The last operand. */
+function lastOf({ operands }: PtxInstruction): string {
+  return operands.replace(/^.*,\s*/, '')
 }
 
 function isSmall(operand: string): boolean {

@@ -169,11 +169,6 @@ export class KernelCompiler {
     const { mostSeconds = 180 } = this.#options
     const seconds = mostSeconds / levels.length
     const passes = this.#unusedPasses
-    const areRefused = (log: string) => passes.length > 0 && /un(?:supported|recognized) option/.test(log)
-    const buildWithPasses = () => {
-      this.#unusedPasses = []
-      return this.#build(kernel, architecture, version, label)
-    }
     try {
       for (const attempt of kernel.ptxasLevel === 0 ? [plain] : attempts) {
         // It contradicts ptxas' -O0.
@@ -196,10 +191,7 @@ export class KernelCompiler {
             'compilation',
             `NVRTC ${version} takes too long to compile kernel '${label}', and perhaps never ends. Try other expressions in nested minimums and maximums, and fewer rounds in loops with a constant number of them.`,
           )
-        if (!outcome.compiled) {
-          if (areRefused(outcome.log)) return await buildWithPasses()
-          throw compilationError(outcome.log, kernel, label)
-        }
+        if (!outcome.compiled) throw compilationError(outcome.log, kernel, label)
         if (isVirtual(architecture)) {
           if (!mayBeMiscompiled(outcome, architecture)) return new TextEncoder().encode(outcome.ptx)
         } else if (attempt === plain || !mayBeMiscompiled(outcome, architecture)) return outcome.cubin
@@ -209,7 +201,10 @@ export class KernelCompiler {
         `Kernel '${label}' uses signed integers, conditions or workgroup memory in a way that the driver may miscompile for this GPU. It needs an NVRTC that knows the GPU; this one is ${version}.`,
       )
     } catch (error) {
-      if (isNativeError(error) && areRefused(error.message)) return buildWithPasses()
+      if (passes.length > 0 && /un(?:supported|recognized) option/.test(String(error))) {
+        this.#unusedPasses = []
+        return this.#build(kernel, architecture, version, label)
+      }
       const isUnknown = isNativeError(error) && /invalid value for --gpu-architecture/.test(error.message)
       if (isUnknown && kernel.ptxasLevel === 0)
         throw new GpuError(

@@ -35,6 +35,11 @@ export function isComputed({ name }: PtxInstruction): boolean {
   return computed.has(name)
 }
 
+/** Whether an instruction sets a register to a literal, or to the address of a variable. */
+export function isLiteralMove({ name, operands }: PtxInstruction): boolean {
+  return name === 'mov' && !/,.*%/.test(operands)
+}
+
 /** The compiler's predicates are `%p1` and so on, and those in the prelude `%p` and `%q`. */
 export function isPredicate(register: string): boolean {
   return /^%(?:p\d+|[pq] \d+)$/.test(register)
@@ -69,8 +74,8 @@ export class PtxKernel {
    */
   mayBeKnown(register: string): boolean {
     for (const instruction of this.originsOf([register])) {
-      const { name, operands, isInline } = instruction
-      if (name === 'mov' ? !/,.*%/.test(operands) : isInline && isComputed(instruction)) return true
+      const { name, isInline } = instruction
+      if (name === 'mov' ? isLiteralMove(instruction) : isInline && isComputed(instruction)) return true
     }
     return false
   }

@@ -1,4 +1,10 @@
-import { isComputed, isPredicate, type PtxInstruction, type PtxKernel } from './ptx-instructions.ts'
+import {
+  isComputed,
+  isLiteralMove,
+  isPredicate,
+  type PtxInstruction,
+  type PtxKernel,
+} from './ptx-instructions.ts'
 
 /**
  * Whether PTX uses what it computed of a predicate after that predicate has been set again. The compiler keeps a flag
@@ -13,30 +19,36 @@ import { isComputed, isPredicate, type PtxInstruction, type PtxKernel } from './
  */
 export function hasStalePredicates(kernel: PtxKernel): boolean {
   const { instructions, definitions, readers } = kernel
-  return instructions.some((operation, at) =>
-    operandsOf(operation).some((operand) => {
-      if (!isPredicate(operand) || definitions.get(operand)?.length === 1) return false
-      if (isCopy(operation) && isLiteralAt(operand, at, kernel)) return false
-      const before = kernel.reached([at], [at])
-      const changes = (definitions.get(operand) ?? []).filter((i) => i !== at && before[i] === 1)
-      if (changes.length === 0) return false
-      return resultsOf(at, kernel).some(
-        (computed) =>
-          !isCopy(instructions[computed]!) &&
-          instructions[computed]!.targets.some((result) => {
-            const uses = readers.get(result) ?? []
-            if (result === operand || uses.length === 0) return false
-            const ends = endsOf(result, computed, kernel)
-            const last = new Set(ends)
-            const after = kernel.reached(
-              changes.filter((i) => !last.has(i)),
-              [at, ...ends],
-            )
-            return uses.some((i) => after[i] === 1)
-          }),
-      )
-    }),
+  return [...definitions].some(
+    ([register, { length }]) =>
+      isPredicate(register) &&
+      length > 1 &&
+      readers.get(register)?.some((i) => isComputed(instructions[i]!) && isStale(register, i, kernel)),
   )
+}
+
+/** Whether what an instruction computes with a predicate is used after the predicate has been set again. */
+function isStale(predicate: string, at: number, kernel: PtxKernel): boolean {
+  const { instructions, definitions, readers } = kernel
+  if (isCopy(instructions[at]!) && isLiteralAt(predicate, at, kernel)) return false
+  const before = kernel.reached([at], [at])
+  const changes = definitions.get(predicate)!.filter((i) => i !== at && before[i] === 1)
+  if (changes.length === 0) return false
+  return resultsOf(at, kernel).some((computed) => {
+    const { targets } = instructions[computed]!
+    if (isCopy(instructions[computed]!)) return false
+    return targets.some((result) => {
+      const uses = readers.get(result) ?? []
+      if (result === predicate || uses.length === 0) return false
+      const ends = endsOf(result, computed, kernel)
+      const last = new Set(ends)
+      const after = kernel.reached(
+        changes.filter((i) => !last.has(i)),
+        [at, ...ends],
+      )
+      return uses.some((i) => after[i] === 1)
+    })
+  })
 }
 
 /**
@@ -71,13 +83,6 @@ export function hasChangesOfKnownPredicates(kernel: PtxKernel): boolean {
   })
 }
 
-/** The registers from which an instruction computes, and that which guards it. */
-function operandsOf(instruction: PtxInstruction): readonly string[] {
-  const { condition, sources } = instruction
-  if (!isComputed(instruction)) return []
-  return condition === undefined ? sources : [...sources, condition]
-}
-
 /** The instructions that set a register and end what another has set; one that is guarded may leave it. */
 function endsOf(register: string, at: number, { instructions, definitions }: PtxKernel): readonly number[] {
   return definitions.get(register)!.filter((i) => i !== at && instructions[i]!.condition === undefined)
@@ -85,12 +90,12 @@ function endsOf(register: string, at: number, { instructions, definitions }: Ptx
 
 /** Whether all instructions that set a predicate for another one set it to a literal. */
 function isLiteralAt(predicate: string, at: number, kernel: PtxKernel): boolean {
-  return (kernel.definitions.get(predicate) ?? []).every((i) => {
-    const { name, sources } = kernel.instructions[i]!
-    return (
-      (name === 'mov' && sources.length === 0) || kernel.reached([i], endsOf(predicate, i, kernel))[at] !== 1
+  return kernel.definitions
+    .get(predicate)!
+    .every(
+      (i) =>
+        isLiteralMove(kernel.instructions[i]!) || kernel.reached([i], endsOf(predicate, i, kernel))[at] !== 1,
     )
-  })
 }
 
 function isCopy({ name, modifiers }: PtxInstruction): boolean {
@@ -105,7 +110,7 @@ function resultsOf(at: number, kernel: PtxKernel): readonly number[] {
     for (const target of instructions[one]!.targets) {
       const reached = kernel.reached([one], endsOf(target, one, kernel))
       for (const i of readers.get(target) ?? [])
-        if (reached[i] === 1 && operandsOf(instructions[i]!).includes(target)) found.add(i)
+        if (reached[i] === 1 && isComputed(instructions[i]!)) found.add(i)
     }
   return [...found]
 }

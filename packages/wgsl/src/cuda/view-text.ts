@@ -65,12 +65,12 @@ export function viewedText(
   const name = writer.uses(variable)
   const base = variable.space === 'workgroup' ? `&${name}` : name
   const tail = names.prelude('tail')
-  const hidden = (position: string) => `${names.prelude('hidden')}(${position})`
   // Two steps: a sum of 32 bits could wrap around, and with bounds: 'trap' the offset may be any number.
-  const [from, at] = before === 0 ? [base, offset] : [`${tail}<char>(${base}, ${offset})`, `${before}u`]
+  const [from, position] = before === 0 ? [base, offset] : [`${tail}<char>(${base}, ${offset})`, `${before}u`]
+  const at = `${names.prelude('hidden')}(${position})`
   return type.kind === 'array' && type.length === undefined
-    ? call(`${tail}<${elementText(type.element, names)}>`, [from, hidden(at)])
-    : operation(`*${tail}<${typeText(type, names)}>(${from}, ${hidden(at)})`)
+    ? call(`${tail}<${elementText(type.element, names)}>`, [from, at])
+    : operation(`*${tail}<${typeText(type, names)}>(${from}, ${at})`)
 }
 
 /**

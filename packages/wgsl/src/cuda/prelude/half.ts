@@ -11,9 +11,7 @@ WGSL_FN unsigned short ptx_f32_to_f16(float a) { unsigned short r; asm("{ .reg .
   {
     provides: ['f16'],
     ptx: true,
-    source: `WGSL_FN unsigned short ptx_f16_add(unsigned short a, unsigned short b) { unsigned short r; asm("{ .reg .b16 %%t; add.f16 %%t, %1, %2; mov.b16 %0, %%t; }" : "=h"(r) : "h"(a), "h"(b)); return r; }
-WGSL_FN unsigned short ptx_f16_sub(unsigned short a, unsigned short b) { unsigned short r; asm("{ .reg .b16 %%t; sub.f16 %%t, %1, %2; mov.b16 %0, %%t; }" : "=h"(r) : "h"(a), "h"(b)); return r; }
-WGSL_FN unsigned short ptx_f16_mul(unsigned short a, unsigned short b) { unsigned short r; asm("{ .reg .b16 %%t; mul.f16 %%t, %1, %2; mov.b16 %0, %%t; }" : "=h"(r) : "h"(a), "h"(b)); return r; }
+    source: `${['add', 'sub', 'mul'].map((name) => `WGSL_FN unsigned short ptx_f16_${name}(unsigned short a, unsigned short b) { unsigned short r; asm("{ .reg .b16 %%t; ${name}.f16 %%t, %1, %2; mov.b16 %0, %%t; }" : "=h"(r) : "h"(a), "h"(b)); return r; }`).join('\n')}
 WGSL_FN unsigned short ptx_f16_fma(unsigned short a, unsigned short b, unsigned short c) { unsigned short r; asm("{ .reg .b16 %%t; fma.rn.f16 %%t, %1, %2, %3; mov.b16 %0, %%t; }" : "=h"(r) : "h"(a), "h"(b), "h"(c)); return r; }`,
   },
   {
