@@ -59,6 +59,11 @@ describe('loops that ptxas may unroll', () => {
         test: 'setp.lt.u32 %p1, %r2, 9;',
       },
     ],
+    ['in place', { round: 'add.s32 %r2, %r2, 1;\nor.b32 %r2, %r2, %r5;' }],
+    [
+      'from a register that not every round sets',
+      { round: 'add.s32 %r2, %r2, 1;\n@%p3 ld.global.u32 %r2, [%rd1];' },
+    ],
     ['in 64 bits', { round: 'add.s64 %rd2, %rd2, 8;', test: 'setp.lt.u64 %p1, %rd2, %rd3;' }],
     ['with another condition', { test: 'setp.ge.s32 %p2, %r2, %r3;\nor.pred %p1, %p2, %p3;' }],
     [
@@ -104,6 +109,13 @@ describe('loops that ptxas may unroll', () => {
       },
     ],
     ['end at what they load', { round: 'ld.global.u32 %r2, [%rd1];' }],
+    [
+      'end at a condition in a register that each round sets anew, in place',
+      {
+        round: 'ld.global.u32 %r4, [%rd1];\nsetp.ne.s32 %p2, %r4, %r5;',
+        test: 'selp.u32 %r2, 1, 0, %p2;\nor.b32 %r2, %r2, %r6;\nsetp.ne.s32 %p1, %r2, 0;',
+      },
+    ],
     ['go on by different steps', { round: 'min.s32 %r6, %r2, 8;\nsub.s32 %r2, %r2, %r6;' }],
     ['compare floats', { round: 'add.f32 %f2, %f2, %f3;', test: 'setp.gt.f32 %p1, %f2, %f4;' }],
     ['have only a branch back to other code', { first: 'bra $begin;\n$loop:\nret;\n$begin:', test: '' }],

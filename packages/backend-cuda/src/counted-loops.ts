@@ -1,4 +1,4 @@
-import { isComputed, type PtxInstruction, type PtxKernel } from './ptx-instructions.ts'
+import { isComputed, type PtxInstruction, type PtxKernel, type PtxLoop } from './ptx-instructions.ts'
 
 /** Sums of a few numbers below do not overflow. */
 const small = 2 ** 28
@@ -15,11 +15,11 @@ const small = 2 ** 28
 export function mayUnrollCounts(kernel: PtxKernel): boolean {
   const loops = [...kernel.loops()]
   const marked = loops.filter(({ start }) => kernel.markedLoops.has(start))
-  return loops.some(({ body }) => !marked.some(({ start }) => body.has(start)) && isCounted(body, kernel))
+  return loops.some((loop) => !marked.some(({ start }) => loop.body.has(start)) && isCounted(loop, kernel))
 }
 
-function isCounted(body: ReadonlySet<number>, kernel: PtxKernel): boolean {
-  const { instructions, definitions } = kernel
+function isCounted({ start, body }: PtxLoop, kernel: PtxKernel): boolean {
+  const { instructions, definitions, readers } = kernel
   const inside = (register: string) =>
     (definitions.get(register) ?? []).filter((i) => body.has(i)).map((i) => instructions[i]!)
   const changed = new Set([...body].flatMap((i) => instructions[i]!.targets))
@@ -36,11 +36,21 @@ function isCounted(body: ReadonlySet<number>, kernel: PtxKernel): boolean {
     size = changed.size
     for (const register of changed) if (isSame(register)) changed.delete(register)
   }
+  const ends = [...body].filter((i) => instructions[i]!.next.includes(start))
+  /** Whether a round may read what the register held at its start. */
+  const isCarried = (register: string): boolean => {
+    const later = kernel.reached(
+      ends,
+      definitions.get(register)!.filter((i) => instructions[i]!.condition === undefined),
+    )
+    return readers.get(register)!.some((i) => later[i] === 1 && body.has(i))
+  }
   const isCounter = (register: string): boolean => {
     const origins = new Set<string>()
     const addOrigins = (part: string): void => {
       for (const { sources } of inside(part)) {
         const [origin, ...others] = new Set(sources.filter((source) => changed.has(source)))
+        if (origin === part && !isCarried(part)) continue
         if (origin !== undefined && others.length === 0) origins.add(origin)
       }
     }

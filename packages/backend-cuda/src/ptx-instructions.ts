@@ -45,6 +45,12 @@ export function isPredicate(register: string): boolean {
   return /^%(?:p\d+|[pq] \d+)$/.test(register)
 }
 
+export interface PtxLoop {
+  /** The first instruction. */
+  readonly start: number
+  readonly body: ReadonlySet<number>
+}
+
 /** The instructions of a kernel, and by register which of them set it or read it. */
 export class PtxKernel {
   readonly instructions: readonly PtxInstruction[]
@@ -106,8 +112,8 @@ export class PtxKernel {
     }
   }
 
-  /** The loops: the first instruction of each, and all of them. */
-  *loops(): Generator<{ readonly start: number; readonly body: ReadonlySet<number> }> {
+  /** The loops. */
+  *loops(): Generator<PtxLoop> {
     const { instructions } = this
     const before = instructions.map((): number[] => [])
     for (const [i, { next }] of instructions.entries()) for (const later of next) before[later]!.push(i)
