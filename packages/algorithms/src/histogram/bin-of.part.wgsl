@@ -50,20 +50,20 @@ fn search(bits: u32) -> u32 {
     return not_a_number;
   }
   let key = key_of(bits);
-  var first = 0u;
-  var end = params.reachable;
+  var first = params.edges_base;
+  var end = params.edges_base + params.reachable;
   while (first < end) {
     let middle = (first + end) / 2u;
-    if (edges[params.edges_base + middle] <= key) {
+    if (edges[middle] <= key) {
       first = middle + 1u;
     } else {
       end = middle;
     }
   }
-  if (first == 0u || key > edges[params.edges_base + params.bins]) {
+  if (first == params.edges_base || key > edges[params.edges_base + params.bins]) {
     return outside;
   }
-  return first - 1u;
+  return first - params.edges_base - 1u;
 }
 
 struct Guess {
