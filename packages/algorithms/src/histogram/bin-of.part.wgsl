@@ -46,9 +46,6 @@ fn key_of(bits: u32) -> u32 {
 }
 
 fn search(bits: u32) -> u32 {
-  if (encode_as == 2u && (bits & 0x7fffffffu) > 0x7f800000u) {
-    return not_a_number;
-  }
   let key = key_of(bits);
   var first = params.edges_base;
   var end = params.edges_base + params.reachable;
@@ -61,7 +58,9 @@ fn search(bits: u32) -> u32 {
     }
   }
   if (first == params.edges_base || key > edges[params.edges_base + params.bins]) {
-    return outside;
+    // As the key of every NaN is, which is beyond those of the infinities.
+    let is_number = encode_as != 2u || (bits & 0x7fffffffu) <= 0x7f800000u;
+    return select(not_a_number, outside, is_number);
   }
   return first - params.edges_base - 1u;
 }

@@ -158,14 +158,16 @@ describeOnBackends('histogram', (backend) => {
 
   it('counts between given edges, equal and infinite ones too', async () => {
     const group = await backend.group(2)
-    const input = Float32Array.of(-1, 0, -0, 0.5, 1, 1, 2, 1e30, Number.NaN, Number.POSITIVE_INFINITY)
+    const input = Float32Array.of(-1, 0, -0, 0.5, 1, 1, 2, 1e30, Number.POSITIVE_INFINITY, 0, 0, 0, 0)
+    // Both signs of NaN, and those next to the infinities.
+    new Uint32Array(input.buffer).set([0x7fc00000, 0xffc00000, 0x7f800001, 0xff800001], 9)
     const run = (edges: number[]) => histogram(group, { elements: input.length, type: 'f32', edges, input })
     expect(await run([0, 1, 1, 2])).toMatchObject({
-      ...{ verified: true, counts: Uint32Array.of(3, 0, 3), outside: 3, notANumber: 1 },
+      ...{ verified: true, counts: Uint32Array.of(3, 0, 3), outside: 3, notANumber: 4 },
     })
     expect(await run([0, 1, 1])).toMatchObject({ verified: true, counts: Uint32Array.of(3, 2), outside: 4 })
     expect(await run([Number.NEGATIVE_INFINITY, 0.1, Number.POSITIVE_INFINITY])).toMatchObject({
-      ...{ verified: true, counts: Uint32Array.of(3, 6), outside: 0, notANumber: 1 },
+      ...{ verified: true, counts: Uint32Array.of(3, 6), outside: 0, notANumber: 4 },
     })
     // Between two neighbours of f32.
     expect(await run([1 + 1e-9, 1 + 2e-9])).toMatchObject({ verified: true, counts: Uint32Array.of(0) })
