@@ -1,6 +1,27 @@
 import { describe, expect, it } from 'vitest'
-import { hasExtremesOfBothSigns, hasJoinedSelections } from './folded-constants.ts'
+import { hasExtremesOfBothSigns, hasJoinedSelections, hasSplitConstants } from './folded-constants.ts'
 import { kernelOf } from './testing/ptx-kernel.ts'
+
+describe('halves of what is compared with a literal', () => {
+  const compare = 'setp.eq.s32 %p1, %r1, 17;\n@%p1 bra $on;\n$on:\n'
+
+  it.each([
+    ['both', 'mov.b32 {%rs1, %rs2}, %r1;'],
+    // For sm_100 and newer.
+    ['one', '{ .reg .b16 tmp; mov.b32 {tmp, %rs2}, %r1; }'],
+    ['both, as operands of one instruction', 'add.f16x2 %r2, %r1, %r3;'],
+    ['both of a copy', 'mov.b32 %r4, %r1;\nmov.b32 {%rs1, %rs2}, %r4;'],
+  ])('are found: %s', (_, statements) => {
+    expect(hasSplitConstants(kernelOf(compare + statements))).toBe(true)
+  })
+
+  it.each([
+    ['another', 'mov.b32 {%rs1, %rs2}, %r5;'],
+    ['one that is put together', 'mov.b32 %r1, {%rs1, %rs2};'],
+  ])('are not taken for halves of %s', (_, statements) => {
+    expect(hasSplitConstants(kernelOf(compare + statements))).toBe(false)
+  })
+})
 
 describe('extremes of both signs', () => {
   const hidden = 'mov.u32 %r8, -1;\n\tnot.b32 %r9, %r8;\n\t'

@@ -10,8 +10,8 @@ import { isComputed, isPredicate, type PtxInstruction, type PtxKernel } from './
  */
 export function hasSplitConstants(kernel: PtxKernel): boolean {
   const { instructions, readers } = kernel
-  const split = instructions.flatMap(({ name, modifiers, targets, sources }) =>
-    (name === 'mov' && targets.length > 1) || modifiers.includes('f16x2') ? sources : [],
+  const split = instructions.flatMap(({ name, modifiers, operands, sources }) =>
+    (name === 'mov' && operands.startsWith('{')) || modifiers.includes('f16x2') ? sources : [],
   )
   if (split.length === 0) return false
   const related = new Set(kernel.partsOf(split))

@@ -467,17 +467,18 @@ describe('loads through the read-only cache', () => {
 describe.skipIf(nvcc === undefined)(
   "the checks find in nvcc's PTX what these kernels are for (needs nvcc)",
   () => {
-    it.each([
+    it.each<[name: string, has: (kernel: PtxKernel) => boolean, architecture?: string]>([
       ['address-before-loop', hasStaleAddresses],
       ['flag-before-change', hasStalePredicates],
       ['selection-before-change', hasStalePredicates],
       ['halves-after-equality', hasSplitConstants],
+      ['half-after-equality', hasSplitConstants, 'sm_100'],
       ['extremes-of-both-signs', hasExtremesOfBothSigns],
       ['complements-that-cancel', hasSplitConstants],
       ['complements-that-cancel', hasExtremesOfBothSigns],
       ['joined-selections', hasJoinedSelections],
-    ])('%s', { timeout: 60_000 }, (name, has) => {
-      expect(has(corpusKernel(name))).toBe(true)
+    ])('%s', { timeout: 60_000 }, (name, has, architecture) => {
+      expect(has(corpusKernel(name, architecture))).toBe(true)
     })
   },
 )
