@@ -184,14 +184,14 @@ function runtimeIndex(state: Walk, place: IndexPlace): string {
   const { bounds, names } = writer.context
   const unsigned = unsignedText(writer, place.index)
   if (bounds === 'unchecked') return unsigned.text
+  const length = view === undefined ? writer.lengthOf(storage!) : operand(viewLengthText(view))
   if (bounds === 'trap' && storage !== undefined) {
     const index = checkedIndex(state, unsigned)
     state.firstIndex ??= index
-    if (view?.view.size !== undefined)
-      state.guards.push(`${viewName(names, storage)}.index(${index}, ${operand(viewLengthText(view))})`)
+    // The binding may go on behind the last element.
+    state.guards.push(`${viewName(names, storage)}.index(${index}, ${length})`)
     return index
   }
-  const length = view === undefined ? writer.lengthOf(storage!) : operand(viewLengthText(view))
   if (view === undefined && state.isTarget) {
     const index = checkedIndex(state, unsigned)
     state.guards.push(`${index} < ${length}`)

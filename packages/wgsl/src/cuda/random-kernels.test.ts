@@ -18,6 +18,7 @@ import {
   hasProgram,
   type KernelCase,
   kernelCase,
+  reachesOutside,
   referenceRun,
   translate,
   translateStoppable,
@@ -136,6 +137,38 @@ it.skipIf(!hasCompiler || typeof dawn === 'string')(
     }
     task.meta.cases = all.length
     expect(bad).toEqual([])
+  },
+)
+
+it.skipIf(!hasCompiler)(
+  `random kernels report what reaches outside of bindings, and nothing else, with bounds: trap${hasCompiler ? '' : ' (needs g++)'}`,
+  async ({ task }) => {
+    const bad: string[] = []
+    let reported = 0
+    const seeds = testCases(60, 4000)
+    task.meta.cases = seeds.length
+    for (let from = 0; from < seeds.length; from += batch) {
+      const cases = seeds
+        .slice(from, from + batch)
+        .map((seed) => kernelCase(`random ${seed}`, randomKernel(seed)))
+      const translated = cases.map((c) => translate(c, 'trap'))
+      const program = await buildCpuProgram(translated)
+      const results = await program.run(cases.map((c, i) => cpuJob(c, translated[i]!, i)))
+      for (const [i, c] of cases.entries()) {
+        const result = results[i]!
+        if ('failure' in result) {
+          bad.push(`${c.name}: ${result.failure}`)
+          continue
+        }
+        const isReported = result.buffers.at(-1)!.some((byte) => byte !== 0)
+        if (isReported) reported++
+        if (isReported !== reachesOutside(c))
+          bad.push(`${c.name} ${isReported ? 'reports' : 'does not report'} an access`)
+        else if (!isReported) bad.push(...differences(c, 'the CPU build', result.buffers, referenceRun(c)))
+      }
+    }
+    expect(bad).toEqual([])
+    expect(reported).toBeGreaterThan(0)
   },
 )
 

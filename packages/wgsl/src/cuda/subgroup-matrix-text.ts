@@ -151,22 +151,18 @@ function rangeGuards(
   const options = `<${slices}u, ${slice}u, ${array.stride}u>`
   if (bounds === 'unchecked') return []
   const view = viewOf(place)
-  const inside = () => {
-    const elements =
-      array.length !== undefined
-        ? `${array.length}ull`
-        : view === undefined
-          ? writer.lengthOf(variable)
-          : operand(viewLengthText(viewText(writer, view)))
-    const args = [`${elements} * ${array.stride}ull`, ...indices]
-    return call(`${names.prelude('matrix_inside')}${options}`, args).text
-  }
-  if (bounds !== 'trap' || variable.space !== 'storage') return [inside()]
+  const elements =
+    array.length !== undefined
+      ? `${array.length}ull`
+      : view === undefined
+        ? writer.lengthOf(variable)
+        : operand(viewLengthText(viewText(writer, view)))
+  const bytes = `${elements} * ${array.stride}ull`
+  const inside = call(`${names.prelude('matrix_inside')}${options}`, [bytes, ...indices]).text
+  if (bounds !== 'trap' || variable.space !== 'storage') return [inside]
   const from = `(unsigned long long)((const char*)${operand(pointer)} - (const char*)${names.of(variable)})`
   const args = [viewName(names, variable), from, ...indices]
   const inBinding = call(`${names.prelude('matrix_in_view')}${options}`, args).text
-  // The binding may go on after an array of fixed length, or a view of fixed size.
-  return array.length !== undefined || view?.size !== undefined
-    ? [`(${inside()} || ${viewName(names, variable)}.report(${indices[0]}))`, inBinding]
-    : [inBinding]
+  // The binding may go on behind the array.
+  return [`(${inside} || ${viewName(names, variable)}.report(${indices[0]}))`, inBinding]
 }

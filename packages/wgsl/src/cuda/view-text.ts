@@ -3,7 +3,7 @@ import { alignOf, leastViewSize, runtimeArrayOf } from '../layout.ts'
 import { boolType, u32Type } from '../types.ts'
 import { moduleVariableOf } from '../walk.ts'
 import { type CxxExpression, call, operation } from './cxx-expression.ts'
-import type { FunctionWriter } from './function-writer.ts'
+import { type FunctionWriter, viewName } from './function-writer.ts'
 import { literalInteger, unsignedText } from './index-text.ts'
 import { elementText, typeText } from './type-text.ts'
 
@@ -18,7 +18,7 @@ export interface ViewText {
 /**
  * Evaluates the position of a view: its offset, rounded down to the alignment. A view that does not fit into
  * its buffer is moved to the start of the buffer and has the minimum length of its type; with bounds: 'trap'
- * every access to storage is checked instead.
+ * and a buffer in storage it is reported, and moved to the end, where nothing is accessed.
  */
 export function viewText(writer: FunctionWriter, view: ViewPlace): ViewText {
   const length = byteLengthText(writer, view)
@@ -32,21 +32,18 @@ export function viewText(writer: FunctionWriter, view: ViewPlace): ViewText {
   const least = leastViewSize(view.type)
   const { text } = unsignedText(writer, view.offset)
   const offset = writer.temporary(u32Type, `(${text}) & ${2 ** 32 - align}u`)
-  const max = (text: string) => `${writer.context.names.prelude('max')}(${text}, ${least}u)`
+  const { bounds, names } = writer.context
+  const max = (text: string) => `${names.prelude('max')}(${text}, ${least}u)`
   const size = view.size && writer.temporary(u32Type, max(unsignedText(writer, view.size).text))
-  const { bounds } = writer.context
-  if (bounds === 'unchecked' || (bounds === 'trap' && moduleVariableOf(view)!.space === 'storage'))
-    return {
-      view,
-      offset,
-      seen:
-        size === undefined
-          ? rest(offset)
-          : `${writer.context.names.prelude('min')}(${rest(offset)}, ${size})`,
-    }
+  if (bounds === 'unchecked') return { view, offset, seen: size ?? rest(offset) }
   const needed = size ?? `${least}u`
-  const fits = writer.temporary(boolType, `${needed} <= ${length} && ${offset} <= ${length} - ${needed}`)
-  const start = writer.temporary(u32Type, `${fits} ? ${offset} : 0u`)
+  const inside = `${needed} <= ${length} && ${offset} <= ${length} - ${needed}`
+  const variable = moduleVariableOf(view)!
+  const isReported = bounds === 'trap' && variable.space === 'storage'
+  if (isReported) writer.uses(variable)
+  const orReport = isReported ? ` || ${viewName(names, variable)}.report(0u)` : ''
+  const fits = writer.temporary(boolType, inside + orReport)
+  const start = writer.temporary(u32Type, `${fits} ? ${offset} : ${isReported ? length : '0u'}`)
   return { view, offset: start, seen: size === undefined ? rest(start) : `(${fits} ? ${size} : ${least}u)` }
 }
 
@@ -65,7 +62,7 @@ export function viewedText(
   const name = writer.uses(variable)
   const base = variable.space === 'workgroup' ? `&${name}` : name
   const tail = names.prelude('tail')
-  // Two steps: a sum of 32 bits could wrap around, and with bounds: 'trap' the offset may be any number.
+  // Two steps: a sum of 32 bits could wrap around, and with bounds: 'unchecked' the offset may be any number.
   const [from, position] = before === 0 ? [base, offset] : [`${tail}<char>(${base}, ${offset})`, `${before}u`]
   const at = `${names.prelude('hidden')}(${position})`
   return type.kind === 'array' && type.length === undefined

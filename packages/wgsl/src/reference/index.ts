@@ -46,7 +46,8 @@ export interface ReferenceOptions {
   readonly observer?: ExecutionObserver | undefined
   /**
    * Called instead of clamping for an index outside the `length` elements of an array in the storage
-   * variable. Must throw.
+   * variable, and for a view that begins at byte `index` and does not fit into the `length` bytes of a buffer.
+   * Must throw.
    */
   readonly onOutside?: ((variable: string, index: number, length: number) => never) | undefined
 }
@@ -72,6 +73,7 @@ export function compileReference(module: IrModule, options: ReferenceOptions = {
     columns: (values: Value[], rows: number) =>
       Array.from({ length: values.length / rows }, (_, c) => values.slice(c * rows, (c + 1) * rows)),
     clampIndex,
+    outside: onOutside,
     trapIndex(index: number, length: number, variable: string) {
       return index >= 0 && index < length ? index : onOutside!(variable, index, length)
     },

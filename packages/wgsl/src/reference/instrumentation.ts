@@ -20,9 +20,9 @@ export interface ExecutionObserver {
   left(loop: For, repetitions: number): void
 }
 
-/** The storage variable that contains an element. */
-function storageOf(access: IndexPlace): string | undefined {
-  const variable = moduleVariableOf(access)
+/** The storage variable that contains a place. */
+function storageOf(place: Place): string | undefined {
+  const variable = moduleVariableOf(place)
   return variable?.space === 'storage' ? variable.name : undefined
 }
 
@@ -66,6 +66,12 @@ export class Instrumentation {
     return this.observes
       ? `O.clamped(${this.#node(access)}, ${index}, ${length})`
       : `R.clampIndex(${index}, ${length})`
+  }
+
+  /** Reports a use of a storage variable outside of its `length` elements or bytes, if these are reported. */
+  outside(place: Place, index: string, length: string): string | undefined {
+    const trapped = this.#traps ? storageOf(place) : undefined
+    return trapped && `R.outside('${trapped}', ${index}, ${length})`
   }
 
   /**

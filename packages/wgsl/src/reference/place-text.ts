@@ -144,6 +144,8 @@ function viewOffset(writer: PlaceWriter, view: ViewPlace, memory: string, prepar
   const bytes = byteLength(view, memory)
   const place = viewPlace(view, writer.value(view.offset), view.size && writer.value(view.size))
   prepare.push(`${offset} = ${place.offset}; `, `${needed} = ${place.needed}; `)
+  const report = writer.instrumentation.outside(view, offset, bytes)
+  if (report !== undefined) prepare.push(`${offset} + ${needed} > ${bytes} && ${report}; `)
   prepare.push(`${seen} = ${offset} + ${needed} <= ${bytes} ? ${needed} : ${leastViewSize(view.type)}; `)
   prepare.push(`${offset} = ${offset} + ${needed} <= ${bytes} ? ${offset} : 0; `)
   const length = viewLength(view, view.size === undefined ? `(${bytes} - ${offset})` : seen)

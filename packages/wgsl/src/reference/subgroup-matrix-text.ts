@@ -50,7 +50,8 @@ function accessText(writer: PlaceWriter, { name, args, type }: BuiltinCall): Sub
     const offset = byteOffset(writer, place, memory, prepare)
     const elements = boundLength(writer, place, memory, base)
     prepare.push(`${base} = ${offset}; `)
-    found = `R.boundArray(${memory}, ${base}, ${elements}, ${writer.type(array)}, ${matrix})`
+    const report = writer.instrumentation.outside(place, 'i', elements)
+    found = `R.boundArray(${memory}, ${base}, ${elements}, ${writer.type(array)}, ${matrix}, ${report && `(i) => ${report}`})`
   }
   const operands = args.slice(1).map((a) => {
     const value = writer.temporary()

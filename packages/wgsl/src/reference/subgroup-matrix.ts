@@ -13,6 +13,8 @@ export interface MatrixMemory {
   readonly stride: number
   load(byte: number): number
   store(byte: number, value: number): void
+  /** Reports an access from this element on that goes beyond the array. */
+  readonly outside?: ((offset: number) => never) | undefined
 }
 
 function isInteger({ component }: SubgroupMatrixType): boolean {
@@ -38,7 +40,7 @@ function bytesOf(
   const [slices, slice] = isColumnMajor ? [columns, rows * size] : [rows, columns * size]
   const step = Math.max(stride >>> 0, Math.ceil(slice / memory.stride)) * memory.stride
   const start = (offset >>> 0) * memory.stride
-  if (start + (slices - 1) * step + slice > memory.byteLength) return undefined
+  if (start + (slices - 1) * step + slice > memory.byteLength) return memory.outside?.(offset)
   const [fromRowToRow, fromColumnToColumn] = isColumnMajor ? [size, step] : [step, size]
   return new Float64Array(rows * columns).map(
     (_, i) => start + Math.floor(i / columns) * fromRowToRow + (i % columns) * fromColumnToColumn,
@@ -171,10 +173,12 @@ export function boundArray(
   elements: number,
   { stride }: ArrayType,
   matrix: SubgroupMatrixType,
+  outside?: (offset: number) => never,
 ): MatrixMemory {
   return {
     byteLength: elements * stride,
     stride,
+    outside,
     load: (byte) => loadComponent(memory, matrix, base + byte),
     store: (byte, value) => storeComponent(memory, matrix, base + byte, value),
   }

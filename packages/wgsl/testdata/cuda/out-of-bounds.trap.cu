@@ -201,21 +201,22 @@ extern "C" __global__ void __launch_bounds__(32) main_(
     unsigned* trap_record
 ) {
   const array<vec4u, 2> indices_ = load_uniform<0x1u>(indices_buffer);
+  const unsigned a_length = array_length(a_bytes, 0u, 4u);
   const trap_view a_view = {a_bytes, a_offset, a_rowbytes, a_rows, a_rowstride, 0u, trap_record};
   const unsigned out_length = array_length(out_bytes, 0u, 4u);
   const trap_view out_view = {out_bytes, out_offset, out_rowbytes, out_rows, out_rowstride, 2u, trap_record};
   const vec3u id_(blockIdx.x * 32u + threadIdx.x, blockIdx.y, blockIdx.z);
   const unsigned i_ = threadIdx.x;
-  tile_[i_] = a_view.access((unsigned long long)((const char*)&a_[id_.x] - (const char*)a_), 4ull, id_.x) ? a_[id_.x] : 0u;
+  tile_[i_] = a_view.index(id_.x, a_length) && a_view.access((unsigned long long)((const char*)&a_[id_.x] - (const char*)a_), 4ull, id_.x) ? a_[id_.x] : 0u;
   __syncthreads();
   array<unsigned, 4>&& weights_ = local<0, array<unsigned, 4>>{{}, array<unsigned, 4>{{1u, 2u, 3u, 4u}}}.value;
   const unsigned index_ = rem(i_, 4u);
   weights_[index_] += 1u;
   const unsigned known_ = tile_[(i_ + 8u) & 31u] + weights_[div(i_, 8u)];
   const unsigned unknown_ = tile_[min(indices_[0u].w + 0u, 31u)] + weights_[min(indices_[0u].y, 3u)];
-  if (out_view.access((unsigned long long)((const char*)&out_[id_.x] - (const char*)out_), 4ull, id_.x)) out_[id_.x] = known_ + unknown_;
+  if (out_view.index(id_.x, out_length) && out_view.access((unsigned long long)((const char*)&out_[id_.x] - (const char*)out_), 4ull, id_.x)) out_[id_.x] = known_ + unknown_;
   if (id_.x < out_length) {
-    if (out_view.access((unsigned long long)((const char*)&out_[id_.x] - (const char*)out_), 4ull, id_.x)) out_[id_.x] = out_[id_.x] + (a_view.access((unsigned long long)((const char*)&a_[id_.x] - (const char*)a_), 4ull, id_.x) ? a_[id_.x] : 0u);
+    if (out_view.index(id_.x, out_length) && out_view.access((unsigned long long)((const char*)&out_[id_.x] - (const char*)out_), 4ull, id_.x)) out_[id_.x] = out_[id_.x] + (a_view.index(id_.x, a_length) && a_view.access((unsigned long long)((const char*)&a_[id_.x] - (const char*)a_), 4ull, id_.x) ? a_[id_.x] : 0u);
   }
 }
 }

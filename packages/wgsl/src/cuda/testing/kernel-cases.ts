@@ -84,6 +84,24 @@ export function referenceRun(
   return buffers
 }
 
+/** Whether the reference executor reports an access outside of a binding. */
+export function reachesOutside({ inputs, module, test }: KernelCase): boolean {
+  class Outside extends Error {}
+  const bindings = new Map(
+    inputs.map(({ binding, bytes }) => [`${binding.group}.${binding.binding}`, bytes.slice()]),
+  )
+  const onOutside = () => {
+    throw new Outside()
+  }
+  try {
+    compileReference(module, { onOutside }).run({ workgroups: test.workgroups, bindings })
+    return false
+  } catch (error) {
+    if (error instanceof Outside) return true
+    throw error
+  }
+}
+
 /** The byte length of the trap record. */
 export const trapRecordByteLength = 64
 
