@@ -127,7 +127,7 @@ function indexValueText(
   if (type.kind === 'vector') return call(names.prelude('component'), [of, at])
   const known = literalInteger(index)
   const length = elementCount(type)!
-  if (known !== undefined) return primary(`${operand(of)}[${Math.min(known, length - 1)}u]`)
+  if (known !== undefined) return elementAt(writer, e, of, `${Math.min(known, length - 1)}u`)
   const isFree = writer.context.bounds === 'unchecked' || writer.context.ranges.isInside(e)
   const inside = isFree ? at.text : `${names.prelude('min')}(${at.text}, ${length - 1}u)`
   return elementAt(writer, e, of, inside)

@@ -22,8 +22,7 @@ export function unsignedText(writer: FunctionWriter, index: Expression): CxxExpr
 /** The element of an array or a matrix: `at` is the text of the index, which is kept in bounds. */
 export function elementAt({ context }: FunctionWriter, e: Indexed, base: CxxExpression, at: string) {
   const { type } = e.base
-  if (literalInteger(e.index) === undefined && containsSmallStructures(type))
-    return call(context.names.prelude('hidden_element_at'), [base, at])
+  if (containsSmallStructures(type)) return call(context.names.prelude('hidden_element_at'), [base, at])
   if (type.kind === 'array' && type.length === undefined && isComposite(e.type))
     return call(context.names.prelude('element_at'), [`(${base.text})`, `(${at})`])
   return primary(`${operand(base)}[${at}]`)

@@ -175,7 +175,7 @@ template <class T> struct element<vec<T, 3>> { typedef slot<T> type; static WGSL
 template <class To, class From> WGSL_FN vec<To, 2> convert(vec<From, 2> a) { return vec<To, 2>(convert<To>(a.x), convert<To>(a.y)); }
 template <class To, class From> WGSL_FN vec<To, 3> convert(vec<From, 3> a) { return vec<To, 3>(convert<To>(a.x), convert<To>(a.y), convert<To>(a.z)); }
 template <class To, class From> WGSL_FN vec<To, 4> convert(vec<From, 4> a) { return vec<To, 4>(convert<To>(a.x), convert<To>(a.y), convert<To>(a.z), convert<To>(a.w)); }
-// An element, chosen at run time, of an array with structures in it. Before sm_100, nvcc takes accesses that begin at different
+// An element of an array with structures in it. Before sm_100, nvcc takes accesses that begin at different
 // members of structures of one type for accesses to different places, even if it has joined one of neighbours in two structures.
 template <class A> WGSL_FN auto& hidden_element_at(A&& a, unsigned i) {
   unsigned long long offset = (unsigned long long)i * sizeof(a[0u]);
@@ -203,8 +203,8 @@ extern "C" __global__ void __launch_bounds__(4) main_(
   hidden_element_at(*out_, i_).v_ = (vec3h(v_.x, v_.y, v_.z) * f16_bits(0x4000)) + vec3h(f16(i_));
   hidden_element_at(*out_, i_).s_ = div(fma(v_.x, v_.y, v_.z), f16_bits(0x4200));
   if (i_ == 0u) {
-    (*out_)[4u].v_ = vec3h(sqrt(abs(v_.x)), f16((float)v_.y * 0.5f), max(v_.z, f16_bits(0x3800)));
-    (*out_)[5u].s_ = f16(convert<unsigned>(abs(v_.w))) - f16_bits(0x3400);
+    hidden_element_at(*out_, 4u).v_ = vec3h(sqrt(abs(v_.x)), f16((float)v_.y * 0.5f), max(v_.z, f16_bits(0x3800)));
+    hidden_element_at(*out_, 5u).s_ = f16(convert<unsigned>(abs(v_.w))) - f16_bits(0x3400);
   }
 }
 }
