@@ -111,7 +111,16 @@ FORMS = {
         1 <div|rem>.<type> <R>, <R>, <3|5|7|10|12|100|255|641|1000|65537|2147483647|-3|-7|-10|-100|N>
         1 or.b32 %t0, <R>, 1; <<div|rem>.u32|and.b32 %t0, %t0, 2147483647; <div|rem>.s32> <R>, <R>, %t0
         1 dp4a.<s32.s32|u32.u32|u32.s32> <R>, <R>, <R>, <R> / selp.b32 <R>, <V>, <V>, <P>"""),
+    "fields": forms("""
+        4 bfe.<u32|u32|s32> <R>, <R>, <0|4|8|16|24>, <4|8|16|24> / bfi.b32 <R>, <R>, <R>, <0|4|8|16|24>, <4|8|16|24>
+        2 <or.b32|and.b32|xor.b32|add.s32> <R>, <R>, <R> / <shl.b32|shr.u32|shr.s32> <R>, <R>, <4|8|16|24>
+        2 and.b32 <R>, <R>, <15|255|65535|65280|16711680|-16777216> / cvt.<s32.s8|u32.u8> <R>, <R>
+        1 bfe.u32 <x=<R>>, <y=<R>>, <0|4|8|16>, <4|8|12|16>; bfe.u32 <z=<R>>, <y>, <8|16|20|24>, <4|8|12>; bfi.b32 <R>, <z>, <x>, <4|8|12|16|24>, <4|8|12>
+        1 shf.<l|r>.wrap.b32 <R>, <R>, <R>, <8|16|24> / mul.lo.s32 <R>, <R>, <3|257|65537>
+        1 bfi.b32 <R>, <R>, <0|1|-1|255>, <8|16|24>, <8|16|24> / selp.b32 <R>, <R>, <R>, <P> / setp.<cmp>.<type> <P>, <R>, <C>"""),
     "narrow": forms("""
+        2 cvt.s8.s32 <H>, <R> / <min|max>.s16 <H>, <H>, <-128|127|0|255> / setp.<cmp>.s16 <P>, <H>, <-128|127>
+        1 mul.hi.<s16|u16> <H>, <H>, <H> / mad.lo.s16 <H>, <H>, <H>, <H> / <div|rem>.<s16|u16> <H>, <H>, <3|7|10|86>
         2 cvt.u16.u32 <H>, <R> / cvt.u16.u32 <H>, <R> / cvt.s16.s8 <H>, <H> / cvt.<s32.s16|u32.u16> <R>, <H>
         2 cvt.<s32.s16|u32.u16> <R>, <H> / cvt.s32.s8 <R>, <R> / cvt.u32.u8 <R>, <R> / mul.wide.<s16|u16> <R>, <H>, <H>
         2 <add.s16|add.s16|sub.s16|min.<s16|u16>> <H>, <H>, <H> / mul.lo.s16 <H>, <H>, <H|3|-1|256>
@@ -206,7 +215,7 @@ WARP_FORMS = forms("""
 EXCLUDED = (
     # ptxas 13.0 is known to get these wrong, and NVRTC does not write them:
     r"^lop3",  # with an operand that is there twice, which ptxas also finds through copies;
-    r"^bfe",  # with a constant position beyond 31, and, as if it were the same in all lanes, of what is;
+    r"^bfe.* (?:3[2-9]|[4-9]\d|%\w+), \S+$",  # with a constant position beyond 31, and, as if it were the same in all lanes, of what is;
     r"^bfi.* 32$",  # with a length of 32;
     r"^prmt.* 0x\w*[89a-f]",  # with a selector that repeats the sign of a byte;
     r"^shl\.b64 .* 64$",  # of the result of a mul.wide, by 64;

@@ -1,5 +1,6 @@
 import { mayUnrollCounts } from './counted-loops.ts'
 import { hasExtremesOfBothSigns, hasJoinedSelections, hasSplitConstants } from './folded-constants.ts'
+import { hasComparedExtremes, hasExtendedBytes, hasJoinedFields } from './narrow-integers.ts'
 import { isComputed, isPredicate, kernelsOf, type PtxKernel } from './ptx-instructions.ts'
 import { hasStaleAddresses } from './stale-addresses.ts'
 import { hasStaleLoads } from './stale-loads.ts'
@@ -62,8 +63,8 @@ function hasPartsBeyondEnd(text: string): boolean {
 
 /**
  * Whether ptxas may have miscompiled a kernel, or, for a virtual architecture, the driver's may: accepted are PTX
- * of known instructions without those and without the addresses, constants, selections, loops, predicates and votes of
- * which errors are known, and machine code without the instruction of which one is known.
+ * of known instructions without those and without the addresses, constants, selections, fields, narrow integers, loops,
+ * predicates and votes of which errors are known, and machine code without the instruction of which one is known.
  *
  * @param architecture - For example `sm_90`, or `compute_80`.
  */
@@ -82,6 +83,9 @@ function mayBeMistaken(kernel: PtxKernel): boolean {
     hasSplitConstants(kernel) ||
     hasExtremesOfBothSigns(kernel) ||
     hasJoinedSelections(kernel) ||
+    hasJoinedFields(kernel) ||
+    hasExtendedBytes(kernel) ||
+    hasComparedExtremes(kernel) ||
     mayUnrollCounts(kernel) ||
     hasStaleAddresses(kernel) ||
     hasStalePredicates(kernel) ||
