@@ -22,14 +22,10 @@ export function unsignedText(writer: FunctionWriter, index: Expression): CxxExpr
 /** The element of an array or a matrix: `at` is the text of the index, which is kept in bounds. */
 export function elementAt({ context }: FunctionWriter, e: Indexed, base: CxxExpression, at: string) {
   const { type } = e.base
-  if (containsSmallStructures(type)) return call(context.names.prelude('hidden_element_at'), [base, at])
+  if (containsStructures(type)) return call(context.names.prelude('hidden_element_at'), [base, at])
   if (type.kind === 'array' && type.length === undefined && isComposite(e.type))
     return call(context.names.prelude('element_at'), [`(${base.text})`, `(${at})`])
   return primary(`${operand(base)}[${at}]`)
 }
 
-/**
- * Whether a type contains structures beyond whose ends a joined access may reach. It has at most 16 bytes, and is
- * aligned to its size.
- */
-const containsSmallStructures = partProperty((type) => type.kind === 'struct' && type.align < 16)
+const containsStructures = partProperty((type) => type.kind === 'struct')

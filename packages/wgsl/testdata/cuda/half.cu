@@ -176,7 +176,7 @@ template <class To, class From> WGSL_FN vec<To, 2> convert(vec<From, 2> a) { ret
 template <class To, class From> WGSL_FN vec<To, 3> convert(vec<From, 3> a) { return vec<To, 3>(convert<To>(a.x), convert<To>(a.y), convert<To>(a.z)); }
 template <class To, class From> WGSL_FN vec<To, 4> convert(vec<From, 4> a) { return vec<To, 4>(convert<To>(a.x), convert<To>(a.y), convert<To>(a.z), convert<To>(a.w)); }
 // An element of an array with structures in it. Before sm_100, nvcc takes accesses that begin at different
-// members of structures of one type for accesses to different places, even if it has joined one of neighbours in two structures.
+// members of structures of one type for accesses to different places, even if it has joined one of several members.
 template <class A> WGSL_FN auto& hidden_element_at(A&& a, unsigned i) {
   unsigned long long offset = (unsigned long long)i * sizeof(a[0u]);
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 1000

@@ -161,7 +161,7 @@ template <class V> WGSL_FN auto& component_of(V& v, unsigned i) {
   {
     provides: ['hidden_element_at'],
     source: `// An element of an array with structures in it. Before sm_100, nvcc takes accesses that begin at different
-// members of structures of one type for accesses to different places, even if it has joined one of neighbours in two structures.
+// members of structures of one type for accesses to different places, even if it has joined one of several members.
 template <class A> WGSL_FN auto& hidden_element_at(A&& a, unsigned i) {
   unsigned long long offset = (unsigned long long)i * sizeof(a[0u]);
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 1000
