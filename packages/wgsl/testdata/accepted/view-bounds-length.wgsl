@@ -12,5 +12,5 @@ fn length(offset: u32, size: u32) -> u32 {
 
 @compute @workgroup_size(8)
 fn main(@builtin(local_invocation_index) i: u32) {
-  out[i] = length(i * 32u, 32u - i % 7u) + length(i * 33u, 24u);
+  out[i] = length(i * 32u, 32u - i % 7u) + length(i * 33u + 8u, 24u);
 }
