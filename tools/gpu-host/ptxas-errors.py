@@ -62,6 +62,7 @@ PARTS = {
     "4F800000|00000001|00800000|7F7FFFFF|34000000>",
     **{"type": "<s32|u32>", "cmp": "<eq|ne|lt|le|gt|ge>", "logic": "<and|or|xor>"},
     **{"shift": "<shl.b32|shr.u32|shr.s32>", "offset": "<0|0|0|0|4|8|12|16|20|24|28|32>", "step": "<1|1|1|2|3>"},
+    "lower": "bfe.u32 <x=<R>>, <y=<R>>, <0|4|8|16>, <4|8|12|16>",  # A field with another one above it.
     "binary": "<add.<type>|sub.<type>|<logic>.b32|<logic>.b32|mul.lo.s32|<min|max>.<type>>",
     "field": "<0, <1..32>|<1..15>, <1..17>|<16..24>, <1..8>|<25..31>, 1|<32..40>, 1>",
     # These put 1 in place of NaN in <x>, and an f32 or, in place of NaN, 2 into %g0: PTX does not say which NaN it is.
@@ -115,9 +116,10 @@ FORMS = {
         4 bfe.<u32|u32|s32> <R>, <R>, <0|4|8|16|24>, <4|8|16|24> / bfi.b32 <R>, <R>, <R>, <0|4|8|16|24>, <4|8|16|24>
         2 <or.b32|and.b32|xor.b32|add.s32> <R>, <R>, <R> / <shl.b32|shr.u32|shr.s32> <R>, <R>, <4|8|16|24>
         2 and.b32 <R>, <R>, <15|255|65535|65280|16711680|-16777216> / cvt.<s32.s8|u32.u8> <R>, <R>
-        1 bfe.u32 <x=<R>>, <y=<R>>, <0|4|8|16>, <4|8|12|16>; bfe.u32 <z=<R>>, <y>, <8|16|20|24>, <4|8|12>; bfi.b32 <R>, <z>, <x>, <4|8|12|16|24>, <4|8|12>
+        1 <lower>; bfe.u32 <z=<R>>, <y>, <8|16|20|24>, <4|8|12>; bfi.b32 <R>, <z>, <x>, <4|8|12|16|24>, <4|8|12>
         1 shf.<l|r>.wrap.b32 <R>, <R>, <R>, <8|16|24> / mul.lo.s32 <R>, <R>, <3|257|65537>
-        1 bfi.b32 <R>, <R>, <0|1|-1|255>, <8|16|24>, <8|16|24> / selp.b32 <R>, <R>, <R>, <P> / setp.<cmp>.<type> <P>, <R>, <C>"""),
+        1 bfi.b32 <R>, <R>, <0|1|-1|255>, <8|16|24>, <8|16|24>
+        1 selp.b32 <R>, <R>, <R>, <P> / setp.<cmp>.<type> <P>, <R>, <C>"""),
     "narrow": forms("""
         2 cvt.s8.s32 <H>, <R> / <min|max>.s16 <H>, <H>, <-128|127|0|255> / setp.<cmp>.s16 <P>, <H>, <-128|127>
         1 mul.hi.<s16|u16> <H>, <H>, <H> / mad.lo.s16 <H>, <H>, <H>, <H> / <div|rem>.<s16|u16> <H>, <H>, <3|7|10|86>
@@ -215,7 +217,8 @@ WARP_FORMS = forms("""
 EXCLUDED = (
     # ptxas 13.0 is known to get these wrong, and NVRTC does not write them:
     r"^lop3",  # with an operand that is there twice, which ptxas also finds through copies;
-    r"^bfe.* (?:3[2-9]|[4-9]\d|%\w+), \S+$",  # with a constant position beyond 31, and, as if it were the same in all lanes, of what is;
+    # with a constant position beyond 31, and, as if it were the same in all lanes, of what is;
+    r"^bfe.* (?:3[2-9]|[4-9]\d|%\w+), \S+$",
     r"^bfi.* 32$",  # with a length of 32;
     r"^prmt.* 0x\w*[89a-f]",  # with a selector that repeats the sign of a byte;
     r"^shl\.b64 .* 64$",  # of the result of a mul.wide, by 64;

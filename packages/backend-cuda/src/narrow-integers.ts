@@ -8,11 +8,8 @@ import type { PtxInstruction, PtxKernel } from './ptx-instructions.ts'
  * Accepted are insertions of which at most one operand is computed from a field.
  */
 export function hasJoinedFields(kernel: PtxKernel): boolean {
-  return kernel.instructions.some(
-    ({ name, sources }) =>
-      name === 'bfi' &&
-      sources.filter((source) => follows(kernel, source, ({ name }) => name === 'bfe')).length > 1,
-  )
+  const isField = (source: string) => [...kernel.originsOf([source])].some(({ name }) => name === 'bfe')
+  return kernel.instructions.some(({ name, sources }) => name === 'bfi' && sources.filter(isField).length > 1)
 }
 
 /**
@@ -22,9 +19,8 @@ export function hasJoinedFields(kernel: PtxKernel): boolean {
  * Accepted are such bytes, and copies of them, that no instruction reads as `.u16`.
  */
 export function hasExtendedBytes({ instructions, readers }: PtxKernel): boolean {
-  const bytes = new Set<string>()
   const isByte = ({ name, modifiers }: PtxInstruction) => name === 'cvt' && modifiers.startsWith('.s8')
-  for (const instruction of instructions) if (isByte(instruction)) bytes.add(instruction.targets[0]!)
+  const bytes = new Set(instructions.filter(isByte).flatMap(({ targets }) => targets))
   for (const register of bytes)
     for (const i of readers.get(register) ?? []) {
       const { name, modifiers, targets } = instructions[i]!
@@ -46,18 +42,6 @@ export function hasComparedExtremes(kernel: PtxKernel): boolean {
     /^m(?:in|ax)$/.test(name) && modifiers.endsWith('16')
   return kernel.instructions.some(
     ({ name, modifiers, sources }) =>
-      name === 'setp' &&
-      modifiers.endsWith('16') &&
-      sources.some((source) => follows(kernel, source, isExtreme)),
+      name === 'setp' && modifiers.endsWith('16') && [...kernel.originsOf(sources)].some(isExtreme),
   )
-}
-
-/** Whether a register may be computed from the result of such an instruction. */
-function follows(
-  kernel: PtxKernel,
-  register: string,
-  isSuch: (instruction: PtxInstruction) => boolean,
-): boolean {
-  for (const instruction of kernel.originsOf([register])) if (isSuch(instruction)) return true
-  return false
 }

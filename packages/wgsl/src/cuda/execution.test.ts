@@ -36,7 +36,7 @@ const stoppableCases = cases.filter(
 /** The cases with several workgroups. */
 const indirectCases = cases.filter(({ test }) => test.workgroups.reduce((product, n) => product * n) > 1)
 
-const isAboutBounds = /bounds|index|clamp|robust/
+const isAboutBounds = /bounds|index|clamp|robust|half-words/
 /**
  * The bounds mode changes only the text of accesses, so kernels with matching names and every third kernel
  * suffice; TANDEM_LONG=1 runs all.
@@ -138,5 +138,7 @@ describe.skipIf(!hasCompiler)('translated kernels on the CPU (needs g++)', () =>
     }
     expect(bad).toEqual([])
     expect(trapped.length).toBeGreaterThan(5)
+    expect(trapped).toContain('out-of-bounds.wgsl')
+    expect(trapped.filter((name) => !isAboutBounds.test(name))).toEqual([])
   })
 })

@@ -20,12 +20,6 @@ export interface ExecutionObserver {
   left(loop: For, repetitions: number): void
 }
 
-/** The storage variable that contains a place. */
-function storageOf(place: Place): string | undefined {
-  const variable = moduleVariableOf(place)
-  return variable?.space === 'storage' ? variable.name : undefined
-}
-
 /**
  * Adds the calls of an observer, named `O`, to emitted JavaScript; `N` contains the nodes that they refer to.
  */
@@ -61,8 +55,8 @@ export class Instrumentation {
 
   /** The index that is used for the access. */
   clamped(access: IndexPlace | Index, index: string, length: string): string {
-    const trapped = this.#traps && access.kind === 'index-place' ? storageOf(access) : undefined
-    if (trapped !== undefined) return `R.trapIndex(${index}, ${length}, ${JSON.stringify(trapped)})`
+    const trapped = access.kind === 'index-place' ? this.#trapped(access) : undefined
+    if (trapped !== undefined) return `R.trapIndex(${index}, ${length}, ${trapped})`
     return this.observes
       ? `O.clamped(${this.#node(access)}, ${index}, ${length})`
       : `R.clampIndex(${index}, ${length})`
@@ -70,8 +64,8 @@ export class Instrumentation {
 
   /** Reports a use of a storage variable outside of its `length` elements or bytes, if these are reported. */
   outside(place: Place, index: string, length: string): string | undefined {
-    const trapped = this.#traps ? storageOf(place) : undefined
-    return trapped && `R.outside('${trapped}', ${index}, ${length})`
+    const trapped = this.#trapped(place)
+    return trapped && `R.outside(${trapped}, ${index}, ${length})`
   }
 
   /**
@@ -85,6 +79,12 @@ export class Instrumentation {
       repeat: `${count}++; `,
       leave: `O.left(${this.#node(loop)}, ${count}); `,
     }
+  }
+
+  /** The quoted name of the storage variable that contains a place, if accesses outside of it are reported. */
+  #trapped(place: Place): string | undefined {
+    const variable = moduleVariableOf(place)
+    return this.#traps && variable?.space === 'storage' ? JSON.stringify(variable.name) : undefined
   }
 
   #node(node: object): string {

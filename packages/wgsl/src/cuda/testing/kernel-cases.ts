@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { lower, parseWgsl } from '../../frontend/lower.ts'
 import type { IrModule } from '../../ir.ts'
-import { compileReference, type ExecutionObserver } from '../../reference/index.ts'
+import { compileReference, type ExecutionObserver, type ReferenceOptions } from '../../reference/index.ts'
 import { type Binding, type Reflection, reflect } from '../../reflect.ts'
 import { type CorpusPart, corpus } from '../../testing/corpus.ts'
 import { fillBuffer, type KernelBuffer, type KernelTest, parseKernelTest } from '../../testing/index.ts'
@@ -72,29 +72,27 @@ export function translateIndirect(kernelCase: KernelCase, bounds: CudaBounds): C
 const closeLooks: LookIntervals = { secondsWithout: 2e-8, secondsBetween: 5e-7 }
 
 /** The contents of the buffers after a run on the reference executor. */
-export function referenceRun(
-  { inputs, module, test }: KernelCase,
-  observer?: ExecutionObserver,
-): Uint8Array[] {
+export function referenceRun(kernelCase: KernelCase, observer?: ExecutionObserver): Uint8Array[] {
+  return runWith({ observer }, kernelCase)
+}
+
+function runWith(options: ReferenceOptions, { inputs, module, test }: KernelCase): Uint8Array[] {
   const buffers = inputs.map(({ bytes }) => bytes.slice())
   const bindings = new Map(
     inputs.map(({ binding }, i) => [`${binding.group}.${binding.binding}`, buffers[i]!]),
   )
-  compileReference(module, observer && { observer }).run({ workgroups: test.workgroups, bindings })
+  compileReference(module, options).run({ workgroups: test.workgroups, bindings })
   return buffers
 }
 
 /** Whether the reference executor reports an access outside of a binding. */
-export function reachesOutside({ inputs, module, test }: KernelCase): boolean {
+export function reachesOutside(kernelCase: KernelCase): boolean {
   class Outside extends Error {}
-  const bindings = new Map(
-    inputs.map(({ binding, bytes }) => [`${binding.group}.${binding.binding}`, bytes.slice()]),
-  )
   const onOutside = () => {
     throw new Outside()
   }
   try {
-    compileReference(module, { onOutside }).run({ workgroups: test.workgroups, bindings })
+    runWith({ onOutside }, kernelCase)
     return false
   } catch (error) {
     if (error instanceof Outside) return true
