@@ -12,8 +12,9 @@
  * cannot run. `run` runs them on the first CUDA device in one process for each core, in each of FORMS (separated by
  * commas): `clamp`, `trap` and `unchecked` are the bounds, `indirect` is an indirect dispatch with `clamp` through the
  * WebGPU API, with bindings of parts of buffers whose other bytes must stay as they are, `min` and `max` are `clamp`
- * with NVRTC's options --Ofast-compile, as for kernels that take long to compile. A file FOLDER/FORMS has the forms of
- * that folder. Prints a line for each kernel that differs, fails or takes more than 60 s (its process is killed), writes
+ * with NVRTC's options --Ofast-compile, as for kernels that take long to compile; `sm_75`, `sm_100` and so on are `clamp`
+ * with the PTX that NVRTC writes for that architecture, which ptxas translates for this GPU. A file FOLDER/FORMS has the
+ * forms of that folder. Prints a line for each kernel that differs, fails or takes more than 60 s (its process is killed), writes
  * them to $OUT/FOLDER.txt too, and starts none after SECONDS.
  *
  * `random` runs the kernels of random-sources.ts for SEED, SEED + 1 and so on, each in one of FORMS in turn, until
@@ -22,9 +23,9 @@
  * `reduce` prints the smallest kernel that it makes of FILE which differs in FORM and not in `max`.
  */
 /// <reference types="@webgpu/types" />
-import { type ChildProcess, fork } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { type ChildProcess, execFileSync, fork } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { cuda } from '@tandem-gpu/backend-cuda'
 import type { Backend } from '@tandem-gpu/core'
@@ -33,12 +34,18 @@ import { referenceBackend, runKernelTest } from '@tandem-gpu/core/testing'
 import { createGPU, install } from '@tandem-gpu/webgpu-api'
 import { lower, parseWgsl, reflect } from '@tandem-gpu/wgsl'
 import { compareBuffers, fillBuffer, parseKernelTest } from '@tandem-gpu/wgsl/testing'
-import { type NativeAddon, nativeAddon } from '../../packages/backend-cuda/src/native-addon.ts'
+import {
+  type NativeAddon,
+  type NvrtcOutcome,
+  type NvrtcRequest,
+  nativeAddon,
+} from '../../packages/backend-cuda/src/native-addon.ts'
 import { randomSource } from './random-sources.ts'
 import { smallerSources } from './smaller-sources.ts'
 
 type Bounds = Parameters<typeof runKernelTest>[3]
 type Results = Record<string, string>
+type Compile = (request: NvrtcRequest) => Promise<NvrtcOutcome>
 interface Job {
   readonly folder: string
   readonly file: string
@@ -258,14 +265,44 @@ function quicker(options: readonly string[], form: string): readonly string[] {
   return form === 'min' && !isPlain ? [...options, '--Ofast-compile=min'] : options
 }
 
+/** Compiles to PTX for the architecture `form`, and that for the GPU. */
+async function compileThrough(form: string, request: NvrtcRequest, compile: Compile): Promise<NvrtcOutcome> {
+  const own = '--gpu-architecture='
+  const target = request.options.find((option) => option.startsWith(own))!.slice(own.length)
+  const [forPtxas, forNvvm] = [true, false].map((is) =>
+    request.options.filter(
+      (option) => option.startsWith('--ptxas-options=') === is && !option.startsWith(own),
+    ),
+  ) as [string[], string[]]
+  const outcome = await compile({
+    ...request,
+    options: [`${own}${form.replace('sm', 'compute')}`, ...forNvvm],
+  })
+  if (!outcome.compiled) return outcome
+  const folder = mkdtempSync(join(tmpdir(), 'through-'))
+  try {
+    const [ptxFile, cubinFile] = ['ptx', 'cubin'].map((name) => join(folder, name)) as [string, string]
+    const ptx = outcome.ptx.replace(/^\.target .*$/m, `.target ${target}`)
+    writeFileSync(ptxFile, ptx)
+    const levels = forPtxas.map((option) => option.replace('--ptxas-options=', ''))
+    execFileSync('ptxas', [`-arch=${target}`, ...levels, ptxFile, '-o', cubinFile], { stdio: 'pipe' })
+    return { ...outcome, ptx, cubin: new Uint8Array(readFileSync(cubinFile)) }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
 /** A process that runs the jobs that it is sent. */
 async function work(): Promise<void> {
   // The same object as the backend's.
   const addon = nativeAddon() as NativeAddon
   const compile = addon.nvrtcCompile.bind(addon)
   let form = ''
-  addon.nvrtcCompile = (libraries, request, thread) =>
-    compile(libraries, { ...request, options: quicker(request.options, form) }, thread)
+  addon.nvrtcCompile = (libraries, request, thread) => {
+    const withOptions = { ...request, options: quicker(request.options, form) }
+    const compileHere: Compile = (changed) => compile(libraries, changed, thread)
+    return form.startsWith('sm_') ? compileThrough(form, withOptions, compileHere) : compileHere(withOptions)
+  }
   // Measurements of compilers need no cache.
   const backend = cuda({ kernelCache: false })
   let runtime: Runtime | undefined
@@ -294,7 +331,7 @@ async function work(): Promise<void> {
         actual = await runIndirectly(device, source)
       } else {
         runtime ??= await openFirst(backend)
-        const bounds = form === 'min' || form === 'max' ? 'clamp' : (form as Bounds)
+        const bounds = /^(?:min|max|sm_\d+)$/.test(form) ? 'clamp' : (form as Bounds)
         const found = await runKernelTest(runtime, file, source, bounds)
         actual = new Map(Array.from(found, ([name, { bytes }]) => [name, bytes]))
       }
