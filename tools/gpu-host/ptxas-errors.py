@@ -63,6 +63,7 @@ PARTS = {
     **{"type": "<s32|u32>", "cmp": "<eq|ne|lt|le|gt|ge>", "logic": "<and|or|xor>"},
     **{"shift": "<shl.b32|shr.u32|shr.s32>", "offset": "<0|0|0|0|4|8|12|16|20|24|28|32>", "step": "<1|1|1|2|3>"},
     "lower": "bfe.u32 <x=<R>>, <y=<R>>, <0|4|8|16>, <4|8|12|16>",  # A field with another one above it.
+    "permuted": "prmt.b32 <x=<R>>, <y=<R>>, <R|0>, 0x<0123|5410|3340|6540|4321>; selp.b32 <R>, <R>, <y>, <P>",
     "binary": "<add.<type>|sub.<type>|<logic>.b32|<logic>.b32|mul.lo.s32|<min|max>.<type>>",
     "field": "<0, <1..32>|<1..15>, <1..17>|<16..24>, <1..8>|<25..31>, 1|<32..40>, 1>",
     # These put 1 in place of NaN in <x>, and an f32 or, in place of NaN, 2 into %g0: PTX does not say which NaN it is.
@@ -128,7 +129,8 @@ FORMS = {
         2 <add.s16|add.s16|sub.s16|min.<s16|u16>> <H>, <H>, <H> / mul.lo.s16 <H>, <H>, <H|3|-1|256>
         2 <logic>.b16 <H>, <H>, <H|255|1|-256|15> / <shl.b16|shr.u16|shr.s16> <H>, <H>, <1|4|8|15>
         2 setp.<cmp>.<s16|u16> <P>, <H>, <H|0|1|-1|255> / selp.b16 <H>, <H>, <H>, <P> / cvt.rn.f32.u16 <F>, <H>
-        2 cvt.rn.f32.<u8|s8> <F>, <R>
+        2 cvt.rn.f32.<u8|s8> <F>, <R> / <permuted>; and.b32 <R>, <x>, <255|65535|16777215>
+        2 <permuted>; cvt.u16.u32 <H>, <x> / <permuted>; cvt.u32.u8 <R>, <x> / <permuted>; and.b32 <R>, <x>, <R>
         1 cvt.sat.<u8|s16>.<type> <R>, <R> / neg.s16 <H>, <H> / mov.b32 <R>, {<H>, <H>} / mov.b32 {<H>, <H>}, <R>"""),
     "predicate": forms("""
         2 setp.<cmp>.<type> <P>, <R>, <C> / setp.<cmp>.<type> <P>, <R>, <C> / <logic>.pred <P>, <P>, <P>

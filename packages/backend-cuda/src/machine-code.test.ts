@@ -13,6 +13,7 @@ import {
   hasWrongParts,
   mayBeMiscompiled,
 } from './machine-code.ts'
+import { hasBytesOfChoices } from './narrow-integers.ts'
 import type { PtxKernel } from './ptx-instructions.ts'
 import { hasStaleAddresses } from './stale-addresses.ts'
 import { hasStaleLoads } from './stale-loads.ts'
@@ -477,6 +478,8 @@ describe.skipIf(nvcc === undefined)(
       ['complements-that-cancel', hasSplitConstants],
       ['complements-that-cancel', hasExtremesOfBothSigns],
       ['joined-selections', hasJoinedSelections],
+      ['permutation-before-choice', hasBytesOfChoices],
+      ['permutation-before-choice', hasBytesOfChoices, 'sm_100'],
     ])('%s', { timeout: 60_000 }, (name, has, architecture) => {
       expect(has(corpusKernel(name, architecture))).toBe(true)
     })

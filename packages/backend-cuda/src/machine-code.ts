@@ -1,6 +1,12 @@
 import { mayUnrollCounts } from './counted-loops.ts'
 import { hasExtremesOfBothSigns, hasJoinedSelections, hasSplitConstants } from './folded-constants.ts'
-import { hasComparedExtremes, hasExtendedBytes, hasJoinedFields } from './narrow-integers.ts'
+import {
+  hasBytesOfChoices,
+  hasComparedExtremes,
+  hasConvertedParts,
+  hasExtendedBytes,
+  hasJoinedFields,
+} from './narrow-integers.ts'
 import { isComputed, isPredicate, kernelsOf, type PtxKernel } from './ptx-instructions.ts'
 import { hasStaleAddresses } from './stale-addresses.ts'
 import { hasStaleLoads } from './stale-loads.ts'
@@ -85,7 +91,9 @@ function mayBeMistaken(kernel: PtxKernel): boolean {
     hasJoinedSelections(kernel) ||
     hasJoinedFields(kernel) ||
     hasExtendedBytes(kernel) ||
+    hasConvertedParts(kernel) ||
     hasComparedExtremes(kernel) ||
+    hasBytesOfChoices(kernel) ||
     mayUnrollCounts(kernel) ||
     hasStaleAddresses(kernel) ||
     hasStalePredicates(kernel) ||

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { hasComparedExtremes, hasExtendedBytes, hasJoinedFields } from './narrow-integers.ts'
+import {
+  hasBytesOfChoices,
+  hasComparedExtremes,
+  hasConvertedParts,
+  hasExtendedBytes,
+  hasJoinedFields,
+} from './narrow-integers.ts'
 import { kernelOf } from './testing/ptx-kernel.ts'
 
 describe('fields that are inserted into each other', () => {
@@ -40,6 +46,26 @@ describe('bytes with a sign', () => {
   })
 })
 
+describe('signed parts of integers', () => {
+  const part = 'bfe.s32 %r2, %r1, 8, 8;\n'
+
+  it.each([
+    ['as an f32', `${part}cvt.rn.f32.u32 %f1, %r2;`],
+    ['as an f16', `${part}cvt.rn.f16.u32 %rs1, %r2;`],
+    ['as a copy', `${part}cvt.s32.s8 %r3, %r2;\ncvt.rn.f32.u32 %f1, %r3;`],
+  ])('are found that are converted without the sign, %s', (_, statements) => {
+    expect(hasConvertedParts(kernelOf(statements))).toBe(true)
+  })
+
+  it.each([
+    ['are converted with the sign', `${part}cvt.rn.f32.s32 %f1, %r2;`],
+    ['have none', 'bfe.u32 %r2, %r1, 8, 8;\ncvt.rn.f32.u32 %f1, %r2;'],
+    ['are terms', `${part}add.s32 %r3, %r2, %r9;\ncvt.rn.f32.u32 %f1, %r3;`],
+  ])('are accepted where they %s', (_, statements) => {
+    expect(hasConvertedParts(kernelOf(statements))).toBe(false)
+  })
+})
+
 describe('extremes of 16 bits', () => {
   it.each([
     ['at once', 'max.s16 %rs2, %rs1, -128;\nsetp.eq.s16 %p1, %rs2, -128;'],
@@ -53,5 +79,48 @@ describe('extremes of 16 bits', () => {
     ['have 32 bits', 'max.s32 %r2, %r1, -128;\nsetp.eq.s32 %p1, %r2, -128;'],
   ])('are accepted if they %s', (_, statements) => {
     expect(hasComparedExtremes(kernelOf(statements))).toBe(false)
+  })
+})
+
+describe('bytes of results', () => {
+  const permuted = 'prmt.b32 %r2, %r1, 0, 0x0123;\n'
+  const joined = 'shl.b32 %r8, %r9, 8;\nor.b32 %r2, %r1, %r8;\n'
+  const hidden =
+    '// begin inline asm\nnot.b32 %r5, %r2;\n// end inline asm\n// begin inline asm\nnot.b32 %r6, %r5;\n// end inline asm\n'
+  const chosen = 'selp.b32 %r3, %r9, %r1, %p1;\n'
+  const mask = 'and.b32 %r4, %r2, 65535;'
+
+  it.each([
+    ['a permutation, behind a selection of its operand', `${permuted}${chosen}${mask}`],
+    ['its second operand', `prmt.b32 %r2, %r8, %r1, 0x7432;\n${chosen}${mask}`],
+    ['a copy of its operand', `mov.u32 %r5, %r1;\nprmt.b32 %r2, %r5, 0, 0x0123;\n${chosen}${mask}`],
+    ['complements', `${permuted}${chosen}not.b32 %r5, %r2;\nnot.b32 %r6, %r5;\nand.b32 %r4, %r6, 255;`],
+    ['16 bits', `${permuted}${chosen}cvt.u16.u32 %rs1, %r2;`],
+    ['a half', `${permuted}${chosen}mov.b32 {%rs1, %rs2}, %r2;`],
+    ['a byte that is stored', `${permuted}${chosen}st.global.u8 [%rd1], %r2;`],
+    ['64 bits', `${permuted}${chosen}mov.b64 %rd2, {%r2, %r9};\nand.b64 %rd3, %rd2, 255;`],
+    [
+      'an operand of which a branch sets the copy again',
+      `${permuted}mov.u32 %r3, %r1;\n@%p1 bra $L__1;\nmov.u32 %r3, %r9;\n$L__1:\n${mask}`,
+    ],
+    ['an operand copied under a condition', `${permuted}mov.u32 %r3, %r9;\n@%p1 mov.u32 %r3, %r1;\n${mask}`],
+    ['a join that is hidden from nvcc', `${joined}${chosen}${hidden}and.b32 %r4, %r6, 255;`],
+    [
+      'a join with what is hidden',
+      `${hidden}or.b32 %r7, %r1, %r6;\nadd.s32 %r8, %r7, %r9;\n${chosen}and.b32 %r4, %r8, 255;`,
+    ],
+  ])('are found: %s', (_, statements) => {
+    expect(hasBytesOfChoices(kernelOf(statements))).toBe(true)
+  })
+
+  it.each([
+    ['the operand is not selected', `${permuted}selp.b32 %r3, %r9, %r8, %p1;\n${mask}`],
+    ['all bits are used', `${permuted}${chosen}shr.u32 %r4, %r2, 8;\nst.global.u32 [%rd1], %r4;`],
+    ['something else is masked', `${permuted}${chosen}and.b32 %r4, %r7, 65535;`],
+    ['not whole bytes are masked', `${permuted}${chosen}and.b32 %r4, %r2, 4095;`],
+    ['nothing is hidden from nvcc', `${joined}${chosen}and.b32 %r4, %r2, 255;`],
+    ['16 bits are stored', `${permuted}${chosen}st.global.u16 [%rd1], %rs1;`],
+  ])('are accepted where %s', (_, statements) => {
+    expect(hasBytesOfChoices(kernelOf(statements))).toBe(false)
   })
 })

@@ -1,4 +1,4 @@
-import type { PtxInstruction, PtxKernel } from './ptx-instructions.ts'
+import { isComputed, type PtxInstruction, type PtxKernel } from './ptx-instructions.ts'
 
 /**
  * Whether PTX inserts a field of an integer (`bfe`) into another one (`bfi`). If they are neighbours in one integer,
@@ -32,6 +32,22 @@ export function hasExtendedBytes({ instructions, readers }: PtxKernel): boolean 
 }
 
 /**
+ * Whether PTX converts a signed part of an integer (`bfe.s32`) to a float as an unsigned integer. ptxas 13.0 converts a
+ * byte or a half with its sign. On all architectures, at -O1 to -O3; nvcc writes `bfe` for sm_100 and newer.
+ *
+ * Accepted are conversions of integers that are no copies of such parts.
+ */
+export function hasConvertedParts(kernel: PtxKernel): boolean {
+  const isPart = ({ name, modifiers }: PtxInstruction) => name === 'bfe' && modifiers.startsWith('.s')
+  return kernel.instructions.some(
+    ({ name, modifiers, sources }) =>
+      name === 'cvt' &&
+      /\.f\d+\.u\d+$/.test(modifiers) &&
+      [...kernel.copiedBy(sources)].some((register) => kernel.definedBy(register).some(isPart)),
+  )
+}
+
+/**
  * Whether PTX compares an extreme of integers of 16 bits. ptxas 13.0 gets `max(x, -128) == -128` wrong, for
  * example. On all architectures, at -O1 to -O3; nvcc writes `min.s16` and `max.s16` for sm_100 and newer.
  *
@@ -44,4 +60,44 @@ export function hasComparedExtremes(kernel: PtxKernel): boolean {
     ({ name, modifiers, sources }) =>
       name === 'setp' && modifiers.endsWith('16') && [...kernel.originsOf(sources)].some(isExtreme),
   )
+}
+
+/**
+ * Whether PTX takes bytes of integers that it has put together, and a condition chooses one of these too. ptxas 13.0
+ * may take the bytes of that one alone, where they are used, although its register may have the chosen value by then.
+ * On all architectures, at -O1 to -O3.
+ *
+ * Accepted are integers put together without `prmt` and without instructions in assembler, in which nvcc takes the bytes
+ * of one by itself, and those that are set once, and of which no copy is chosen or set where others are.
+ */
+export function hasBytesOfChoices(kernel: PtxKernel): boolean {
+  const { definitions, instructions } = kernel
+  const isSetAgain = (register: string) => definitions.get(register)!.length > 1
+  const choices = instructions.flatMap(({ name, condition, targets, sources }) =>
+    name === 'selp' ? sources : condition !== undefined || targets.some(isSetAgain) ? targets : [],
+  )
+  const chosen = kernel.copiedBy(choices)
+  return instructions.filter(takesBytes).some(({ sources }) => {
+    const origins = [...kernel.copiedBy(sources, joins)].flatMap((register) => kernel.definedBy(register))
+    return (
+      origins.some((origin) => origin.name === 'prmt' || (origin.isInline && isComputed(origin))) &&
+      origins.some(
+        (o) => joins(o) && [...kernel.copiedBy(o.sources)].some((register) => chosen.has(register)),
+      )
+    )
+  })
+}
+
+/** Whether an instruction may put bytes of integers together. */
+function joins({ name }: PtxInstruction): boolean {
+  return /^(?:add|bfi|lop3|mad|or|prmt|xor)$/.test(name)
+}
+
+/** Whether the result of an instruction, or what it stores, may be bytes of an integer, with zeros in place of others. */
+function takesBytes({ name, modifiers, operands }: PtxInstruction): boolean {
+  if (name === 'mov') return operands.startsWith('{')
+  if (name === 'cvt' || name === 'st')
+    return /\.[bsu](?:8|16)\b/.test(modifiers) && /[,{]\s*%rd?\d/.test(operands)
+  if (name === 'and') return /, (?:255|65535|16777215|16711935)$/.test(operands)
+  return name === 'bfe' || name === 'lop3'
 }

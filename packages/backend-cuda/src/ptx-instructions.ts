@@ -112,6 +112,29 @@ export class PtxKernel {
     }
   }
 
+  /** The instructions that set a register. */
+  definedBy(register: string): PtxInstruction[] {
+    return (this.definitions.get(register) ?? []).map((i) => this.instructions[i]!)
+  }
+
+  /**
+   * Registers, and those of which they may be copies, also by operations that others undo, such as `not`, or the operands
+   * of instructions that `follows` accepts.
+   */
+  copiedBy(
+    registers: readonly string[],
+    follows: (instruction: PtxInstruction) => boolean = () => false,
+  ): ReadonlySet<string> {
+    const copied = new Set(registers)
+    for (const register of copied)
+      for (const instruction of this.definedBy(register)) {
+        const sources = instruction.sources.filter((source) => !isPredicate(source))
+        const isCopy = instruction.name === 'mov' || (sources.length === 1 && isComputed(instruction))
+        if (isCopy || follows(instruction)) for (const source of sources) copied.add(source)
+      }
+    return copied
+  }
+
   /** The loops. */
   *loops(): Generator<PtxLoop> {
     const { instructions } = this
