@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { hasExtremesOfBothSigns, hasJoinedSelections, hasSplitConstants } from './folded-constants.ts'
+import {
+  hasExtremesOfBothSigns,
+  hasJoinedSelections,
+  hasOrderedSelections,
+  hasSplitConstants,
+} from './folded-constants.ts'
 import { kernelOf } from './testing/ptx-kernel.ts'
 
 describe('halves of what is compared with a literal', () => {
@@ -75,5 +80,34 @@ describe('joined selections', () => {
     ['a number and the one before it', `selp.u32 %r1, 8, 16, %p1;\nadd.s32 %r2, %r1, -1;\n${compare}`],
   ])('are none where predicates choose %s', (_, statements) => {
     expect(hasJoinedSelections(kernelOf(statements))).toBe(false)
+  })
+})
+
+describe('unsigned integers chosen from literals', () => {
+  const hidden = '// begin inline asm\nnot.b32 %r9, %r8;\n// end inline asm\n'
+  const chosen = 'selp.b32 %r2, -1, 0, %p1;\n'
+
+  it.each([
+    ['what is hidden from nvcc', `${hidden}${chosen}setp.ge.u32 %p2, %r2, %r9;`],
+    ['it, as the second operand', `${hidden}${chosen}setp.gt.u32 %p2, %r9, %r2;`],
+    ['what follows from that', `${hidden}and.b32 %r7, %r8, %r9;\n${chosen}setp.lt.u32 %p2, %r2, %r7;`],
+    ['0', `${chosen}setp.lt.u32 %p2, %r2, 0;`],
+    ['a copy of them', `${hidden}${chosen}neg.s32 %r3, %r2;\nsetp.lt.u32 %p2, %r3, %r9;`],
+    [
+      'those set by branches',
+      `${hidden}mov.u32 %r2, 0;\n@%p1 bra $L__1;\nmov.u32 %r2, -1;\n$L__1:\nsetp.lt.u32 %p2, %r2, %r9;`,
+    ],
+  ])('are found that are compared by order with %s', (_, statements) => {
+    expect(hasOrderedSelections(kernelOf(statements))).toBe(true)
+  })
+
+  it.each([
+    ['are compared with something else', `${chosen}setp.ge.u32 %p2, %r2, %r7;`],
+    ['are compared for equality', `${hidden}${chosen}setp.eq.s32 %p2, %r2, %r9;`],
+    ['are compared with a sign', `${hidden}${chosen}setp.lt.s32 %p2, %r2, %r9;`],
+    ['may be others', `${hidden}selp.b32 %r2, %r6, 0, %p1;\nsetp.ge.u32 %p2, %r2, %r9;`],
+    ['are terms', `${hidden}${chosen}add.s32 %r3, %r2, %r6;\nsetp.ge.u32 %p2, %r3, %r9;`],
+  ])('are accepted where they %s', (_, statements) => {
+    expect(hasOrderedSelections(kernelOf(statements))).toBe(false)
   })
 })

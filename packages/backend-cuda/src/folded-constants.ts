@@ -47,6 +47,37 @@ export function hasExtremesOfBothSigns(kernel: PtxKernel): boolean {
 }
 
 /**
+ * Whether PTX orders an unsigned integer that a condition chooses from literals and what only ptxas may know to be 0.
+ * ptxas 13.0 takes `(p ? -1 : 0) < 0` for `p`, without a sign too; nvcc leaves out comparisons with 0. On all
+ * architectures, at -O1 to -O3.
+ *
+ * Accepted are comparisons in which no operand is 0 or follows from an instruction in assembler, or the other one is no
+ * copy of what selections or branches choose from values that ptxas may know.
+ */
+export function hasOrderedSelections(kernel: PtxKernel): boolean {
+  const isHidden = (register: string) =>
+    [...kernel.originsOf([register])].some((origin) => origin.isInline && isComputed(origin))
+  const isChosen = (register: string) => {
+    const choices = kernel.definedBy(register)
+    return (
+      (choices.length > 1 || choices[0]?.name === 'selp') &&
+      choices.every(
+        (choice) => isComputed(choice) && choice.sources.every((s) => isPredicate(s) || kernel.mayBeKnown(s)),
+      )
+    )
+  }
+  return kernel.instructions.some(({ name, modifiers, operands, sources }) => {
+    if (name !== 'setp' || !/^\.(?:[gl][et]|hi|hs|lo|ls)\b.*\.u\d+$/.test(modifiers)) return false
+    const compared = sources.filter((register) => !isPredicate(register))
+    return compared.some((register) => {
+      const mayBeZero =
+        /, 0\b/.test(operands) || compared.some((other) => other !== register && isHidden(other))
+      return mayBeZero && [...kernel.copiedBy([register])].some(isChosen)
+    })
+  })
+}
+
+/**
  * Whether PTX compares two integers that it has joined bit by bit, and that are chosen by a predicate each, such as
  * `selp 1, 0`. If it combines the result with another predicate, ptxas 13.0 makes one instruction of all three
  * predicates (PLOP3), and loses the negations of the first two. On all architectures, at -O1 to -O3.

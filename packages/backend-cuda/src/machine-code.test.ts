@@ -5,7 +5,12 @@ import { join } from 'node:path'
 import { emitCuda, lower, parseWgsl } from '@tandem-gpu/wgsl'
 import { describe, expect, it } from 'vitest'
 import { mayUnrollCounts } from './counted-loops.ts'
-import { hasExtremesOfBothSigns, hasJoinedSelections, hasSplitConstants } from './folded-constants.ts'
+import {
+  hasExtremesOfBothSigns,
+  hasJoinedSelections,
+  hasOrderedSelections,
+  hasSplitConstants,
+} from './folded-constants.ts'
 import {
   hasMovableVotes,
   hasOverflowingSigns,
@@ -478,6 +483,7 @@ describe.skipIf(nvcc === undefined)(
       ['complements-that-cancel', hasSplitConstants],
       ['complements-that-cancel', hasExtremesOfBothSigns],
       ['joined-selections', hasJoinedSelections],
+      ['ordered-selections', hasOrderedSelections],
       ['permutation-before-choice', hasBytesOfChoices],
       ['permutation-before-choice', hasBytesOfChoices, 'sm_100'],
     ])('%s', { timeout: 60_000 }, (name, has, architecture) => {

@@ -1,5 +1,10 @@
 import { mayUnrollCounts } from './counted-loops.ts'
-import { hasExtremesOfBothSigns, hasJoinedSelections, hasSplitConstants } from './folded-constants.ts'
+import {
+  hasExtremesOfBothSigns,
+  hasJoinedSelections,
+  hasOrderedSelections,
+  hasSplitConstants,
+} from './folded-constants.ts'
 import {
   hasBytesOfChoices,
   hasComparedExtremes,
@@ -89,6 +94,7 @@ function mayBeMistaken(kernel: PtxKernel): boolean {
     hasSplitConstants(kernel) ||
     hasExtremesOfBothSigns(kernel) ||
     hasJoinedSelections(kernel) ||
+    hasOrderedSelections(kernel) ||
     hasJoinedFields(kernel) ||
     hasExtendedBytes(kernel) ||
     hasConvertedParts(kernel) ||
