@@ -1,4 +1,4 @@
-import { isComputed, isPredicate, type PtxInstruction, type PtxKernel } from './ptx-instructions.ts'
+import { isComputed, isHidden, isPredicate, type PtxInstruction, type PtxKernel } from './ptx-instructions.ts'
 
 /**
  * Whether PTX splits a register into halves that it may also compare for equality with a literal. Where a branch has
@@ -51,12 +51,11 @@ export function hasExtremesOfBothSigns(kernel: PtxKernel): boolean {
  * ptxas 13.0 takes `(p ? -1 : 0) < 0` for `p`, without a sign too; nvcc leaves out comparisons with 0. On all
  * architectures, at -O1 to -O3.
  *
- * Accepted are comparisons in which no operand is 0 or follows from an instruction in assembler, or the other one is no
+ * Accepted are comparisons in which no operand is 0 or follows from what is hidden from nvcc, or the other one is no
  * copy of what selections or branches choose from values that ptxas may know.
  */
 export function hasOrderedSelections(kernel: PtxKernel): boolean {
-  const isHidden = (register: string) =>
-    [...kernel.originsOf([register])].some((origin) => origin.isInline && isComputed(origin))
+  const isUnknown = (register: string) => [...kernel.originsOf([register])].some(isHidden)
   const isChosen = (register: string) => {
     const choices = kernel.definedBy(register)
     return (
@@ -71,7 +70,7 @@ export function hasOrderedSelections(kernel: PtxKernel): boolean {
     const compared = sources.filter((register) => !isPredicate(register))
     return compared.some((register) => {
       const mayBeZero =
-        /, 0\b/.test(operands) || compared.some((other) => other !== register && isHidden(other))
+        /, 0\b/.test(operands) || compared.some((other) => other !== register && isUnknown(other))
       return mayBeZero && [...kernel.copiedBy([register])].some(isChosen)
     })
   })

@@ -5,12 +5,7 @@ import { join } from 'node:path'
 import { emitCuda, lower, parseWgsl } from '@tandem-gpu/wgsl'
 import { describe, expect, it } from 'vitest'
 import { mayUnrollCounts } from './counted-loops.ts'
-import {
-  hasExtremesOfBothSigns,
-  hasJoinedSelections,
-  hasOrderedSelections,
-  hasSplitConstants,
-} from './folded-constants.ts'
+import { hasJoinedSelections, hasSplitConstants } from './folded-constants.ts'
 import {
   hasMovableVotes,
   hasOverflowingSigns,
@@ -479,12 +474,7 @@ describe.skipIf(nvcc === undefined)(
       ['selection-before-change', hasStalePredicates],
       ['halves-after-equality', hasSplitConstants],
       ['half-after-equality', hasSplitConstants, 'sm_100'],
-      ['extremes-of-both-signs', hasExtremesOfBothSigns],
-      ['complements-that-cancel', hasSplitConstants],
-      ['complements-that-cancel', hasExtremesOfBothSigns],
       ['joined-selections', hasJoinedSelections],
-      ['ordered-selections', hasOrderedSelections],
-      ['permutation-before-choice', hasBytesOfChoices],
       ['permutation-before-choice', hasBytesOfChoices, 'sm_100'],
     ])('%s', { timeout: 60_000 }, (name, has, architecture) => {
       expect(has(corpusKernel(name, architecture))).toBe(true)

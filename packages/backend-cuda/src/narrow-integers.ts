@@ -1,4 +1,4 @@
-import { isComputed, type PtxInstruction, type PtxKernel } from './ptx-instructions.ts'
+import { isHidden, type PtxInstruction, type PtxKernel } from './ptx-instructions.ts'
 
 /**
  * Whether PTX inserts a field of an integer (`bfe`) into another one (`bfi`). If they are neighbours in one integer,
@@ -67,7 +67,7 @@ export function hasComparedExtremes(kernel: PtxKernel): boolean {
  * may take the bytes of that one alone, where they are used, although its register may have the chosen value by then.
  * On all architectures, at -O1 to -O3.
  *
- * Accepted are integers put together without `prmt` and without instructions in assembler, in which nvcc takes the bytes
+ * Accepted are integers put together without `prmt` and without what is hidden from nvcc, in which nvcc takes the bytes
  * of one by itself, and those that are set once, and of which no copy is chosen or set where others are.
  */
 export function hasBytesOfChoices(kernel: PtxKernel): boolean {
@@ -80,7 +80,7 @@ export function hasBytesOfChoices(kernel: PtxKernel): boolean {
   return instructions.filter(takesBytes).some(({ sources }) => {
     const origins = [...kernel.copiedBy(sources, joins)].flatMap((register) => kernel.definedBy(register))
     return (
-      origins.some((origin) => origin.name === 'prmt' || (origin.isInline && isComputed(origin))) &&
+      origins.some((origin) => origin.name === 'prmt' || isHidden(origin)) &&
       origins.some(
         (o) => joins(o) && [...kernel.copiedBy(o.sources)].some((register) => chosen.has(register)),
       )

@@ -40,6 +40,11 @@ export function isLiteralMove({ name, operands }: PtxInstruction): boolean {
   return name === 'mov' && !/,.*%/.test(operands)
 }
 
+/** Whether an instruction computes in assembler, which nvcc does not understand and ptxas does. */
+export function isHidden({ name, isInline }: PtxInstruction): boolean {
+  return isInline && name !== 'mov' && computed.has(name)
+}
+
 /** The compiler's predicates are `%p1` and so on, and those in the prelude `%p` and `%q`. */
 export function isPredicate(register: string): boolean {
   return /^%(?:p\d+|[pq] \d+)$/.test(register)
@@ -79,10 +84,8 @@ export class PtxKernel {
    * register, or from an instruction in assembler, which only ptxas understands: `x & ~x` is 0.
    */
   mayBeKnown(register: string): boolean {
-    for (const instruction of this.originsOf([register])) {
-      const { name, isInline } = instruction
-      if (name === 'mov' ? isLiteralMove(instruction) : isInline && isComputed(instruction)) return true
-    }
+    for (const origin of this.originsOf([register]))
+      if (isLiteralMove(origin) || isHidden(origin)) return true
     return false
   }
 

@@ -163,10 +163,10 @@ function unaryText(
 }
 
 /**
- * The complement of integers, which nvcc does not see as one: nvcc 13.0 does not end where a minimum or
+ * The complement of integers, which neither nvcc nor ptxas sees as one: nvcc 13.0 does not end where a minimum or
  * maximum has a complement and another minimum or maximum as operands, since LLVM 7 moves complements out of
- * them and back. Where `-1 - x` or `x ^ -1` says the same, it is written for them too. ptxas sees it, so it
- * costs nothing but what nvcc would make of it: operands of comparisons, which nothing else can use, stay plain.
+ * them and back, and ptxas 13.0 makes errors with literals that nvcc does not know. Where `-1 - x` or `x ^ -1` says the
+ * same, it is written for them too. Operands of comparisons, which nothing else can use, stay plain.
  */
 function complementText(writer: FunctionWriter, written: CxxExpression, type: Type): CxxExpression {
   const { names } = writer.context

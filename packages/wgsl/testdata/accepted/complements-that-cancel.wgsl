@@ -1,7 +1,7 @@
 // run: workgroups=1,1,1
 // buffer given: u32[128] values(1099431936, 17, 0, 18, 19, 20, 4294967295, 22, 1283454976, 9, 2147483647)
 // buffer out: u32[192]
-// Zeros that follow from no literal: ptxas computes them, since the prelude hides complements only from nvcc, and took
+// Zeros that follow from no literal: ptxas computed them when the prelude hid complements only from nvcc, and took
 // a literal for each of its halves, and 0 for a signed minimum of an unsigned maximum.
 enable f16;
 @group(0) @binding(0) var<storage, read> given: array<u32, 128>;
