@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import {
+  hasConvertedSelections,
   hasExtremesOfBothSigns,
   hasJoinedSelections,
   hasOrderedSelections,
+  hasShiftedSigns,
   hasSplitConstants,
 } from './folded-constants.ts'
 import { kernelOf } from './testing/ptx-kernel.ts'
@@ -92,6 +94,11 @@ describe('unsigned integers chosen from literals', () => {
     ['it, as the second operand', `${hidden}${chosen}setp.gt.u32 %p2, %r9, %r2;`],
     ['what follows from that', `${hidden}and.b32 %r7, %r8, %r9;\n${chosen}setp.lt.u32 %p2, %r2, %r7;`],
     ['0', `${chosen}setp.lt.u32 %p2, %r2, 0;`],
+    ['what follows from a literal', `bfind.shiftamt.u32 %r9, 1;\n${chosen}setp.lt.u32 %p2, %r2, %r9;`],
+    [
+      'what follows from a literal in a register',
+      `mov.f32 %f1, 0f3F000000;\ncvt.rzi.u32.f32 %r9, %f1;\n${chosen}setp.lt.u32 %p2, %r2, %r9;`,
+    ],
     ['a copy of them', `${hidden}${chosen}neg.s32 %r3, %r2;\nsetp.lt.u32 %p2, %r3, %r9;`],
     [
       'those set by branches',
@@ -109,5 +116,50 @@ describe('unsigned integers chosen from literals', () => {
     ['are terms', `${hidden}${chosen}add.s32 %r3, %r2, %r6;\nsetp.ge.u32 %p2, %r3, %r9;`],
   ])('are accepted where they %s', (_, statements) => {
     expect(hasOrderedSelections(kernelOf(statements))).toBe(false)
+  })
+})
+
+describe('conversions of what is chosen from literals', () => {
+  const converted = 'selp.b32 %r2, 1, 0, %p1;\ncvt.rn.f32.u32 %f1, %r2;\n'
+
+  it.each([
+    ['as they are', `${converted}mov.b32 %r3, %f1;`],
+    ['of a copy', 'selp.b32 %r2, 1, 0, %p1;\nmov.u32 %r4, %r2;\ncvt.rn.f32.s32 %f1, %r4;\nmov.b32 %r3, %f1;'],
+    [
+      'of what only ptxas knows',
+      `bfind.shiftamt.u32 %r9, 1;\nselp.b32 %r2, %r9, 1, %p1;\ncvt.rn.f32.u32 %f1, %r2;\nmov.b32 %r3, %f1;`,
+    ],
+  ])('are found of which the bits are used: %s', (_, statements) => {
+    expect(hasConvertedSelections(kernelOf(statements))).toBe(true)
+  })
+
+  it.each([
+    ['only the number is used', `${converted}add.f32 %f2, %f1, %f3;`],
+    ['one may be another', 'selp.b32 %r2, %r8, 0, %p1;\ncvt.rn.f32.u32 %f1, %r2;\nmov.b32 %r3, %f1;'],
+  ])('are accepted where %s', (_, statements) => {
+    expect(hasConvertedSelections(kernelOf(statements))).toBe(false)
+  })
+})
+
+describe('shifts with a sign that only ptxas knows', () => {
+  const known = 'bfind.shiftamt.u32 %r9, 1;\nxor.b32 %r8, %r9, -2147483648;\n'
+
+  it.each([
+    ['a union', `${known}or.b32 %r2, %r1, %r8;\nshr.s32 %r3, %r2, 1;`],
+    ['a copy of a union', `${known}or.b32 %r2, %r1, %r8;\nmov.u32 %r4, %r2;\nshr.s32 %r3, %r4, 2;`],
+    [
+      'the complement of an intersection',
+      `${known}and.b32 %r2, %r1, %r8;\nnot.b32 %r4, %r2;\nshr.s32 %r3, %r4, 1;`,
+    ],
+  ])('are found in %s', (_, statements) => {
+    expect(hasShiftedSigns(kernelOf(statements))).toBe(true)
+  })
+
+  it.each([
+    ['by three', `${known}or.b32 %r2, %r1, %r8;\nshr.s32 %r3, %r2, 3;`],
+    ['without a sign', `${known}or.b32 %r2, %r1, %r8;\nshr.u32 %r3, %r2, 1;`],
+    ['of a union with something else', 'or.b32 %r2, %r1, %r8;\nshr.s32 %r3, %r2, 1;'],
+  ])('are accepted %s', (_, statements) => {
+    expect(hasShiftedSigns(kernelOf(statements))).toBe(false)
   })
 })

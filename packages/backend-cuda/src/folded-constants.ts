@@ -1,4 +1,4 @@
-import { isComputed, isHidden, isPredicate, type PtxInstruction, type PtxKernel } from './ptx-instructions.ts'
+import { isComputed, isPredicate, type PtxInstruction, type PtxKernel } from './ptx-instructions.ts'
 
 /**
  * Whether PTX splits a register into halves that it may also compare for equality with a literal. Where a branch has
@@ -51,28 +51,70 @@ export function hasExtremesOfBothSigns(kernel: PtxKernel): boolean {
  * ptxas 13.0 takes `(p ? -1 : 0) < 0` for `p`, without a sign too; nvcc leaves out comparisons with 0. On all
  * architectures, at -O1 to -O3.
  *
- * Accepted are comparisons in which no operand is 0 or follows from what is hidden from nvcc, or the other one is no
- * copy of what selections or branches choose from values that ptxas may know.
+ * Accepted are comparisons in which no operand is 0 or may be known to ptxas only, or the other one is no copy of what
+ * selections or branches choose from values that ptxas may know.
  */
 export function hasOrderedSelections(kernel: PtxKernel): boolean {
-  const isUnknown = (register: string) => [...kernel.originsOf([register])].some(isHidden)
-  const isChosen = (register: string) => {
-    const choices = kernel.definedBy(register)
-    return (
-      (choices.length > 1 || choices[0]?.name === 'selp') &&
-      choices.every(
-        (choice) => isComputed(choice) && choice.sources.every((s) => isPredicate(s) || kernel.mayBeKnown(s)),
-      )
-    )
-  }
   return kernel.instructions.some(({ name, modifiers, operands, sources }) => {
     if (name !== 'setp' || !/^\.(?:[gl][et]|hi|hs|lo|ls)\b.*\.u\d+$/.test(modifiers)) return false
     const compared = sources.filter((register) => !isPredicate(register))
     return compared.some((register) => {
-      const mayBeZero =
-        /, 0\b/.test(operands) || compared.some((other) => other !== register && isUnknown(other))
-      return mayBeZero && [...kernel.copiedBy([register])].some(isChosen)
+      const others = compared.filter((other) => other !== register)
+      const mayBeZero = /, 0\b/.test(operands) || others.some((other) => kernel.isFolded(other))
+      return mayBeZero && isChosen(kernel, register)
     })
+  })
+}
+
+/**
+ * Whether PTX converts an integer that a condition chooses from literals to an f32 and uses its bits. ptxas 13.0 may
+ * take the integer for the bits, or leave out that these are converted again, where it knows the literals: 0 and 1. On
+ * all architectures, at -O1 to -O3.
+ *
+ * Accepted are conversions of integers that are no copies of such selections, and those whose results are not copied.
+ */
+export function hasConvertedSelections(kernel: PtxKernel): boolean {
+  return kernel.instructions.some(
+    ({ name, modifiers, sources, targets }) =>
+      name === 'cvt' &&
+      /\.f32\.[su]32$/.test(modifiers) &&
+      (kernel.readers.get(targets[0]!) ?? []).some((i) => kernel.instructions[i]!.name === 'mov') &&
+      sources.some((register) => isChosen(kernel, register)),
+  )
+}
+
+/**
+ * Whether PTX shifts an integer right with its sign, by one or two, of which only ptxas may know the sign, since an
+ * operation on bits with what only ptxas knows has set it. ptxas 13.0 takes the result for not negative. On all
+ * architectures, at -O1 to -O3.
+ *
+ * Accepted are shifts of what is no copy of such an operation's result, and shifts by other numbers.
+ */
+export function hasShiftedSigns(kernel: PtxKernel): boolean {
+  return kernel.instructions.some(
+    ({ name, modifiers, operands, sources }) =>
+      name === 'shr' &&
+      modifiers === '.s32' &&
+      /, [12]$/.test(operands) &&
+      [...kernel.copiedBy(sources)]
+        .flatMap((register) => kernel.definedBy(register))
+        .some(
+          (o) =>
+            /^(?:and|lop3|or|xor)$/.test(o.name) && o.sources.some((register) => kernel.isFolded(register)),
+        ),
+  )
+}
+
+/** Whether a register may be a copy of what selections or branches choose from values that ptxas may know. */
+function isChosen(kernel: PtxKernel, register: string): boolean {
+  const isKnown = (source: string) =>
+    isPredicate(source) || kernel.mayBeKnown(source) || kernel.isFolded(source)
+  return [...kernel.copiedBy([register])].some((copied) => {
+    const choices = kernel.definedBy(copied)
+    return (
+      (choices.length > 1 || choices[0]?.name === 'selp') &&
+      choices.every((choice) => isComputed(choice) && choice.sources.every(isKnown))
+    )
   })
 }
 

@@ -5,7 +5,12 @@ import { join } from 'node:path'
 import { emitCuda, lower, parseWgsl } from '@tandem-gpu/wgsl'
 import { describe, expect, it } from 'vitest'
 import { mayUnrollCounts } from './counted-loops.ts'
-import { hasJoinedSelections, hasSplitConstants } from './folded-constants.ts'
+import {
+  hasJoinedSelections,
+  hasOrderedSelections,
+  hasShiftedSigns,
+  hasSplitConstants,
+} from './folded-constants.ts'
 import {
   hasMovableVotes,
   hasOverflowingSigns,
@@ -475,6 +480,8 @@ describe.skipIf(nvcc === undefined)(
       ['halves-after-equality', hasSplitConstants],
       ['half-after-equality', hasSplitConstants, 'sm_100'],
       ['joined-selections', hasJoinedSelections],
+      ['literals-that-only-ptxas-folds', hasOrderedSelections],
+      ['literals-that-only-ptxas-folds', hasShiftedSigns, 'sm_100'],
       ['permutation-before-choice', hasBytesOfChoices, 'sm_100'],
     ])('%s', { timeout: 60_000 }, (name, has, architecture) => {
       expect(has(corpusKernel(name, architecture))).toBe(true)

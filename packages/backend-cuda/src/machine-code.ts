@@ -1,8 +1,10 @@
 import { mayUnrollCounts } from './counted-loops.ts'
 import {
+  hasConvertedSelections,
   hasExtremesOfBothSigns,
   hasJoinedSelections,
   hasOrderedSelections,
+  hasShiftedSigns,
   hasSplitConstants,
 } from './folded-constants.ts'
 import {
@@ -95,6 +97,8 @@ function mayBeMistaken(kernel: PtxKernel): boolean {
     hasExtremesOfBothSigns(kernel) ||
     hasJoinedSelections(kernel) ||
     hasOrderedSelections(kernel) ||
+    hasConvertedSelections(kernel) ||
+    hasShiftedSigns(kernel) ||
     hasJoinedFields(kernel) ||
     hasExtendedBytes(kernel) ||
     hasConvertedParts(kernel) ||

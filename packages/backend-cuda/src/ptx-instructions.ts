@@ -115,6 +115,14 @@ export class PtxKernel {
     }
   }
 
+  /** Whether a register follows from literals alone, or from what is hidden from nvcc: nvcc may not know it, unlike ptxas. */
+  isFolded(register: string): boolean {
+    const origins = [...this.originsOf([register])]
+    if (origins.some(isHidden)) return true
+    const parts = [...this.partsOf([register])]
+    return parts.every((part) => this.definitions.get(part)?.length === 1) && origins.every(isComputed)
+  }
+
   /** The instructions that set a register. */
   definedBy(register: string): PtxInstruction[] {
     return (this.definitions.get(register) ?? []).map((i) => this.instructions[i]!)
