@@ -12,10 +12,10 @@
  * cannot run. `run` runs them on the first CUDA device in one process for each core, in each of FORMS (separated by
  * commas): `clamp`, `trap` and `unchecked` are the bounds, `indirect` is an indirect dispatch with `clamp` through the
  * WebGPU API, with bindings of parts of buffers whose other bytes must stay as they are, `min` and `max` are `clamp`
- * with NVRTC's options --Ofast-compile, as for kernels that take long to compile; `sm_75`, `sm_100` and so on are `clamp`
- * with the PTX that NVRTC writes for that architecture, which ptxas translates for this GPU. A file FOLDER/FORMS has the
- * forms of that folder. Prints a line for each kernel that differs, fails or takes more than 60 s (its process is killed), writes
- * them to $OUT/FOLDER.txt too, and starts none after SECONDS.
+ * with NVRTC's options --Ofast-compile, as for kernels that take long to compile; `sm_75`, `sm_100` and so on are
+ * `clamp` with the PTX that NVRTC writes for that architecture, which ptxas translates for this GPU. A file
+ * FOLDER/FORMS has the forms of that folder. Prints a line for each kernel that differs, fails or takes more than 60 s
+ * (its process is killed), writes them to $OUT/FOLDER.txt too, and starts none after SECONDS.
  *
  * `random` runs the kernels of random-sources.ts for SEED, SEED + 1 and so on, each in one of FORMS in turn, until
  * SECONDS are over, and writes those that differ, fail or take too long to $OUT/random.
@@ -269,11 +269,9 @@ function quicker(options: readonly string[], form: string): readonly string[] {
 async function compileThrough(form: string, request: NvrtcRequest, compile: Compile): Promise<NvrtcOutcome> {
   const own = '--gpu-architecture='
   const target = request.options.find((option) => option.startsWith(own))!.slice(own.length)
-  const [forPtxas, forNvvm] = [true, false].map((is) =>
-    request.options.filter(
-      (option) => option.startsWith('--ptxas-options=') === is && !option.startsWith(own),
-    ),
-  ) as [string[], string[]]
+  const isForPtxas = (option: string) => option.startsWith('--ptxas-options=')
+  const levels = request.options.filter(isForPtxas).map((option) => option.slice('--ptxas-options='.length))
+  const forNvvm = request.options.filter((option) => !isForPtxas(option) && !option.startsWith(own))
   const outcome = await compile({
     ...request,
     options: [`${own}${form.replace('sm', 'compute')}`, ...forNvvm],
@@ -284,7 +282,6 @@ async function compileThrough(form: string, request: NvrtcRequest, compile: Comp
     const [ptxFile, cubinFile] = ['ptx', 'cubin'].map((name) => join(folder, name)) as [string, string]
     const ptx = outcome.ptx.replace(/^\.target .*$/m, `.target ${target}`)
     writeFileSync(ptxFile, ptx)
-    const levels = forPtxas.map((option) => option.replace('--ptxas-options=', ''))
     execFileSync('ptxas', [`-arch=${target}`, ...levels, ptxFile, '-o', cubinFile], { stdio: 'pipe' })
     return { ...outcome, ptx, cubin: new Uint8Array(readFileSync(cubinFile)) }
   } finally {

@@ -96,8 +96,8 @@ export function hasShiftedSigns(kernel: PtxKernel): boolean {
       name === 'shr' &&
       modifiers === '.s32' &&
       /, [12]$/.test(operands) &&
-      [...kernel.copiedBy(sources)]
-        .flatMap((register) => kernel.definedBy(register))
+      kernel
+        .definedBy(kernel.copiedBy(sources))
         .some(
           (o) =>
             /^(?:and|lop3|or|xor)$/.test(o.name) && o.sources.some((register) => kernel.isFolded(register)),
@@ -107,15 +107,18 @@ export function hasShiftedSigns(kernel: PtxKernel): boolean {
 
 /** Whether a register may be a copy of what selections or branches choose from values that ptxas may know. */
 function isChosen(kernel: PtxKernel, register: string): boolean {
-  const isKnown = (source: string) =>
-    isPredicate(source) || kernel.mayBeKnown(source) || kernel.isFolded(source)
   return [...kernel.copiedBy([register])].some((copied) => {
-    const choices = kernel.definedBy(copied)
+    const choices = kernel.definedBy([copied])
     return (
       (choices.length > 1 || choices[0]?.name === 'selp') &&
-      choices.every((choice) => isComputed(choice) && choice.sources.every(isKnown))
+      choices.every((choice) => isComputed(choice) && takesKnown(kernel, choice))
     )
   })
+}
+
+/** Whether ptxas may know all operands of an instruction but predicates. */
+function takesKnown(kernel: PtxKernel, { sources }: PtxInstruction): boolean {
+  return sources.every((source) => isPredicate(source) || kernel.mayBeKnown(source))
 }
 
 /**
@@ -130,9 +133,8 @@ export function hasJoinedSelections(kernel: PtxKernel): boolean {
   const { instructions, readers } = kernel
   const chosen = new Set<string>()
   const joined = new Set<string>()
-  for (const { name, targets, sources } of instructions)
-    if (name === 'selp' && sources.every((s) => isPredicate(s) || kernel.mayBeKnown(s)))
-      chosen.add(targets[0]!)
+  for (const instruction of instructions)
+    if (instruction.name === 'selp' && takesKnown(kernel, instruction)) chosen.add(instruction.targets[0]!)
   for (const register of chosen)
     for (const i of readers.get(register) ?? []) {
       const { name, sources, targets } = instructions[i]!

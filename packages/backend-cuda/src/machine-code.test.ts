@@ -6,6 +6,7 @@ import { emitCuda, lower, parseWgsl } from '@tandem-gpu/wgsl'
 import { describe, expect, it } from 'vitest'
 import { mayUnrollCounts } from './counted-loops.ts'
 import {
+  hasExtremesOfBothSigns,
   hasJoinedSelections,
   hasOrderedSelections,
   hasShiftedSigns,
@@ -480,6 +481,7 @@ describe.skipIf(nvcc === undefined)(
       ['halves-after-equality', hasSplitConstants],
       ['half-after-equality', hasSplitConstants, 'sm_100'],
       ['joined-selections', hasJoinedSelections],
+      ['extremes-of-both-signs', hasExtremesOfBothSigns],
       ['literals-that-only-ptxas-folds', hasOrderedSelections],
       ['literals-that-only-ptxas-folds', hasShiftedSigns, 'sm_100'],
       ['permutation-before-choice', hasBytesOfChoices, 'sm_100'],

@@ -43,7 +43,7 @@ export function hasConvertedParts(kernel: PtxKernel): boolean {
     ({ name, modifiers, sources }) =>
       name === 'cvt' &&
       /\.f\d+\.u\d+$/.test(modifiers) &&
-      [...kernel.copiedBy(sources)].some((register) => kernel.definedBy(register).some(isPart)),
+      kernel.definedBy(kernel.copiedBy(sources)).some(isPart),
   )
 }
 
@@ -78,7 +78,7 @@ export function hasBytesOfChoices(kernel: PtxKernel): boolean {
   )
   const chosen = kernel.copiedBy(choices)
   return instructions.filter(takesBytes).some(({ sources }) => {
-    const origins = [...kernel.copiedBy(sources, joins)].flatMap((register) => kernel.definedBy(register))
+    const origins = kernel.definedBy(kernel.copiedBy(sources, joins))
     return (
       origins.some((origin) => origin.name === 'prmt' || isHidden(origin)) &&
       origins.some(

@@ -40,6 +40,11 @@ export function isLiteralMove({ name, operands }: PtxInstruction): boolean {
   return name === 'mov' && !/,.*%/.test(operands)
 }
 
+/** Whether an instruction sets a register to what follows from literals alone, or from addresses of variables. */
+function isLiteral(instruction: PtxInstruction): boolean {
+  return isComputed(instruction) && instruction.sources.length === 0
+}
+
 /** Whether an instruction computes in assembler, which nvcc does not understand and ptxas does. */
 export function isHidden({ name, isInline }: PtxInstruction): boolean {
   return isInline && name !== 'mov' && computed.has(name)
@@ -81,11 +86,10 @@ export class PtxKernel {
 
   /**
    * Whether ptxas may know the value of a register: it follows from literals, of which the compiler has put one into a
-   * register, or from an instruction in assembler, which only ptxas understands: `x & ~x` is 0.
+   * register, or which it has not computed, or from an instruction in assembler, which only ptxas understands: `x & ~x` is 0.
    */
   mayBeKnown(register: string): boolean {
-    for (const origin of this.originsOf([register]))
-      if (isLiteralMove(origin) || isHidden(origin)) return true
+    for (const origin of this.originsOf([register])) if (isLiteral(origin) || isHidden(origin)) return true
     return false
   }
 
@@ -123,9 +127,11 @@ export class PtxKernel {
     return parts.every((part) => this.definitions.get(part)?.length === 1) && origins.every(isComputed)
   }
 
-  /** The instructions that set a register. */
-  definedBy(register: string): PtxInstruction[] {
-    return (this.definitions.get(register) ?? []).map((i) => this.instructions[i]!)
+  /** The instructions that set registers. */
+  definedBy(registers: Iterable<string>): PtxInstruction[] {
+    return [...registers].flatMap((register) =>
+      (this.definitions.get(register) ?? []).map((i) => this.instructions[i]!),
+    )
   }
 
   /**
@@ -138,7 +144,7 @@ export class PtxKernel {
   ): ReadonlySet<string> {
     const copied = new Set(registers)
     for (const register of copied)
-      for (const instruction of this.definedBy(register)) {
+      for (const instruction of this.definedBy([register])) {
         const sources = instruction.sources.filter((source) => !isPredicate(source))
         const isCopy = instruction.name === 'mov' || (sources.length === 1 && isComputed(instruction))
         if (isCopy || follows(instruction)) for (const source of sources) copied.add(source)

@@ -8,8 +8,8 @@
 
 @compute @workgroup_size(64)
 fn main(@builtin(local_invocation_index) i: u32) {
-  let ones = 4294967295u;
-  let zero = ~ones;
+  let odd = 1u;
+  let zero = firstTrailingBit(odd);
   let x = a[i];
   o[i] = min(i32(max(u32(x), zero)), i32(zero));
   o[i + 64u] = i32(max(u32(min(x, i32(zero))), zero));
