@@ -160,7 +160,9 @@ FORMS = {
         2 <add|mul|sub>.rn.f16 <H>, <H>, <H> / fma.rn.f16 <H>, <H>, <H>, <H>
         1 <min|max>.f16 <x=<H>>, <H>, <H>; <one> / <neg|abs>.f16 <x=<H>>, <H>; <one> / cvt.rzi.<type>.f16 <R>, <H>
         1 cvt.f32.f16 <F>, <H> / cvt.rn.f16.<type> <H>, <R> / setp.<<cmp>|<cmp>|<cmp>u|nan>.f16 <P>, <H>, <H>
-        1 <<add|mul|sub>.rn|min|max>.f16x2 <x=<R>>, <R>, <R>; <ones> / fma.rn.f16x2 <x=<R>>, <R>, <R>, <R>; <ones>"""),
+        1 <<add|mul|sub>.rn|min|max>.f16x2 <x=<R>>, <R>, <R>; <ones> / fma.rn.f16x2 <x=<R>>, <R>, <R>, <R>; <ones>
+        2 cvt.rn.f16.f32 <H>, <F> / <logic>.b16 <H>, <H>, <H|32767|255|-32768> / mov.b32 <R>, {<H>, <H>}
+        1 mov.b32 {<H>, <H>}, <R> / selp.b16 <H>, <H>, <H|0|15360>, <P> / cvt.<s32.s16|u32.u16> <R>, <H>"""),
     "memory": forms("""
         8 <index>; <|||@<P> |@!<P> ><st.<area>.u32 [%a0+<offset>], <R>|ld.<area>.u32 <R>, [%a0+<offset>]>
         1 st.<area>.u32 [%<area>_0+<offset>], <R> / ld.<area>.u32 <R>, [%<area>_0+<offset>]

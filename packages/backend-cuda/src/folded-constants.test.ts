@@ -3,6 +3,7 @@ import {
   hasConvertedSelections,
   hasExtremesOfBothSigns,
   hasJoinedSelections,
+  hasLiteralOperands,
   hasOrderedSelections,
   hasShiftedSigns,
   hasSplitConstants,
@@ -27,6 +28,43 @@ describe('halves of what is compared with a literal', () => {
     ['one that is put together', 'mov.b32 %r1, {%rs1, %rs2};'],
   ])('are not taken for halves of %s', (_, statements) => {
     expect(hasSplitConstants(kernelOf(compare + statements))).toBe(false)
+  })
+})
+
+describe('literals that nvcc leaves to ptxas', () => {
+  const float = 'mov.f32 %f1, 0f3F000000;\nsqrt.approx.f32 %f2, %f1;\n'
+
+  it.each([
+    ['an integer', 'bfind.shiftamt.u32 %r9, 1;'],
+    ['one of a register', 'mov.u32 %r1, 1;\nmov.u32 %r2, %r1;\nbfind.shiftamt.u32 %r9, %r2;'],
+    ['one of two registers', 'mov.u32 %r1, 1;\nmov.u32 %r2, 2;\nadd.s32 %r9, %r1, %r2;'],
+    ['an integer from a float', 'mov.f32 %f1, 0f3F000000;\ncvt.rzi.u32.f32 %r9, %f1;'],
+    ['16 bits', 'mov.u16 %rs1, 5;\nneg.s16 %rs2, %rs1;'],
+    ['a part of 64 bits', 'mov.u64 %rd1, 5;\nshr.u64 %rd2, %rd1, 1;\ncvt.u32.u64 %r1, %rd2;'],
+    ['a predicate', `${float}setp.lt.f32 %p1, %f2, %f1;`],
+    ['with the bits of a float', `${float}mov.b32 %r1, %f2;\nand.b32 %r3, %r2, %r1;`],
+    [
+      'with those of two halves',
+      `mov.b16 %rs1, 15360;\nadd.f16 %rs2, %rs1, %rs1;\nprmt.b32 %r3, %r2, %rs2, 1;`,
+    ],
+    [
+      'with those of a float in one of two branches',
+      `${float}mov.u32 %r1, 5;\n@%p1 bra $L__1;\nmov.b32 %r1, %f2;\n$L__1:\nadd.s32 %r2, %r1, %r3;`,
+    ],
+  ])('are found: %s', (_, statements) => {
+    expect(hasLiteralOperands(kernelOf(statements))).toBe(true)
+  })
+
+  it.each([
+    ['another operand', 'mov.u32 %r1, 1;\nadd.s32 %r3, %r1, %r2;'],
+    ['a register with two values', 'mov.u32 %r1, 1;\n@%p1 mov.u32 %r1, 2;\nadd.s32 %r3, %r1, 5;'],
+    ['an address', 'mov.u32 %r1, tile;\nadd.s32 %r2, %r1, 16;'],
+    ['64 bits', 'mov.u32 %r1, 16;\ncvt.u64.u32 %rd1, %r1;'],
+    ['a float', `${float}add.f32 %f3, %f2, %f4;\nst.global.f32 [%rd1], %f2;`],
+    ['a float that is compared with others', `${float}setp.lt.f32 %p1, %f3, %f2;`],
+    ['a float from an integer', 'mov.u32 %r1, 7;\ncvt.rn.f32.u32 %f1, %r1;\nmul.f32 %f2, %f3, %f1;'],
+  ])('are accepted in what gives or has %s', (_, statements) => {
+    expect(hasLiteralOperands(kernelOf(statements))).toBe(false)
   })
 })
 
@@ -94,11 +132,6 @@ describe('unsigned integers chosen from literals', () => {
     ['it, as the second operand', `${hidden}${chosen}setp.gt.u32 %p2, %r9, %r2;`],
     ['what follows from that', `${hidden}and.b32 %r7, %r8, %r9;\n${chosen}setp.lt.u32 %p2, %r2, %r7;`],
     ['0', `${chosen}setp.lt.u32 %p2, %r2, 0;`],
-    ['what follows from a literal', `bfind.shiftamt.u32 %r9, 1;\n${chosen}setp.lt.u32 %p2, %r2, %r9;`],
-    [
-      'what follows from a literal in a register',
-      `mov.f32 %f1, 0f3F000000;\ncvt.rzi.u32.f32 %r9, %f1;\n${chosen}setp.lt.u32 %p2, %r2, %r9;`,
-    ],
     ['a copy of them', `${hidden}${chosen}neg.s32 %r3, %r2;\nsetp.lt.u32 %p2, %r3, %r9;`],
     [
       'those set by branches',
@@ -120,6 +153,7 @@ describe('unsigned integers chosen from literals', () => {
 })
 
 describe('conversions of what is chosen from literals', () => {
+  const hidden = '// begin inline asm\nneg.s32 %r9, %r8;\n// end inline asm\n'
   const converted = 'selp.b32 %r2, 1, 0, %p1;\ncvt.rn.f32.u32 %f1, %r2;\n'
 
   it.each([
@@ -127,7 +161,7 @@ describe('conversions of what is chosen from literals', () => {
     ['of a copy', 'selp.b32 %r2, 1, 0, %p1;\nmov.u32 %r4, %r2;\ncvt.rn.f32.s32 %f1, %r4;\nmov.b32 %r3, %f1;'],
     [
       'of what only ptxas knows',
-      `bfind.shiftamt.u32 %r9, 1;\nselp.b32 %r2, %r9, 1, %p1;\ncvt.rn.f32.u32 %f1, %r2;\nmov.b32 %r3, %f1;`,
+      `${hidden}selp.b32 %r2, %r9, 1, %p1;\ncvt.rn.f32.u32 %f1, %r2;\nmov.b32 %r3, %f1;`,
     ],
   ])('are found of which the bits are used: %s', (_, statements) => {
     expect(hasConvertedSelections(kernelOf(statements))).toBe(true)
@@ -142,7 +176,8 @@ describe('conversions of what is chosen from literals', () => {
 })
 
 describe('shifts with a sign that only ptxas knows', () => {
-  const known = 'bfind.shiftamt.u32 %r9, 1;\nxor.b32 %r8, %r9, -2147483648;\n'
+  const hidden = '// begin inline asm\nneg.s32 %r9, %r7;\n// end inline asm\n'
+  const known = `${hidden}xor.b32 %r8, %r9, -2147483648;\n`
 
   it.each([
     ['a union', `${known}or.b32 %r2, %r1, %r8;\nshr.s32 %r3, %r2, 1;`],

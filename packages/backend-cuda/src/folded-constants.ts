@@ -27,6 +27,47 @@ export function hasSplitConstants(kernel: PtxKernel): boolean {
 }
 
 /**
+ * Whether PTX computes an integer or a predicate from literals alone, such as `bfind` of one, or with the bits of a
+ * float that follows from literals alone. nvcc leaves these to ptxas 13.0, most of whose errors need operands that only it
+ * knows.
+ *
+ * Accepted are moves, floats from literals and comparisons of them with others, registers of 64 bits, which are
+ * addresses, and whatever has an operand that does not follow from literals alone.
+ */
+export function hasLiteralOperands(kernel: PtxKernel): boolean {
+  const { instructions, definitions, readers } = kernel
+  const literals = new Set<string>()
+  const addLiterals = (instruction: PtxInstruction) => {
+    const { name, operands, sources, targets, condition } = instruction
+    const isAddress = name === 'mov' && sources.length === 0 && !/, -?\d/.test(operands)
+    const isSetOnce = condition === undefined && targets.every((t) => definitions.get(t)!.length === 1)
+    if (isComputed(instruction) && !isAddress && isSetOnce && sources.every((source) => literals.has(source)))
+      for (const target of targets) literals.add(target)
+  }
+  instructions.forEach(addLiterals)
+  for (const register of literals) for (const i of readers.get(register) ?? []) addLiterals(instructions[i]!)
+
+  const givesFloat = ({ name, modifiers }: PtxInstruction) =>
+    !/^(?:setp|testp)$/.test(name) && /\.(?:b?f|[bsu])\d/.exec(modifiers)?.[0].includes('f') === true
+  const floats = new Set(
+    instructions
+      .filter((instruction) => instruction.name !== 'mov' && givesFloat(instruction))
+      .flatMap(({ targets }) => targets.filter((target) => literals.has(target))),
+  )
+  for (const register of floats)
+    for (const { name, targets } of (readers.get(register) ?? []).map((i) => instructions[i]!))
+      if (name === 'mov') for (const target of targets) floats.add(target)
+
+  return instructions.some((instruction) => {
+    const { name, modifiers, sources, targets } = instruction
+    if (!isComputed(instruction) || name === 'mov' || targets.some((target) => target.startsWith('%rd')))
+      return false
+    if (!givesFloat(instruction) && sources.every((source) => literals.has(source))) return true
+    return !/\.b?f\d/.test(modifiers) && sources.some((source) => floats.has(source))
+  })
+}
+
+/**
  * Whether PTX takes a signed minimum of an unsigned maximum, or the other way around. ptxas 13.0 takes 0 for
  * `min(i32(max(x, 0u)), 0)`, which is `x` where that is negative, if nvcc has not removed a maximum with what only
  * ptxas knows to be 0. On all architectures, at -O1 to -O3.
@@ -60,7 +101,7 @@ export function hasOrderedSelections(kernel: PtxKernel): boolean {
     const compared = sources.filter((register) => !isPredicate(register))
     return compared.some((register) => {
       const others = compared.filter((other) => other !== register)
-      const mayBeZero = /, 0\b/.test(operands) || others.some((other) => kernel.isFolded(other))
+      const mayBeZero = /, 0\b/.test(operands) || others.some((other) => kernel.isHidden(other))
       return mayBeZero && isChosen(kernel, register)
     })
   })
@@ -100,7 +141,7 @@ export function hasShiftedSigns(kernel: PtxKernel): boolean {
         .definedBy(kernel.copiedBy(sources))
         .some(
           (o) =>
-            /^(?:and|lop3|or|xor)$/.test(o.name) && o.sources.some((register) => kernel.isFolded(register)),
+            /^(?:and|lop3|or|xor)$/.test(o.name) && o.sources.some((register) => kernel.isHidden(register)),
         ),
   )
 }

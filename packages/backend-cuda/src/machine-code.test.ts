@@ -8,8 +8,7 @@ import { mayUnrollCounts } from './counted-loops.ts'
 import {
   hasExtremesOfBothSigns,
   hasJoinedSelections,
-  hasOrderedSelections,
-  hasShiftedSigns,
+  hasLiteralOperands,
   hasSplitConstants,
 } from './folded-constants.ts'
 import {
@@ -19,7 +18,7 @@ import {
   hasWrongParts,
   mayBeMiscompiled,
 } from './machine-code.ts'
-import { hasBytesOfChoices } from './narrow-integers.ts'
+import { hasBytesOfChoices, hasMaskedHalves } from './narrow-integers.ts'
 import type { PtxKernel } from './ptx-instructions.ts'
 import { hasStaleAddresses } from './stale-addresses.ts'
 import { hasStaleLoads } from './stale-loads.ts'
@@ -482,9 +481,11 @@ describe.skipIf(nvcc === undefined)(
       ['half-after-equality', hasSplitConstants, 'sm_100'],
       ['joined-selections', hasJoinedSelections],
       ['extremes-of-both-signs', hasExtremesOfBothSigns],
-      ['literals-that-only-ptxas-folds', hasOrderedSelections],
-      ['literals-that-only-ptxas-folds', hasShiftedSigns, 'sm_100'],
+      ['literals-that-only-ptxas-folds', hasLiteralOperands],
+      ['literals-that-only-ptxas-folds', hasLiteralOperands, 'sm_100'],
       ['permutation-before-choice', hasBytesOfChoices, 'sm_100'],
+      ['masks-of-converted-halves', hasMaskedHalves],
+      ['masks-of-converted-halves', hasMaskedHalves, 'sm_100'],
     ])('%s', { timeout: 60_000 }, (name, has, architecture) => {
       expect(has(corpusKernel(name, architecture))).toBe(true)
     })

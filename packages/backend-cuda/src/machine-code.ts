@@ -3,6 +3,7 @@ import {
   hasConvertedSelections,
   hasExtremesOfBothSigns,
   hasJoinedSelections,
+  hasLiteralOperands,
   hasOrderedSelections,
   hasShiftedSigns,
   hasSplitConstants,
@@ -13,6 +14,7 @@ import {
   hasConvertedParts,
   hasExtendedBytes,
   hasJoinedFields,
+  hasMaskedHalves,
 } from './narrow-integers.ts'
 import { isComputed, isPredicate, kernelsOf, type PtxKernel } from './ptx-instructions.ts'
 import { hasStaleAddresses } from './stale-addresses.ts'
@@ -93,6 +95,7 @@ function mayBeMistaken(kernel: PtxKernel): boolean {
     !kernel.isKnown ||
     hasOverflowingSigns(kernel) ||
     hasMovableVotes(kernel) ||
+    hasLiteralOperands(kernel) ||
     hasSplitConstants(kernel) ||
     hasExtremesOfBothSigns(kernel) ||
     hasJoinedSelections(kernel) ||
@@ -102,6 +105,7 @@ function mayBeMistaken(kernel: PtxKernel): boolean {
     hasJoinedFields(kernel) ||
     hasExtendedBytes(kernel) ||
     hasConvertedParts(kernel) ||
+    hasMaskedHalves(kernel) ||
     hasComparedExtremes(kernel) ||
     hasBytesOfChoices(kernel) ||
     mayUnrollCounts(kernel) ||

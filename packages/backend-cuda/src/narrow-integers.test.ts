@@ -5,6 +5,7 @@ import {
   hasConvertedParts,
   hasExtendedBytes,
   hasJoinedFields,
+  hasMaskedHalves,
 } from './narrow-integers.ts'
 import { kernelOf } from './testing/ptx-kernel.ts'
 
@@ -63,6 +64,34 @@ describe('signed parts of integers', () => {
     ['are terms', `${part}add.s32 %r3, %r2, %r9;\ncvt.rn.f32.u32 %f1, %r3;`],
   ])('are accepted where they %s', (_, statements) => {
     expect(hasConvertedParts(kernelOf(statements))).toBe(false)
+  })
+})
+
+describe('masks of an f16 from an f32', () => {
+  const half = '{ .reg .b16 %t; cvt.rn.f16.f32 %t, %f1; mov.b16 %rs1, %t; }\n'
+
+  it.each([
+    ['of 16 bits', `${half}and.b16 %rs2, %rs1, 32767;`],
+    ['in a register', `${half}mov.b16 %rs3, 255;\nand.b16 %rs2, %rs1, %rs3;`],
+    ['of 32 bits', `${half}cvt.u32.u16 %r1, %rs1;\nand.b32 %r2, %r1, 255;`],
+    [
+      'of one half of two',
+      `${half}mov.b32 %r1, {%rs1, %rs1};\nmov.b32 {%rs2, %rs3}, %r1;\nand.b16 %rs4, %rs2, 1;`,
+    ],
+    ['of a negation', `${half}xor.b16 %rs2, %rs1, -32768;\nand.b16 %rs3, %rs2, 255;`],
+    ['as a byte', `${half}cvt.u16.u8 %rs2, %rs1;`],
+    ['as a field', `${half}cvt.u32.u16 %r1, %rs1;\nbfe.u32 %r2, %r1, 0, 8;`],
+  ])('are found: %s', (_, statements) => {
+    expect(hasMaskedHalves(kernelOf(statements))).toBe(true)
+  })
+
+  it.each([
+    ['an absolute value', `${half}abs.f16 %rs2, %rs1;`],
+    ['a negation', `${half}xor.b16 %rs2, %rs1, -32768;`],
+    ['a mask of a sum', `${half}add.f16 %rs2, %rs1, %rs3;\nand.b16 %rs4, %rs2, 255;`],
+    ['a mask of an f32', 'cvt.rn.f32.s32 %f1, %r1;\nmov.b32 %r2, %f1;\nand.b32 %r3, %r2, 255;'],
+  ])('are none: %s', (_, statements) => {
+    expect(hasMaskedHalves(kernelOf(statements))).toBe(false)
   })
 })
 

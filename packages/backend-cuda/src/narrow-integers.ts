@@ -48,6 +48,21 @@ export function hasConvertedParts(kernel: PtxKernel): boolean {
 }
 
 /**
+ * Whether PTX takes bits of an f16 that it has converted from an f32. Where they become the low half of 32 bits, ptxas
+ * 13.0 leaves out a mask that it knows. On all architectures, at -O1 to -O3.
+ *
+ * Accepted are masks and fields of what is no copy of such a conversion, also by another mask.
+ */
+export function hasMaskedHalves(kernel: PtxKernel): boolean {
+  const isMask = ({ name, modifiers }: PtxInstruction) =>
+    /^(?:and|bfe|lop3|prmt)$/.test(name) || (name === 'cvt' && /\.[bsu]8/.test(modifiers))
+  const isHalf = ({ name, modifiers }: PtxInstruction) => name === 'cvt' && modifiers.endsWith('.f16.f32')
+  return kernel.instructions
+    .filter(isMask)
+    .some(({ sources }) => kernel.definedBy(kernel.copiedBy(sources, isMask)).some(isHalf))
+}
+
+/**
  * Whether PTX compares an extreme of integers of 16 bits. ptxas 13.0 gets `max(x, -128) == -128` wrong, for
  * example. On all architectures, at -O1 to -O3; nvcc writes `min.s16` and `max.s16` for sm_100 and newer.
  *

@@ -40,11 +40,6 @@ export function isLiteralMove({ name, operands }: PtxInstruction): boolean {
   return name === 'mov' && !/,.*%/.test(operands)
 }
 
-/** Whether an instruction sets a register to what follows from literals alone, or from addresses of variables. */
-function isLiteral(instruction: PtxInstruction): boolean {
-  return isComputed(instruction) && instruction.sources.length === 0
-}
-
 /** Whether an instruction computes in assembler, which nvcc does not understand and ptxas does. */
 export function isHidden({ name, isInline }: PtxInstruction): boolean {
   return isInline && name !== 'mov' && computed.has(name)
@@ -85,11 +80,12 @@ export class PtxKernel {
   }
 
   /**
-   * Whether ptxas may know the value of a register: it follows from literals, of which the compiler has put one into a
-   * register, or which it has not computed, or from an instruction in assembler, which only ptxas understands: `x & ~x` is 0.
+   * Whether ptxas may know the value of a register: it follows from a literal that nvcc has put into a register, or from
+   * an instruction in assembler. What follows from literals alone is noticed by itself.
    */
   mayBeKnown(register: string): boolean {
-    for (const origin of this.originsOf([register])) if (isLiteral(origin) || isHidden(origin)) return true
+    for (const origin of this.originsOf([register]))
+      if (isLiteralMove(origin) || isHidden(origin)) return true
     return false
   }
 
@@ -119,12 +115,10 @@ export class PtxKernel {
     }
   }
 
-  /** Whether a register follows from literals alone, or from what is hidden from nvcc: nvcc may not know it, unlike ptxas. */
-  isFolded(register: string): boolean {
-    const origins = [...this.originsOf([register])]
-    if (origins.some(isHidden)) return true
-    const parts = [...this.partsOf([register])]
-    return parts.every((part) => this.definitions.get(part)?.length === 1) && origins.every(isComputed)
+  /** Whether a register follows from an instruction in assembler, of which only ptxas may know the result. */
+  isHidden(register: string): boolean {
+    for (const origin of this.originsOf([register])) if (isHidden(origin)) return true
+    return false
   }
 
   /** The instructions that set registers. */

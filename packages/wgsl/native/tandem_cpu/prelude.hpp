@@ -221,6 +221,7 @@ inline unsigned short round_to_f16(double a) {
   return (unsigned short)(sign | (((unsigned)(exponent + 14) << 10) + steps));
 }
 inline unsigned short ptx_f32_to_f16(float a) { return round_to_f16(a); }
+inline unsigned short ptx_f16_abs(unsigned short a) { return (unsigned short)(a & 0x7fff); }
 inline unsigned short ptx_f16_add(unsigned short a, unsigned short b) { return round_to_f16((double)ptx_f16_to_f32(a) + ptx_f16_to_f32(b)); }
 inline unsigned short ptx_f16_sub(unsigned short a, unsigned short b) { return round_to_f16((double)ptx_f16_to_f32(a) - ptx_f16_to_f32(b)); }
 inline unsigned short ptx_f16_mul(unsigned short a, unsigned short b) { return round_to_f16((double)ptx_f16_to_f32(a) * ptx_f16_to_f32(b)); }

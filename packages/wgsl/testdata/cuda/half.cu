@@ -47,6 +47,7 @@ WGSL_FN unsigned short ptx_f16_add(unsigned short a, unsigned short b) { unsigne
 WGSL_FN unsigned short ptx_f16_sub(unsigned short a, unsigned short b) { unsigned short r; asm("{ .reg .b16 %%t; sub.f16 %%t, %1, %2; mov.b16 %0, %%t; }" : "=h"(r) : "h"(a), "h"(b)); return r; }
 WGSL_FN unsigned short ptx_f16_mul(unsigned short a, unsigned short b) { unsigned short r; asm("{ .reg .b16 %%t; mul.f16 %%t, %1, %2; mov.b16 %0, %%t; }" : "=h"(r) : "h"(a), "h"(b)); return r; }
 WGSL_FN unsigned short ptx_f16_fma(unsigned short a, unsigned short b, unsigned short c) { unsigned short r; asm("{ .reg .b16 %%t; fma.rn.f16 %%t, %1, %2, %3; mov.b16 %0, %%t; }" : "=h"(r) : "h"(a), "h"(b), "h"(c)); return r; }
+WGSL_FN unsigned short ptx_f16_abs(unsigned short a) { unsigned short r; asm("{ .reg .b16 %%t; abs.f16 %%t, %1; mov.b16 %0, %%t; }" : "=h"(r) : "h"(a)); return r; }
 struct f16 {
   unsigned short bits;
   f16() = default;
@@ -76,7 +77,7 @@ WGSL_FN f16 neg(f16 a) { return -a; }
 WGSL_FN f16 div(f16 a, f16 b) { return f16((float)a / (float)b); }
 WGSL_FN f16 rem(f16 a, f16 b) { return f16(fmodf((float)a, (float)b)); }
 template <class To> WGSL_FN To convert(const f16& a) { return convert<To>((float)a); }
-template <> __device__ __forceinline__ bool convert<bool>(const f16& a) { return (a.bits & 0x7fff) != 0; }
+template <> __device__ __forceinline__ bool convert<bool>(const f16& a) { return (float)a != 0.0f; }
 template <> __device__ __forceinline__ f16 convert<f16>(const f16& a) { return a; }
 WGSL_FN float sqrt(float a) { return ptx_sqrt(a); }
 WGSL_FN f16 sqrt(f16 a) { return f16(sqrt((float)a)); }
@@ -86,7 +87,7 @@ WGSL_FN float abs(float a) { return fabsf(a); }
 WGSL_FN unsigned abs(unsigned a) { return a; }
 // A minimum, because ptxas 13.0 takes the result of abs.s32, even of the least value, for positive.
 WGSL_FN int abs(int a) { const unsigned u = (unsigned)a, n = (unsigned)ptx_neg(a); return (int)(u < n ? u : n); }
-WGSL_FN f16 abs(f16 a) { return f16_bits((unsigned short)(a.bits & 0x7fff)); }
+WGSL_FN f16 abs(f16 a) { return f16_bits(ptx_f16_abs(a.bits)); }
 WGSL_FN float min(float a, float b) { return fminf(a, b); }
 WGSL_FN float max(float a, float b) { return fmaxf(a, b); }
 #ifdef WGSL_OPAQUE_SIGNS

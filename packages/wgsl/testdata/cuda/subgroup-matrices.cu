@@ -33,6 +33,7 @@ WGSL_FN unsigned short ptx_f16_add(unsigned short a, unsigned short b) { unsigne
 WGSL_FN unsigned short ptx_f16_sub(unsigned short a, unsigned short b) { unsigned short r; asm("{ .reg .b16 %%t; sub.f16 %%t, %1, %2; mov.b16 %0, %%t; }" : "=h"(r) : "h"(a), "h"(b)); return r; }
 WGSL_FN unsigned short ptx_f16_mul(unsigned short a, unsigned short b) { unsigned short r; asm("{ .reg .b16 %%t; mul.f16 %%t, %1, %2; mov.b16 %0, %%t; }" : "=h"(r) : "h"(a), "h"(b)); return r; }
 WGSL_FN unsigned short ptx_f16_fma(unsigned short a, unsigned short b, unsigned short c) { unsigned short r; asm("{ .reg .b16 %%t; fma.rn.f16 %%t, %1, %2, %3; mov.b16 %0, %%t; }" : "=h"(r) : "h"(a), "h"(b), "h"(c)); return r; }
+WGSL_FN unsigned short ptx_f16_abs(unsigned short a) { unsigned short r; asm("{ .reg .b16 %%t; abs.f16 %%t, %1; mov.b16 %0, %%t; }" : "=h"(r) : "h"(a)); return r; }
 struct f16 {
   unsigned short bits;
   f16() = default;

@@ -59,13 +59,15 @@ WGSL_FN float shuffle(unsigned mask, float v, unsigned lane) { return __shfl_syn
 WGSL_FN float shuffle_up(unsigned mask, float v, unsigned by) { return __shfl_up_sync(mask, v, by & 31u); }
 WGSL_FN float shuffle_down(unsigned mask, float v, unsigned by) { return __shfl_down_sync(mask, v, by & 31u); }
 WGSL_FN float shuffle_xor(unsigned mask, float v, unsigned by) { return __shfl_xor_sync(mask, v, (int)(by & 31u)); }
+WGSL_FN unsigned first_lane(unsigned mask) { return (mask & 1u) != 0u ? 0u : (unsigned)__ffs((int)mask) - 1u; }
+template <class T> WGSL_FN T subgroupBroadcastFirst(unsigned mask, T v) { return shuffle(mask, v, first_lane(mask)); }
 template <class T, class Op> WGSL_FN T reduce_lanes(unsigned mask, T v, Op op) {
   if (mask == 0xffffffffu) {
     for (unsigned by = 16u; by != 0u; by >>= 1) v = op(v, shuffle_xor(mask, v, by));
     return v;
   }
   unsigned rest = mask & (mask - 1u);
-  T sum = shuffle(mask, v, (unsigned)__ffs((int)mask) - 1u);
+  T sum = shuffle(mask, v, first_lane(mask));
   _Pragma("unroll 1") for (; rest != 0u; rest &= rest - 1u) sum = op(sum, shuffle(mask, v, (unsigned)__ffs((int)rest) - 1u));
   return sum;
 }

@@ -123,7 +123,9 @@ template <class T> WGSL_FN T subgroupShuffle(unsigned mask, T v, unsigned lane) 
 template <class T> WGSL_FN T subgroupShuffleUp(unsigned mask, T v, unsigned by) { return shuffle_up(mask, v, by); }
 template <class T> WGSL_FN T subgroupShuffleDown(unsigned mask, T v, unsigned by) { return shuffle_down(mask, v, by); }
 template <class T> WGSL_FN T subgroupShuffleXor(unsigned mask, T v, unsigned by) { return shuffle_xor(mask, v, by); }
-WGSL_FN bool subgroupElect(unsigned mask) { return lane_index() == (unsigned)__ffs((int)mask) - 1u; }
+WGSL_FN unsigned first_lane(unsigned mask) { return (mask & 1u) != 0u ? 0u : (unsigned)__ffs((int)mask) - 1u; }
+template <class T> WGSL_FN T subgroupBroadcastFirst(unsigned mask, T v) { return shuffle(mask, v, first_lane(mask)); }
+WGSL_FN bool subgroupElect(unsigned mask) { return lane_index() == first_lane(mask); }
 WGSL_FN bool subgroupAll(unsigned mask, bool p) { return __ballot_sync(mask, p) == mask; }
 WGSL_FN bool subgroupAny(unsigned mask, bool p) { return __ballot_sync(mask, p) != 0u; }
 WGSL_FN vec4u subgroupBallot(unsigned mask, bool p) { return vec4u(__ballot_sync(mask, p), 0u, 0u, 0u); }
@@ -133,7 +135,7 @@ template <class T, class Op> WGSL_FN T reduce_lanes(unsigned mask, T v, Op op) {
     return v;
   }
   unsigned rest = mask & (mask - 1u);
-  T sum = shuffle(mask, v, (unsigned)__ffs((int)mask) - 1u);
+  T sum = shuffle(mask, v, first_lane(mask));
   _Pragma("unroll 1") for (; rest != 0u; rest &= rest - 1u) sum = op(sum, shuffle(mask, v, (unsigned)__ffs((int)rest) - 1u));
   return sum;
 }

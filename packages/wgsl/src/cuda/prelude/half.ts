@@ -3,16 +3,13 @@ import type { Fragment } from './fragment.ts'
 /** f16 in 16 bits, without `cuda_fp16.h`: a machine that has only the driver has no header files. */
 export const halfFragments: readonly Fragment[] = [
   {
-    provides: ['f16', 'f16_bits', 'ptx_f16_to_f32', 'ptx_f32_to_f16'],
+    provides: ['f16', 'f16_bits', 'ptx_f16_abs', 'ptx_f16_to_f32', 'ptx_f32_to_f16'],
     ptx: true,
     source: `WGSL_FN float ptx_f16_to_f32(unsigned short a) { float r; asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(a)); return r; }
-WGSL_FN unsigned short ptx_f32_to_f16(float a) { unsigned short r; asm("{ .reg .b16 %%t; cvt.rn.f16.f32 %%t, %1; mov.b16 %0, %%t; }" : "=h"(r) : "f"(a)); return r; }`,
-  },
-  {
-    provides: ['f16'],
-    ptx: true,
-    source: `${['add', 'sub', 'mul'].map((name) => `WGSL_FN unsigned short ptx_f16_${name}(unsigned short a, unsigned short b) { unsigned short r; asm("{ .reg .b16 %%t; ${name}.f16 %%t, %1, %2; mov.b16 %0, %%t; }" : "=h"(r) : "h"(a), "h"(b)); return r; }`).join('\n')}
-WGSL_FN unsigned short ptx_f16_fma(unsigned short a, unsigned short b, unsigned short c) { unsigned short r; asm("{ .reg .b16 %%t; fma.rn.f16 %%t, %1, %2, %3; mov.b16 %0, %%t; }" : "=h"(r) : "h"(a), "h"(b), "h"(c)); return r; }`,
+WGSL_FN unsigned short ptx_f32_to_f16(float a) { unsigned short r; asm("{ .reg .b16 %%t; cvt.rn.f16.f32 %%t, %1; mov.b16 %0, %%t; }" : "=h"(r) : "f"(a)); return r; }
+${['add', 'sub', 'mul'].map((name) => `WGSL_FN unsigned short ptx_f16_${name}(unsigned short a, unsigned short b) { unsigned short r; asm("{ .reg .b16 %%t; ${name}.f16 %%t, %1, %2; mov.b16 %0, %%t; }" : "=h"(r) : "h"(a), "h"(b)); return r; }`).join('\n')}
+WGSL_FN unsigned short ptx_f16_fma(unsigned short a, unsigned short b, unsigned short c) { unsigned short r; asm("{ .reg .b16 %%t; fma.rn.f16 %%t, %1, %2, %3; mov.b16 %0, %%t; }" : "=h"(r) : "h"(a), "h"(b), "h"(c)); return r; }
+WGSL_FN unsigned short ptx_f16_abs(unsigned short a) { unsigned short r; asm("{ .reg .b16 %%t; abs.f16 %%t, %1; mov.b16 %0, %%t; }" : "=h"(r) : "h"(a)); return r; }`,
   },
   {
     provides: ['f16', 'f16_bits'],
@@ -77,7 +74,7 @@ WGSL_FN bool greater_equal(const f16& a, f16 b) { return a >= b; }`,
     provides: ['convert'],
     when: ['f16'],
     source: `template <class To> WGSL_FN To convert(const f16& a) { return convert<To>((float)a); }
-template <> __device__ __forceinline__ bool convert<bool>(const f16& a) { return (a.bits & 0x7fff) != 0; }
+template <> __device__ __forceinline__ bool convert<bool>(const f16& a) { return (float)a != 0.0f; }
 template <> __device__ __forceinline__ f16 convert<f16>(const f16& a) { return a; }`,
   },
 ]

@@ -120,7 +120,7 @@ WGSL_FN int abs(int a) { const unsigned u = (unsigned)a, n = (unsigned)ptx_neg(a
   {
     provides: ['abs'],
     when: ['f16'],
-    source: 'WGSL_FN f16 abs(f16 a) { return f16_bits((unsigned short)(a.bits & 0x7fff)); }',
+    source: 'WGSL_FN f16 abs(f16 a) { return f16_bits(ptx_f16_abs(a.bits)); }',
   },
   ...lift(1, 'abs'),
   {

@@ -79,9 +79,9 @@ template <class T> WGSL_FN T subgroupShuffleDown(unsigned mask, T v, unsigned by
 template <class T> WGSL_FN T subgroupShuffleXor(unsigned mask, T v, unsigned by) { return shuffle_xor(mask, v, by); }`,
   },
   {
-    provides: ['subgroupBroadcastFirst'],
-    source:
-      'template <class T> WGSL_FN T subgroupBroadcastFirst(unsigned mask, T v) { return shuffle(mask, v, (unsigned)__ffs((int)mask) - 1u); }',
+    provides: ['first_lane', 'subgroupBroadcastFirst'],
+    source: `WGSL_FN unsigned first_lane(unsigned mask) { return (mask & 1u) != 0u ? 0u : (unsigned)__ffs((int)mask) - 1u; }
+template <class T> WGSL_FN T subgroupBroadcastFirst(unsigned mask, T v) { return shuffle(mask, v, first_lane(mask)); }`,
   },
   {
     provides: ['quadBroadcast', 'quadSwapX', 'quadSwapY', 'quadSwapDiagonal'],
@@ -93,7 +93,7 @@ template <class T> WGSL_FN T quadSwapDiagonal(unsigned mask, T v) { return shuff
   {
     provides: ['subgroupElect', 'subgroupAll', 'subgroupAny', 'subgroupBallot'],
     // ptxas 13.0 moves votes with a predicate as their result into branches.
-    source: `WGSL_FN bool subgroupElect(unsigned mask) { return lane_index() == (unsigned)__ffs((int)mask) - 1u; }
+    source: `WGSL_FN bool subgroupElect(unsigned mask) { return lane_index() == first_lane(mask); }
 WGSL_FN bool subgroupAll(unsigned mask, bool p) { return __ballot_sync(mask, p) == mask; }
 WGSL_FN bool subgroupAny(unsigned mask, bool p) { return __ballot_sync(mask, p) != 0u; }
 WGSL_FN vec4u subgroupBallot(unsigned mask, bool p) { return vec4u(__ballot_sync(mask, p), 0u, 0u, 0u); }`,
@@ -106,7 +106,7 @@ WGSL_FN vec4u subgroupBallot(unsigned mask, bool p) { return vec4u(__ballot_sync
     return v;
   }
   unsigned rest = mask & (mask - 1u);
-  T sum = shuffle(mask, v, (unsigned)__ffs((int)mask) - 1u);
+  T sum = shuffle(mask, v, first_lane(mask));
   _Pragma("unroll 1") for (; rest != 0u; rest &= rest - 1u) sum = op(sum, shuffle(mask, v, (unsigned)__ffs((int)rest) - 1u));
   return sum;
 }`,
