@@ -81,7 +81,7 @@ export class PtxKernel {
 
   /**
    * Whether ptxas may know the value of a register: it follows from a literal that nvcc has put into a register, or from
-   * an instruction in assembler. What follows from literals alone is noticed by itself.
+   * an instruction in assembler. `hasLiteralOperands` notices what follows from literals alone.
    */
   mayBeKnown(register: string): boolean {
     for (const origin of this.originsOf([register]))
