@@ -41,6 +41,8 @@ describe('literals that nvcc leaves to ptxas', () => {
     ['an integer from a float', 'mov.f32 %f1, 0f3F000000;\ncvt.rzi.u32.f32 %r9, %f1;'],
     ['16 bits', 'mov.u16 %rs1, 5;\nneg.s16 %rs2, %rs1;'],
     ['a part of 64 bits', 'mov.u64 %rd1, 5;\nshr.u64 %rd2, %rd1, 1;\ncvt.u32.u64 %r1, %rd2;'],
+    ['a shuffle', 'mov.u32 %r1, -2;\nshfl.sync.idx.b32 %r2|%p1, %r1, 0, 31, -1;'],
+    ['a shuffle of a float', `${float}mov.b32 %r1, %f1;\nshfl.sync.bfly.b32 %r2|%p1, %r1, 16, 31, -1;`],
     ['a predicate', `${float}setp.lt.f32 %p1, %f2, %f1;`],
     ['with the bits of a float', `${float}mov.b32 %r1, %f2;\nand.b32 %r3, %r2, %r1;`],
     [
@@ -58,6 +60,8 @@ describe('literals that nvcc leaves to ptxas', () => {
   it.each([
     ['another operand', 'mov.u32 %r1, 1;\nadd.s32 %r3, %r1, %r2;'],
     ['a register with two values', 'mov.u32 %r1, 1;\n@%p1 mov.u32 %r1, 2;\nadd.s32 %r3, %r1, 5;'],
+    ['a shuffle of another', 'mov.u32 %r1, 5;\nshfl.sync.idx.b32 %r2|%p1, %r3, %r1, 31, -1;'],
+    ['a vote', 'mov.pred %p1, -1;\nvote.sync.ballot.b32 %r1, %p1, -1;'],
     ['an address', 'mov.u32 %r1, tile;\nadd.s32 %r2, %r1, 16;'],
     ['64 bits', 'mov.u32 %r1, 16;\ncvt.u64.u32 %rd1, %r1;'],
     ['a float', `${float}add.f32 %f3, %f2, %f4;\nst.global.f32 [%rd1], %f2;`],

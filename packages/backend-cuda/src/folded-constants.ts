@@ -28,20 +28,22 @@ export function hasSplitConstants(kernel: PtxKernel): boolean {
 
 /**
  * Whether PTX computes an integer or a predicate from literals alone, such as `bfind` of one, or with the bits of a
- * float that follows from literals alone. nvcc leaves these to ptxas 13.0, most of whose errors need operands that only it
- * knows.
+ * float that follows from literals alone, or shuffles literals. nvcc leaves these to ptxas 13.0, most of whose errors need
+ * operands that only it knows: it takes `x + 2` for a difference `c - x` of which it takes a minimum, where `c` is a
+ * shuffled -2.
  *
  * Accepted are moves, floats from literals and comparisons of them with others, registers of 64 bits, which are
  * addresses, and whatever has an operand that does not follow from literals alone.
  */
 export function hasLiteralOperands(kernel: PtxKernel): boolean {
   const { instructions, definitions, readers } = kernel
+  const isFollowed = (instruction: PtxInstruction) => isComputed(instruction) || instruction.name === 'shfl'
   const literals = new Set<string>()
   const addLiterals = (instruction: PtxInstruction) => {
     const { name, operands, sources, targets, condition } = instruction
     const isAddress = name === 'mov' && sources.length === 0 && !/, -?\d/.test(operands)
     const isSetOnce = condition === undefined && targets.every((t) => definitions.get(t)!.length === 1)
-    if (isComputed(instruction) && !isAddress && isSetOnce && sources.every((source) => literals.has(source)))
+    if (isFollowed(instruction) && !isAddress && isSetOnce && sources.every((source) => literals.has(source)))
       for (const target of targets) literals.add(target)
   }
   instructions.forEach(addLiterals)
@@ -60,7 +62,7 @@ export function hasLiteralOperands(kernel: PtxKernel): boolean {
 
   return instructions.some((instruction) => {
     const { name, modifiers, sources, targets } = instruction
-    if (!isComputed(instruction) || name === 'mov' || targets.some((target) => target.startsWith('%rd')))
+    if (!isFollowed(instruction) || name === 'mov' || targets.some((target) => target.startsWith('%rd')))
       return false
     if (!givesFloat(instruction) && sources.every((source) => literals.has(source))) return true
     return !/\.b?f\d/.test(modifiers) && sources.some((source) => floats.has(source))

@@ -483,6 +483,8 @@ describe.skipIf(nvcc === undefined)(
       ['extremes-of-both-signs', hasExtremesOfBothSigns],
       ['literals-that-only-ptxas-folds', hasLiteralOperands],
       ['literals-that-only-ptxas-folds', hasLiteralOperands, 'sm_100'],
+      ['shuffled-literals', hasLiteralOperands],
+      ['shuffled-literals', hasLiteralOperands, 'sm_100'],
       ['permutation-before-choice', hasBytesOfChoices, 'sm_100'],
       ['masks-of-converted-halves', hasMaskedHalves],
       ['masks-of-converted-halves', hasMaskedHalves, 'sm_100'],

@@ -1,0 +1,15 @@
+// run: workgroups=1,1,1
+// buffer data: i32[64] random(-2147483648, 2147483647)
+// buffer out: i32[192]
+// Of a shuffled literal minus x, a minimum or maximum had the literal's negation plus x.
+enable subgroups;
+@group(0) @binding(0) var<storage, read> data: array<i32, 64>;
+@group(0) @binding(1) var<storage, read_write> out: array<i32, 192>;
+
+@compute @workgroup_size(64)
+fn main(@builtin(local_invocation_index) i: u32) {
+  let x = data[63u - i];
+  out[i] = min(data[i], subgroupBroadcastFirst(-2i) - x);
+  out[i + 64u] = max(data[i], subgroupMax(5i) - x);
+  out[i + 128u] = bitcast<i32>(min(bitcast<u32>(data[i]), subgroupShuffleXor(100u, 1u) - bitcast<u32>(x)));
+}
