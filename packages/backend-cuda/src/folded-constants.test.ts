@@ -42,6 +42,7 @@ describe('literals that nvcc leaves to ptxas', () => {
     ['16 bits', 'mov.u16 %rs1, 5;\nneg.s16 %rs2, %rs1;'],
     ['a part of 64 bits', 'mov.u64 %rd1, 5;\nshr.u64 %rd2, %rd1, 1;\ncvt.u32.u64 %r1, %rd2;'],
     ['a shuffle', 'mov.u32 %r1, -2;\nshfl.sync.idx.b32 %r2|%p1, %r1, 0, 31, -1;'],
+    ['a shuffle from any lane', 'mov.u32 %r1, -2;\nshfl.sync.idx.b32 %r2|%p1, %r1, %r3, 31, -1;'],
     ['a shuffle of a float', `${float}mov.b32 %r1, %f1;\nshfl.sync.bfly.b32 %r2|%p1, %r1, 16, 31, -1;`],
     ['a predicate', `${float}setp.lt.f32 %p1, %f2, %f1;`],
     ['with the bits of a float', `${float}mov.b32 %r1, %f2;\nand.b32 %r3, %r2, %r1;`],

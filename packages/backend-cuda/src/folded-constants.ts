@@ -38,12 +38,15 @@ export function hasSplitConstants(kernel: PtxKernel): boolean {
 export function hasLiteralOperands(kernel: PtxKernel): boolean {
   const { instructions, definitions, readers } = kernel
   const isFollowed = (instruction: PtxInstruction) => isComputed(instruction) || instruction.name === 'shfl'
+  // A shuffled literal is the same in all lanes.
+  const valuesOf = ({ name, sources }: PtxInstruction) => (name === 'shfl' ? sources.slice(0, 1) : sources)
   const literals = new Set<string>()
   const addLiterals = (instruction: PtxInstruction) => {
     const { name, operands, sources, targets, condition } = instruction
     const isAddress = name === 'mov' && sources.length === 0 && !/, -?\d/.test(operands)
     const isSetOnce = condition === undefined && targets.every((t) => definitions.get(t)!.length === 1)
-    if (isFollowed(instruction) && !isAddress && isSetOnce && sources.every((source) => literals.has(source)))
+    const follows = valuesOf(instruction).every((source) => literals.has(source))
+    if (isFollowed(instruction) && !isAddress && isSetOnce && follows)
       for (const target of targets) literals.add(target)
   }
   instructions.forEach(addLiterals)
@@ -64,7 +67,7 @@ export function hasLiteralOperands(kernel: PtxKernel): boolean {
     const { name, modifiers, sources, targets } = instruction
     if (!isFollowed(instruction) || name === 'mov' || targets.some((target) => target.startsWith('%rd')))
       return false
-    if (!givesFloat(instruction) && sources.every((source) => literals.has(source))) return true
+    if (!givesFloat(instruction) && valuesOf(instruction).every((source) => literals.has(source))) return true
     return !/\.b?f\d/.test(modifiers) && sources.some((source) => floats.has(source))
   })
 }

@@ -1,10 +1,10 @@
 // run: workgroups=1,1,1
 // buffer data: i32[64] random(-2147483648, 2147483647)
-// buffer out: i32[192]
+// buffer out: i32[256]
 // Of a shuffled literal minus x, a minimum or maximum had the literal's negation plus x.
 enable subgroups;
 @group(0) @binding(0) var<storage, read> data: array<i32, 64>;
-@group(0) @binding(1) var<storage, read_write> out: array<i32, 192>;
+@group(0) @binding(1) var<storage, read_write> out: array<i32, 256>;
 
 @compute @workgroup_size(64)
 fn main(@builtin(local_invocation_index) i: u32) {
@@ -12,4 +12,5 @@ fn main(@builtin(local_invocation_index) i: u32) {
   out[i] = min(data[i], subgroupBroadcastFirst(-2i) - x);
   out[i + 64u] = max(data[i], subgroupMax(5i) - x);
   out[i + 128u] = bitcast<i32>(min(bitcast<u32>(data[i]), subgroupShuffleXor(100u, 1u) - bitcast<u32>(x)));
+  out[i + 192u] = min(data[i], subgroupShuffle(-2i, u32(data[i]) & 3u) - x);
 }
