@@ -14,8 +14,8 @@ const generators = [
 ]
 
 /**
- * A random kernel of one of the generators, with its head; half of the kernels have integers that nvcc does not know
- * and ptxas does. The same seed produces the same kernel.
+ * A random kernel of one of the generators, with its head; in half of the kernels the compilers do not know some of the
+ * literals. The same seed produces the same kernel.
  */
 export function randomSource(seed: number): { name: string; source: string } {
   const random = new Random(seed)
@@ -35,8 +35,8 @@ export function randomSource(seed: number): { name: string; source: string } {
 }
 
 /**
- * Replaces a third of the literals in functions by calls that give the same value. The translator writes `~` as an
- * instruction in assembler, which nvcc does not fold.
+ * Replaces a third of the literals in functions by calls that give the same value. The translator writes `~` with a
+ * word that the compilers do not know.
  */
 function withHiddenLiterals(source: string, random: Random): string {
   const body = source.search(/^(?:@.*)?fn /m)

@@ -10,6 +10,9 @@ import {
 } from './folded-constants.ts'
 import { kernelOf } from './testing/ptx-kernel.ts'
 
+/** Of which nvcc does not know the result, %r9. */
+const hidden = '// begin inline asm\nneg.s32 %r9, %r10;\n// end inline asm\n'
+
 describe('halves of what is compared with a literal', () => {
   const compare = 'setp.eq.s32 %p1, %r1, 17;\n@%p1 bra $on;\n$on:\n'
 
@@ -74,14 +77,14 @@ describe('literals that nvcc leaves to ptxas', () => {
 })
 
 describe('extremes of both signs', () => {
-  const hidden = 'mov.u32 %r8, -1;\n\tnot.b32 %r9, %r8;\n\t'
+  const zero = 'mov.u32 %r8, -1;\n\tnot.b32 %r9, %r8;\n\t'
 
   it.each([
     ['a minimum of a maximum', 'max.u32 %r2, %r1, %r9;\nmin.s32 %r3, %r2, %r9;'],
     ['a maximum of a minimum', 'min.s32 %r2, %r1, 0;\nmax.u32 %r3, %r9, %r2;'],
     ['one of what may be the other', 'max.u32 %r2, %r1, %r9;\nor.b32 %r4, %r2, %r9;\nmin.s32 %r3, %r4, %r9;'],
   ])('are found in %s', (_, statements) => {
-    expect(hasExtremesOfBothSigns(kernelOf(hidden + statements))).toBe(true)
+    expect(hasExtremesOfBothSigns(kernelOf(zero + statements))).toBe(true)
   })
 
   it.each([
@@ -89,7 +92,7 @@ describe('extremes of both signs', () => {
     ['have different operands', 'max.u32 %r2, %r1, %r9;\nmin.s32 %r3, %r1, %r9;'],
     ['have no 0', 'max.u32 %r2, %r1, 5;\nmin.s32 %r3, %r2, %r9;'],
   ])('are none where a minimum and a maximum %s', (_, statements) => {
-    expect(hasExtremesOfBothSigns(kernelOf(hidden + statements))).toBe(false)
+    expect(hasExtremesOfBothSigns(kernelOf(zero + statements))).toBe(false)
   })
 })
 
@@ -129,7 +132,6 @@ describe('joined selections', () => {
 })
 
 describe('unsigned integers chosen from literals', () => {
-  const hidden = '// begin inline asm\nnot.b32 %r9, %r8;\n// end inline asm\n'
   const chosen = 'selp.b32 %r2, -1, 0, %p1;\n'
 
   it.each([
@@ -158,7 +160,6 @@ describe('unsigned integers chosen from literals', () => {
 })
 
 describe('conversions of what is chosen from literals', () => {
-  const hidden = '// begin inline asm\nneg.s32 %r9, %r8;\n// end inline asm\n'
   const converted = 'selp.b32 %r2, 1, 0, %p1;\ncvt.rn.f32.u32 %f1, %r2;\n'
 
   it.each([
@@ -181,7 +182,6 @@ describe('conversions of what is chosen from literals', () => {
 })
 
 describe('shifts with a sign that only ptxas knows', () => {
-  const hidden = '// begin inline asm\nneg.s32 %r9, %r7;\n// end inline asm\n'
   const known = `${hidden}xor.b32 %r8, %r9, -2147483648;\n`
 
   it.each([

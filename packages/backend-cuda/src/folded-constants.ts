@@ -1,4 +1,4 @@
-import { isComputed, isPredicate, type PtxInstruction, type PtxKernel } from './ptx-instructions.ts'
+import { isComputed, isHidden, isPredicate, type PtxInstruction, type PtxKernel } from './ptx-instructions.ts'
 
 /**
  * Whether PTX splits a register into halves that it may also compare for equality with a literal. Where a branch has
@@ -33,20 +33,22 @@ export function hasSplitConstants(kernel: PtxKernel): boolean {
  * shuffled -2.
  *
  * Accepted are moves, floats from literals and comparisons of them with others, registers of 64 bits, which are
- * addresses, and whatever has an operand that does not follow from literals alone.
+ * addresses, and whatever has an operand that does not follow from literals alone, which in shuffles is the value.
  */
 export function hasLiteralOperands(kernel: PtxKernel): boolean {
   const { instructions, definitions, readers } = kernel
-  const isFollowed = (instruction: PtxInstruction) => isComputed(instruction) || instruction.name === 'shfl'
-  // A shuffled literal is the same in all lanes.
-  const valuesOf = ({ name, sources }: PtxInstruction) => (name === 'shfl' ? sources.slice(0, 1) : sources)
   const literals = new Set<string>()
+  const hasLiterals = (instruction: PtxInstruction) => {
+    const { name, sources } = instruction
+    // A shuffled literal is the same in all lanes.
+    if (name === 'shfl') return literals.has(sources[0]!)
+    return isComputed(instruction) && sources.every((source) => literals.has(source))
+  }
   const addLiterals = (instruction: PtxInstruction) => {
     const { name, operands, sources, targets, condition } = instruction
     const isAddress = name === 'mov' && sources.length === 0 && !/, -?\d/.test(operands)
     const isSetOnce = condition === undefined && targets.every((t) => definitions.get(t)!.length === 1)
-    const follows = valuesOf(instruction).every((source) => literals.has(source))
-    if (isFollowed(instruction) && !isAddress && isSetOnce && follows)
+    if (hasLiterals(instruction) && !isAddress && isSetOnce)
       for (const target of targets) literals.add(target)
   }
   instructions.forEach(addLiterals)
@@ -65,10 +67,10 @@ export function hasLiteralOperands(kernel: PtxKernel): boolean {
 
   return instructions.some((instruction) => {
     const { name, modifiers, sources, targets } = instruction
-    if (!isFollowed(instruction) || name === 'mov' || targets.some((target) => target.startsWith('%rd')))
-      return false
-    if (!givesFloat(instruction) && valuesOf(instruction).every((source) => literals.has(source))) return true
-    return !/\.b?f\d/.test(modifiers) && sources.some((source) => floats.has(source))
+    if (name === 'mov' || targets.some((target) => target.startsWith('%rd'))) return false
+    if (hasLiterals(instruction)) return !givesFloat(instruction)
+    const isKnown = name === 'shfl' || isComputed(instruction)
+    return isKnown && !/\.b?f\d/.test(modifiers) && sources.some((source) => floats.has(source))
   })
 }
 
@@ -86,9 +88,10 @@ export function hasExtremesOfBothSigns(kernel: PtxKernel): boolean {
   return kernel.instructions.some((instruction) => {
     const opposite = opposites[kindOf(instruction)]
     if (opposite === undefined || !mayHaveZero(instruction)) return false
-    for (const before of kernel.originsOf(instruction.sources))
-      if (kindOf(before) === opposite && mayHaveZero(before)) return true
-    return false
+    return kernel.hasOrigin(
+      instruction.sources,
+      (before) => kindOf(before) === opposite && mayHaveZero(before),
+    )
   })
 }
 
@@ -106,7 +109,7 @@ export function hasOrderedSelections(kernel: PtxKernel): boolean {
     const compared = sources.filter((register) => !isPredicate(register))
     return compared.some((register) => {
       const others = compared.filter((other) => other !== register)
-      const mayBeZero = /, 0\b/.test(operands) || others.some((other) => kernel.isHidden(other))
+      const mayBeZero = /, 0\b/.test(operands) || kernel.hasOrigin(others, isHidden)
       return mayBeZero && isChosen(kernel, register)
     })
   })
@@ -144,10 +147,7 @@ export function hasShiftedSigns(kernel: PtxKernel): boolean {
       /, [12]$/.test(operands) &&
       kernel
         .definedBy(kernel.copiedBy(sources))
-        .some(
-          (o) =>
-            /^(?:and|lop3|or|xor)$/.test(o.name) && o.sources.some((register) => kernel.isHidden(register)),
-        ),
+        .some((o) => /^(?:and|lop3|or|xor)$/.test(o.name) && kernel.hasOrigin(o.sources, isHidden)),
   )
 }
 

@@ -8,7 +8,7 @@ import { isHidden, type PtxInstruction, type PtxKernel } from './ptx-instruction
  * Accepted are insertions of which at most one operand is computed from a field.
  */
 export function hasJoinedFields(kernel: PtxKernel): boolean {
-  const isField = (source: string) => [...kernel.originsOf([source])].some(({ name }) => name === 'bfe')
+  const isField = (source: string) => kernel.hasOrigin([source], ({ name }) => name === 'bfe')
   return kernel.instructions.some(({ name, sources }) => name === 'bfi' && sources.filter(isField).length > 1)
 }
 
@@ -73,7 +73,7 @@ export function hasComparedExtremes(kernel: PtxKernel): boolean {
     /^m(?:in|ax)$/.test(name) && modifiers.endsWith('16')
   return kernel.instructions.some(
     ({ name, modifiers, sources }) =>
-      name === 'setp' && modifiers.endsWith('16') && [...kernel.originsOf(sources)].some(isExtreme),
+      name === 'setp' && modifiers.endsWith('16') && kernel.hasOrigin(sources, isExtreme),
   )
 }
 

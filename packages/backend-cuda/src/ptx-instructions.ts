@@ -40,7 +40,7 @@ export function isLiteralMove({ name, operands }: PtxInstruction): boolean {
   return name === 'mov' && !/,.*%/.test(operands)
 }
 
-/** Whether an instruction computes in assembler, which nvcc does not understand and ptxas does. */
+/** Whether an instruction computes in assembler, so that only ptxas may know its result. */
 export function isHidden({ name, isInline }: PtxInstruction): boolean {
   return isInline && name !== 'mov' && computed.has(name)
 }
@@ -84,8 +84,12 @@ export class PtxKernel {
    * an instruction in assembler. `hasLiteralOperands` notices what follows from literals alone.
    */
   mayBeKnown(register: string): boolean {
-    for (const origin of this.originsOf([register]))
-      if (isLiteralMove(origin) || isHidden(origin)) return true
+    return this.hasOrigin([register], (origin) => isLiteralMove(origin) || isHidden(origin))
+  }
+
+  /** Whether registers may have their values from an instruction that `is` accepts. */
+  hasOrigin(registers: readonly string[], is: (origin: PtxInstruction) => boolean): boolean {
+    for (const origin of this.originsOf(registers)) if (is(origin)) return true
     return false
   }
 
@@ -113,12 +117,6 @@ export class PtxKernel {
         if (isComputed(this.instructions[i]!))
           for (const source of this.instructions[i]!.sources.filter(follows)) parts.add(source)
     }
-  }
-
-  /** Whether a register follows from an instruction in assembler, of which only ptxas may know the result. */
-  isHidden(register: string): boolean {
-    for (const origin of this.originsOf([register])) if (isHidden(origin)) return true
-    return false
   }
 
   /** The instructions that set registers. */

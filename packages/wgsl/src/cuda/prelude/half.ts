@@ -3,7 +3,7 @@ import type { Fragment } from './fragment.ts'
 /** f16 in 16 bits, without `cuda_fp16.h`: a machine that has only the driver has no header files. */
 export const halfFragments: readonly Fragment[] = [
   {
-    provides: ['f16', 'f16_bits', 'ptx_f16_abs', 'ptx_f16_to_f32', 'ptx_f32_to_f16'],
+    provides: ['f16', 'f16_bits', 'ptx_f16_to_f32', 'ptx_f32_to_f16'],
     ptx: true,
     source: `WGSL_FN float ptx_f16_to_f32(unsigned short a) { float r; asm("cvt.f32.f16 %0, %1;" : "=f"(r) : "h"(a)); return r; }
 WGSL_FN unsigned short ptx_f32_to_f16(float a) { unsigned short r; asm("{ .reg .b16 %%t; cvt.rn.f16.f32 %%t, %1; mov.b16 %0, %%t; }" : "=h"(r) : "f"(a)); return r; }
