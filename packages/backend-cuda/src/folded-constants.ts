@@ -1,4 +1,11 @@
-import { isComputed, isHidden, isPredicate, type PtxInstruction, type PtxKernel } from './ptx-instructions.ts'
+import {
+  isComputed,
+  isHidden,
+  isLiteralMove,
+  isPredicate,
+  type PtxInstruction,
+  type PtxKernel,
+} from './ptx-instructions.ts'
 
 /**
  * Whether PTX splits a register into halves that it may also compare for equality with a literal. Where a branch has
@@ -28,22 +35,17 @@ export function hasSplitConstants(kernel: PtxKernel): boolean {
 
 /**
  * Whether PTX computes an integer or a predicate from literals alone, such as `bfind` of one, or with the bits of a
- * float that follows from literals alone, or shuffles literals. nvcc leaves these to ptxas 13.0, most of whose errors need
- * operands that only it knows: it takes `x + 2` for a difference `c - x` of which it takes a minimum, where `c` is a
- * shuffled -2.
+ * float that follows from literals alone. nvcc leaves these to ptxas 13.0, most of whose errors need operands that only
+ * it knows.
  *
  * Accepted are moves, floats from literals and comparisons of them with others, registers of 64 bits, which are
- * addresses, and whatever has an operand that does not follow from literals alone, which in shuffles is the value.
+ * addresses, and whatever has an operand that does not follow from literals alone.
  */
 export function hasLiteralOperands(kernel: PtxKernel): boolean {
   const { instructions, definitions, readers } = kernel
   const literals = new Set<string>()
-  const hasLiterals = (instruction: PtxInstruction) => {
-    const { name, sources } = instruction
-    // A shuffled literal is the same in all lanes.
-    if (name === 'shfl') return literals.has(sources[0]!)
-    return isComputed(instruction) && sources.every((source) => literals.has(source))
-  }
+  const hasLiterals = (instruction: PtxInstruction) =>
+    isComputed(instruction) && instruction.sources.every((source) => literals.has(source))
   const addLiterals = (instruction: PtxInstruction) => {
     const { name, operands, sources, targets, condition } = instruction
     const isAddress = name === 'mov' && sources.length === 0 && !/, -?\d/.test(operands)
@@ -69,9 +71,61 @@ export function hasLiteralOperands(kernel: PtxKernel): boolean {
     const { name, modifiers, sources, targets } = instruction
     if (name === 'mov' || targets.some((target) => target.startsWith('%rd'))) return false
     if (hasLiterals(instruction)) return !givesFloat(instruction)
-    const isKnown = name === 'shfl' || isComputed(instruction)
-    return isKnown && !/\.b?f\d/.test(modifiers) && sources.some((source) => floats.has(source))
+    const isInteger = isComputed(instruction) && !/\.b?f\d/.test(modifiers)
+    return isInteger && sources.some((source) => floats.has(source))
   })
+}
+
+/**
+ * Whether PTX orders a difference `c - x`, and ptxas may find late that `c` is a literal: when it has made one instruction
+ * of the difference and a minimum or maximum (VIADDMNMX), it drops shuffles of literals, and branches that are never taken,
+ * such as those of lane 32. Then ptxas 13.0 takes `x - c` in its place, at -O1 to -O3. See `hasExtremesOfSums`.
+ *
+ * Accepted are differences of which no copy is an operand of a minimum, a maximum or an ordered comparison, and those
+ * from literals that nvcc knew, from what is loaded, from sums, products, quotients and shifts, which ptxas does not compute
+ * that late, and from what else is computed with an operand that is no literal and that no literal replaces (`x | -1`).
+ */
+export function hasLateDifferences(kernel: PtxKernel): boolean {
+  const { instructions, definitions, readers } = kernel
+  /** The registers that may turn out to be literals. */
+  const literals = new Set<string>()
+  const isLiteral = (register: string) => literals.has(register)
+  const isLate = (register: string | undefined) => {
+    if (register === undefined || !isLiteral(register)) return false
+    const [only, ...others] = definitions.get(register)!
+    return others.length > 0 || !isLiteralMove(instructions[only!]!)
+  }
+  const mayBeLiteral = (instruction: PtxInstruction) => {
+    const { name, operands, sources } = instruction
+    if (name === 'shfl') return isLiteral(sources[0]!)
+    if (name === 'selp') return /,\s*-?\d/.test(operands) || sources.slice(0, -1).some(isLiteral)
+    if (!isComputed(instruction) || arithmetic.test(name)) return false
+    return sources.every(isLiteral) || (absorbing.test(name) && sources.some(isLate))
+  }
+  const addLiterals = (instruction: PtxInstruction) => {
+    if (mayBeLiteral(instruction)) for (const target of instruction.targets) literals.add(target)
+  }
+  instructions.forEach(addLiterals)
+  for (const register of literals) for (const i of readers.get(register) ?? []) addLiterals(instructions[i]!)
+
+  const isNegated = (register: string | undefined) =>
+    register !== undefined && kernel.definedBy(kernel.copiedBy([register])).some(({ name }) => name === 'neg')
+  const isLateDifference = ({ name, modifiers, operands, sources: [a, b] }: PtxInstruction) => {
+    if (modifiers.includes('f')) return false
+    if (name === 'sub') return /^[^,]*,\s*%/.test(operands) && isLate(a)
+    return name === 'add' && ((isLate(a) && isNegated(b)) || (isLate(b) && isNegated(a)))
+  }
+  const differences = new Set(instructions.filter(isLateDifference).flatMap(({ targets }) => targets))
+  for (const difference of differences)
+    for (const i of readers.get(difference) ?? []) {
+      const { name, targets } = instructions[i]!
+      if (/^(?:cvt|mov|selp)$/.test(name)) for (const target of targets) differences.add(target)
+    }
+  const orders = ({ name, modifiers }: PtxInstruction) =>
+    /^(?:max|min|slct)$/.test(name) || (/^setp?$/.test(name) && !/^\.(?:eq|ne)\b/.test(modifiers))
+  return [...differences].some((difference) =>
+    (readers.get(difference) ?? []).some((i) => orders(instructions[i]!)),
+  )
 }
 
 /**
@@ -199,6 +253,12 @@ export function hasJoinedSelections(kernel: PtxKernel): boolean {
 }
 
 const bitwise = /^(?:and|or|xor|lop3|not|cvt|mov|shl|shr)$/
+
+/** What ptxas computes early or not at all from literals that it finds late. */
+const arithmetic = /^(?:add|bfe|bfi|div|mad|mul|rem|shf|shl|shr|sub)$/
+
+/** Their results may be literals if one operand is. */
+const absorbing = /^(?:and|lop3|max|min|or)$/
 
 const opposites: Readonly<Record<string, string>> = { 'min.s': 'max.u', 'max.u': 'min.s' }
 

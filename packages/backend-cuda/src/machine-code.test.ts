@@ -5,38 +5,21 @@ import { join } from 'node:path'
 import { emitCuda, lower, parseWgsl } from '@tandem-gpu/wgsl'
 import { describe, expect, it } from 'vitest'
 import { mayUnrollCounts } from './counted-loops.ts'
+import { hasSignedExtremesOfThree } from './extremes.ts'
 import {
   hasExtremesOfBothSigns,
   hasJoinedSelections,
+  hasLateDifferences,
   hasLiteralOperands,
   hasSplitConstants,
 } from './folded-constants.ts'
-import {
-  hasMovableVotes,
-  hasOverflowingSigns,
-  hasSignedExtremesOfThree,
-  hasWrongParts,
-  mayBeMiscompiled,
-} from './machine-code.ts'
+import { hasMovableVotes, hasOverflowingSigns, hasWrongParts, mayBeMiscompiled } from './machine-code.ts'
 import { hasBytesOfChoices, hasMaskedHalves } from './narrow-integers.ts'
 import type { PtxKernel } from './ptx-instructions.ts'
 import { hasStaleAddresses } from './stale-addresses.ts'
 import { hasStaleLoads } from './stale-loads.ts'
 import { hasChangesOfKnownPredicates, hasStalePredicates } from './stale-predicates.ts'
-import { cubinOf, signedOfThree, unsignedOfThree } from './testing/cubin.ts'
 import { kernelOf, onlyKernel } from './testing/ptx-kernel.ts'
-
-it('finds signed extremes of three in executable sections', () => {
-  const found = (image: Uint8Array, architecture = 'sm_90') => hasSignedExtremesOfThree(image, architecture)
-  expect(found(cubinOf(signedOfThree))).toBe(true)
-  expect(found(cubinOf(signedOfThree), 'sm_103a')).toBe(true)
-  expect(found(cubinOf(signedOfThree), 'sm_89')).toBe(false)
-  expect(found(cubinOf(unsignedOfThree))).toBe(false)
-  expect(found(cubinOf([signedOfThree[0] + 1n, signedOfThree[1]]))).toBe(false)
-  const placed = new Uint8Array([1, 2, 3, ...cubinOf(signedOfThree)]).subarray(3)
-  expect(found(placed)).toBe(true)
-  expect(found(new TextEncoder().encode('FAKE 1-1 2'))).toBe(false)
-})
 
 const nvcc = ((): string | undefined => {
   for (const program of ['nvcc', '/usr/local/cuda/bin/nvcc'])
@@ -483,8 +466,10 @@ describe.skipIf(nvcc === undefined)(
       ['extremes-of-both-signs', hasExtremesOfBothSigns],
       ['literals-that-only-ptxas-folds', hasLiteralOperands],
       ['literals-that-only-ptxas-folds', hasLiteralOperands, 'sm_100'],
-      ['shuffled-literals', hasLiteralOperands],
-      ['shuffled-literals', hasLiteralOperands, 'sm_100'],
+      ['shuffled-literals', hasLateDifferences],
+      ['shuffled-literals', hasLateDifferences, 'sm_100'],
+      ['late-literals', hasLateDifferences],
+      ['late-literals', hasLateDifferences, 'sm_100'],
       ['permutation-before-choice', hasBytesOfChoices, 'sm_100'],
       ['masks-of-converted-halves', hasMaskedHalves],
       ['masks-of-converted-halves', hasMaskedHalves, 'sm_100'],

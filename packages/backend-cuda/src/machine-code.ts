@@ -1,8 +1,10 @@
 import { mayUnrollCounts } from './counted-loops.ts'
+import { hasExtremesOfSums, hasSignedExtremesOfThree } from './extremes.ts'
 import {
   hasConvertedSelections,
   hasExtremesOfBothSigns,
   hasJoinedSelections,
+  hasLateDifferences,
   hasLiteralOperands,
   hasOrderedSelections,
   hasShiftedSigns,
@@ -20,11 +22,6 @@ import { isComputed, isPredicate, kernelsOf, type PtxKernel } from './ptx-instru
 import { hasStaleAddresses } from './stale-addresses.ts'
 import { hasStaleLoads } from './stale-loads.ts'
 import { hasChangesOfKnownPredicates, hasStalePredicates } from './stale-predicates.ts'
-
-/** A flag of an ELF section: it contains instructions. */
-const executable = 4n
-/** The type of an ELF section without contents. */
-const withoutContents = 8
 
 /** What NVRTC or nvcc makes of a kernel. */
 export interface CompiledCode {
@@ -79,15 +76,19 @@ function hasPartsBeyondEnd(text: string): boolean {
 /**
  * Whether ptxas may have miscompiled a kernel, or, for a virtual architecture, the driver's may: accepted are PTX
  * of known instructions without those and without the addresses, constants, selections, fields, narrow integers, loops,
- * predicates and votes of which errors are known, and machine code without the instruction of which one is known.
+ * predicates and votes of which errors are known, and machine code without the instructions of which errors are known.
  *
  * @param architecture - For example `sm_90`, or `compute_80`.
  */
 export function mayBeMiscompiled({ ptx, cubin }: CompiledCode, architecture: string): boolean {
-  if (ptx === '' || kernelsOf(ptx).some(mayBeMistaken)) return true
-  return isVirtual(architecture)
-    ? /\b(?:min|max)\.s32\b/.test(ptx)
-    : hasSignedExtremesOfThree(cubin, architecture)
+  const kernels = kernelsOf(ptx)
+  if (ptx === '' || kernels.some(mayBeMistaken)) return true
+  const hasDifferences = kernels.some(hasLateDifferences)
+  if (isVirtual(architecture)) return hasDifferences || /\b(?:min|max)\.s32\b/.test(ptx)
+  return (
+    hasSignedExtremesOfThree(cubin, architecture) ||
+    (hasDifferences && hasExtremesOfSums(cubin, architecture))
+  )
 }
 
 function mayBeMistaken(kernel: PtxKernel): boolean {
@@ -160,36 +161,4 @@ export function hasMovableVotes(kernel: PtxKernel): boolean {
     const later = kernel.reached([end], definitions.get(result)!)
     return (readers.get(result) ?? []).some((i) => later[i] === 1 && i !== end)
   })
-}
-
-/** The first architecture that has VIMNMX3. */
-const architectureOfExtremes = 90
-
-/**
- * Whether machine code has a signed VIMNMX3, the minimum or maximum of three integers. ptxas 13.0 makes it of
- * two `max.s32` or `min.s32` for sm_90, sm_100 and sm_103, and loses the negation if the second operand of the
- * inner one is `-x`, whatever it was computed as. Without this instruction, that cannot have happened; the
- * unsigned one keeps it.
- *
- * @param image - A cubin: an ELF file with 16 bytes for each instruction.
- * @param architecture - For example `sm_90`. The others that nvcc 13.0 compiles for have no such instruction.
- */
-export function hasSignedExtremesOfThree(image: Uint8Array, architecture: string): boolean {
-  if (Number(/\d+/.exec(architecture)?.[0] ?? 0) < architectureOfExtremes) return false
-  const view = new DataView(image.buffer, image.byteOffset, image.byteLength)
-  const isElf = image.byteLength >= 64 && view.getUint32(0) === 0x7f454c46
-  if (!isElf) return false
-  const sections = Number(view.getBigUint64(0x28, true))
-  const sectionByteLength = view.getUint16(0x3a, true)
-  const count = view.getUint16(0x3c, true)
-  for (let section = sections; section < sections + count * sectionByteLength; section += sectionByteLength) {
-    if (view.getUint32(section + 4, true) === withoutContents) continue
-    if ((view.getBigUint64(section + 8, true) & executable) === 0n) continue
-    const start = Number(view.getBigUint64(section + 24, true))
-    const end = start + Number(view.getBigUint64(section + 32, true))
-    // The opcode without the kind of its operands is in the lowest 9 of 128 bits; bit 72 makes it signed.
-    for (let at = start; at + 16 <= end; at += 16)
-      if ((view.getUint16(at, true) & 0x1ff) === 0x00f && (view.getUint8(at + 9) & 1) === 1) return true
-  }
-  return false
 }
