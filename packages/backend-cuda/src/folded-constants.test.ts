@@ -91,7 +91,15 @@ describe('differences from literals that ptxas finds late', () => {
     ],
     ['sums with negations', `${changed}neg.s32 %r7, %r3;\nadd.s32 %r4, %r7, %r2;\nmax.u32 %r5, %r4, %r6;`],
     ['copies of differences', `${changed}sub.s32 %r4, %r2, %r3;\nmov.u32 %r7, %r4;\nmax.s32 %r5, %r6, %r7;`],
-    ['comparisons', `${changed}sub.s32 %r4, %r2, %r3;\nsetp.lt.s32 %p2, %r4, %r6;`],
+    [
+      'comparisons that choose',
+      `${changed}sub.s32 %r4, %r2, %r3;\nsetp.lt.s32 %p2, %r4, %r6;\nselp.b32 %r5, %r4, %r6, %p2;`,
+    ],
+    ['sums of two', `${changed}selp.b32 %r3, -2, %r8, %p1;\nadd.s32 %r4, %r2, %r3;\nmin.s32 %r5, %r4, %r6;`],
+    [
+      'differences from differences',
+      `${changed}sub.s32 %r7, %r8, %r2;\nsub.s32 %r4, %r8, %r7;\nmin.s32 %r5, %r4, %r6;`,
+    ],
   ])('are found: %s', (_, statements) => {
     expect(hasLateDifferences(kernelOf(statements))).toBe(true)
   })
@@ -101,7 +109,8 @@ describe('differences from literals that ptxas finds late', () => {
     ['what is loaded', `ld.global.u32 %r2, [%rd1];\n${least}`],
     ['a shuffle of it', `shfl.sync.idx.b32 %r2|%p1, %r1, 0, 31, -1;\n${least}`],
     ['bits of others', `mov.u32 %r1, 255;\nand.b32 %r2, %r8, %r1;\n${least}`],
-    ['sums of such', `${changed}add.s32 %r7, %r2, 31;\nsub.s32 %r4, %r7, %r3;\nmin.s32 %r5, %r4, %r6;`],
+    ['shifts of such', `${changed}shr.s32 %r7, %r2, 1;\nsub.s32 %r4, %r7, %r3;\nmin.s32 %r5, %r4, %r6;`],
+    ['comparisons alone', `${changed}sub.s32 %r4, %r2, %r3;\nsetp.lt.s32 %p2, %r4, %r6;`],
     ['what is taken of others', `${changed}sub.s32 %r4, %r3, %r2;\nmin.s32 %r5, %r4, %r6;`],
     ['sums', `${changed}add.s32 %r4, %r3, %r2;\nmin.s32 %r5, %r4, %r6;`],
     ['comparisons for equality', `${changed}sub.s32 %r4, %r2, %r3;\nsetp.eq.s32 %p2, %r4, %r6;`],

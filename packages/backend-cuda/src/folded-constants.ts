@@ -108,24 +108,48 @@ export function hasLateDifferences(kernel: PtxKernel): boolean {
   instructions.forEach(addLiterals)
   for (const register of literals) for (const i of readers.get(register) ?? []) addLiterals(instructions[i]!)
 
-  const isNegated = (register: string | undefined) =>
-    register !== undefined && kernel.definedBy(kernel.copiedBy([register])).some(({ name }) => name === 'neg')
-  const isLateDifference = ({ name, modifiers, operands, sources: [a, b] }: PtxInstruction) => {
-    if (modifiers.includes('f')) return false
-    if (name === 'sub') return /^[^,]*,\s*%/.test(operands) && isLate(a)
-    return name === 'add' && ((isLate(a) && isNegated(b)) || (isLate(b) && isNegated(a)))
-  }
-  const differences = new Set(instructions.filter(isLateDifference).flatMap(({ targets }) => targets))
-  for (const difference of differences)
-    for (const i of readers.get(difference) ?? []) {
-      const { name, targets } = instructions[i]!
-      if (/^(?:cvt|mov|selp)$/.test(name)) for (const target of targets) differences.add(target)
+  const mayBeNegative = (register: string) =>
+    kernel
+      .definedBy([register])
+      .some((origin) => mayBeLiteral(origin) && !/^[^,]*(?:,\s*\d+)+(?:,\s*%p\d+)?$/.test(origin.operands))
+  const isTerm = ({ name, modifiers }: PtxInstruction) =>
+    /^(?:add|cvt|mov|neg|selp|sub)$/.test(name) && /^(?:\.\w+)?\.[bsu](?:16|32)$/.test(modifiers)
+  /** Whether ptxas may find a literal late in the sum that a register holds, beside a term that is subtracted or another one. */
+  const isLateSum = (sum: string): boolean => {
+    const late = new Set<string>()
+    let hasNegated = false
+    let hasNegativeLiteral = false
+    const terms = new Map<string, { readonly register: string; readonly isNegated: boolean }>()
+    const add = (register: string | undefined, isNegated: boolean) => {
+      if (register !== undefined) terms.set(`${register} ${isNegated}`, { register, isNegated })
     }
-  const orders = ({ name, modifiers }: PtxInstruction) =>
-    /^(?:max|min|slct)$/.test(name) || (/^setp?$/.test(name) && !/^\.(?:eq|ne)\b/.test(modifiers))
-  return [...differences].some((difference) =>
-    (readers.get(difference) ?? []).some((i) => orders(instructions[i]!)),
-  )
+    add(sum, false)
+    for (const { register, isNegated } of terms.values()) {
+      if (isLate(register)) {
+        late.add(register)
+        hasNegativeLiteral ||= isNegated || mayBeNegative(register)
+        continue
+      }
+      const origins = kernel.definedBy([register])
+      hasNegated ||= isNegated && !isLiteral(register) && !origins.some(isTerm)
+      for (const { name, operands, sources } of origins.filter(isTerm)) {
+        const isFirst = /^[^,]*,\s*%/.test(operands)
+        for (const [at, source] of sources.entries()) {
+          const isTaken = name === 'neg' || (name === 'sub' && (at === 1 || !isFirst))
+          if (!isPredicate(source)) add(source, isNegated !== isTaken)
+        }
+      }
+    }
+    return (late.size > 0 && hasNegated) || (late.size > 1 && hasNegativeLiteral)
+  }
+  const isCopied = (register: string) =>
+    (readers.get(register) ?? []).some((i) => /^(?:mov|selp)$/.test(instructions[i]!.name))
+  return instructions.some(({ name, modifiers, sources }) => {
+    if (/\.b?f\d/.test(modifiers)) return false
+    if (/^(?:max|min|slct)$/.test(name)) return sources.some(isLateSum)
+    const isOrder = /^setp?$/.test(name) && !/^\.(?:eq|ne)\b/.test(modifiers)
+    return isOrder && sources.some((source) => isCopied(source) && isLateSum(source))
+  })
 }
 
 /**
