@@ -20,6 +20,7 @@ import { hasStaleAddresses } from './stale-addresses.ts'
 import { hasStaleLoads } from './stale-loads.ts'
 import { hasChangesOfKnownPredicates, hasStalePredicates } from './stale-predicates.ts'
 import { kernelOf, onlyKernel } from './testing/ptx-kernel.ts'
+import { hasTwinPredicates } from './twin-predicates.ts'
 
 const nvcc = ((): string | undefined => {
   for (const program of ['nvcc', '/usr/local/cuda/bin/nvcc'])
@@ -473,6 +474,7 @@ describe.skipIf(nvcc === undefined)(
       ['permutation-before-choice', hasBytesOfChoices, 'sm_100'],
       ['masks-of-converted-halves', hasMaskedHalves],
       ['masks-of-converted-halves', hasMaskedHalves, 'sm_100'],
+      ['twin-predicates', hasTwinPredicates, 'sm_100'],
     ])('%s', { timeout: 60_000 }, (name, has, architecture) => {
       expect(has(corpusKernel(name, architecture))).toBe(true)
     })

@@ -22,6 +22,7 @@ import { isComputed, isPredicate, kernelsOf, type PtxKernel } from './ptx-instru
 import { hasStaleAddresses } from './stale-addresses.ts'
 import { hasStaleLoads } from './stale-loads.ts'
 import { hasChangesOfKnownPredicates, hasStalePredicates } from './stale-predicates.ts'
+import { hasTwinPredicates } from './twin-predicates.ts'
 
 /** What NVRTC or nvcc makes of a kernel. */
 export interface CompiledCode {
@@ -112,7 +113,8 @@ function mayBeMistaken(kernel: PtxKernel): boolean {
     mayUnrollCounts(kernel) ||
     hasStaleAddresses(kernel) ||
     hasStalePredicates(kernel) ||
-    hasChangesOfKnownPredicates(kernel)
+    hasChangesOfKnownPredicates(kernel) ||
+    hasTwinPredicates(kernel)
   )
 }
 
