@@ -46,15 +46,12 @@ export function hasLiteralOperands(kernel: PtxKernel): boolean {
   const literals = new Set<string>()
   const hasLiterals = (instruction: PtxInstruction) =>
     isComputed(instruction) && instruction.sources.every((source) => literals.has(source))
-  const addLiterals = (instruction: PtxInstruction) => {
+  kernel.addTargets(literals, (instruction) => {
     const { name, operands, sources, targets, condition } = instruction
     const isAddress = name === 'mov' && sources.length === 0 && !/, -?\d/.test(operands)
     const isSetOnce = condition === undefined && targets.every((t) => definitions.get(t)!.length === 1)
-    if (hasLiterals(instruction) && !isAddress && isSetOnce)
-      for (const target of targets) literals.add(target)
-  }
-  instructions.forEach(addLiterals)
-  for (const register of literals) for (const i of readers.get(register) ?? []) addLiterals(instructions[i]!)
+    return hasLiterals(instruction) && !isAddress && isSetOnce
+  })
 
   const givesFloat = ({ name, modifiers }: PtxInstruction) =>
     !/^(?:setp|testp)$/.test(name) && /\.(?:b?f|[bsu])\d/.exec(modifiers)?.[0].includes('f') === true
@@ -81,17 +78,18 @@ export function hasLiteralOperands(kernel: PtxKernel): boolean {
  * of the difference and a minimum or maximum (VIADDMNMX), it drops shuffles of literals, and branches that are never taken,
  * such as those of lane 32. Then ptxas 13.0 takes `x - c` in its place, at -O1 to -O3. See `hasExtremesOfSums`.
  *
- * Accepted are differences of which no copy is an operand of a minimum, a maximum or an ordered comparison, and those
- * from literals that nvcc knew, from what is loaded, from sums, products, quotients and shifts, which ptxas does not compute
- * that late, and from what else is computed with an operand that is no literal and that no literal replaces (`x | -1`).
+ * Accepted are minimums, maximums and comparisons whose operands are sums without literals that may be found late, or
+ * with one and no other term that is taken away, or with several that are not negative and not taken away. A literal may be
+ * found late if it is shuffled, chosen, or one of the values of a register, or computed from such ones other than by sums,
+ * products, quotients and shifts. Comparisons are accepted too where neither operand is copied, so that they choose none.
  */
 export function hasLateDifferences(kernel: PtxKernel): boolean {
   const { instructions, definitions, readers } = kernel
   /** The registers that may turn out to be literals. */
   const literals = new Set<string>()
   const isLiteral = (register: string) => literals.has(register)
-  const isLate = (register: string | undefined) => {
-    if (register === undefined || !isLiteral(register)) return false
+  const isLate = (register: string) => {
+    if (!isLiteral(register)) return false
     const [only, ...others] = definitions.get(register)!
     return others.length > 0 || !isLiteralMove(instructions[only!]!)
   }
@@ -102,11 +100,7 @@ export function hasLateDifferences(kernel: PtxKernel): boolean {
     if (!isComputed(instruction) || arithmetic.test(name)) return false
     return sources.every(isLiteral) || (absorbing.test(name) && sources.some(isLate))
   }
-  const addLiterals = (instruction: PtxInstruction) => {
-    if (mayBeLiteral(instruction)) for (const target of instruction.targets) literals.add(target)
-  }
-  instructions.forEach(addLiterals)
-  for (const register of literals) for (const i of readers.get(register) ?? []) addLiterals(instructions[i]!)
+  kernel.addTargets(literals, mayBeLiteral)
 
   const mayBeNegative = (register: string) =>
     kernel
@@ -114,15 +108,14 @@ export function hasLateDifferences(kernel: PtxKernel): boolean {
       .some((origin) => mayBeLiteral(origin) && !/^[^,]*(?:,\s*\d+)+(?:,\s*%p\d+)?$/.test(origin.operands))
   const isTerm = ({ name, modifiers }: PtxInstruction) =>
     /^(?:add|cvt|mov|neg|selp|sub)$/.test(name) && /^(?:\.\w+)?\.[bsu](?:16|32)$/.test(modifiers)
-  /** Whether ptxas may find a literal late in the sum that a register holds, beside a term that is subtracted or another one. */
+  /** Whether a register holds a sum that has a late literal and takes another term away, or two, and one may be negative. */
   const isLateSum = (sum: string): boolean => {
     const late = new Set<string>()
     let hasNegated = false
     let hasNegativeLiteral = false
     const terms = new Map<string, { readonly register: string; readonly isNegated: boolean }>()
-    const add = (register: string | undefined, isNegated: boolean) => {
-      if (register !== undefined) terms.set(`${register} ${isNegated}`, { register, isNegated })
-    }
+    const add = (register: string, isNegated: boolean) =>
+      terms.set(`${register} ${isNegated}`, { register, isNegated })
     add(sum, false)
     for (const { register, isNegated } of terms.values()) {
       if (isLate(register)) {
@@ -278,7 +271,7 @@ export function hasJoinedSelections(kernel: PtxKernel): boolean {
 
 const bitwise = /^(?:and|or|xor|lop3|not|cvt|mov|shl|shr)$/
 
-/** What ptxas computes early or not at all from literals that it finds late. */
+/** What ptxas does not compute from literals that it finds late. */
 const arithmetic = /^(?:add|bfe|bfi|div|mad|mul|rem|shf|shl|shr|sub)$/
 
 /** Their results may be literals if one operand is. */

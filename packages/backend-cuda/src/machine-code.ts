@@ -84,11 +84,10 @@ function hasPartsBeyondEnd(text: string): boolean {
 export function mayBeMiscompiled({ ptx, cubin }: CompiledCode, architecture: string): boolean {
   const kernels = kernelsOf(ptx)
   if (ptx === '' || kernels.some(mayBeMistaken)) return true
-  const hasDifferences = kernels.some(hasLateDifferences)
-  if (isVirtual(architecture)) return hasDifferences || /\b(?:min|max)\.s32\b/.test(ptx)
+  if (isVirtual(architecture)) return /\b(?:min|max)\.s32\b/.test(ptx) || kernels.some(hasLateDifferences)
   return (
     hasSignedExtremesOfThree(cubin, architecture) ||
-    (hasDifferences && hasExtremesOfSums(cubin, architecture))
+    (hasExtremesOfSums(cubin, architecture) && kernels.some(hasLateDifferences))
   )
 }
 

@@ -7,19 +7,14 @@ import type { PtxKernel } from './ptx-instructions.ts'
  * Accepted are instructions of which no two have the same predicates or negations of them as their operands.
  */
 export function hasTwinPredicates(kernel: PtxKernel): boolean {
-  const { instructions } = kernel
-  /** The predicate of which one is the only copy, or negation. */
+  /** The predicate of which one is a copy or the negation, or that one. */
   const originOf = (predicate: string): string => {
-    let origin = predicate
-    for (;;) {
-      const [only, ...others] = kernel.definedBy([origin])
-      const isCopy = only !== undefined && /^(?:mov|not)$/.test(only.name) && only.sources.length === 1
-      if (!isCopy || others.length > 0) return origin
-      origin = only.sources[0]!
-    }
+    const [only, ...others] = kernel.definedBy([predicate])
+    const isCopy = others.length === 0 && only?.sources.length === 1 && /^(?:mov|not)$/.test(only.name)
+    return isCopy ? originOf(only.sources[0]!) : predicate
   }
   const joined = new Map<string, string>()
-  return instructions.some(({ name, modifiers, sources }) => {
+  return kernel.instructions.some(({ name, modifiers, sources }) => {
     if (modifiers !== '.pred' || !/^(?:and|or|xor)$/.test(name) || sources.length !== 2) return false
     const operands = sources.map(originOf).sort().join(' ')
     const twin = joined.get(operands)

@@ -35,26 +35,18 @@ fn go(i: u32, w: vec3u, f0: bool, f1: bool, s: u32, s5: u32) {
       }
     }
     if (b_1) { break; }
-    
     if (b_1) {
       for (var k4 = (w.x & 1u); k4 < 5u; k4++) {
         i32_2 = max(i32_1, i32_1);
       }
-      
     }
   }
-  
-  
   var hash = 7u;
-  
-  
-  
-  
   hash = hash * 31u + (u32_1);
   hash = hash * 31u + (select(hash, hash * 5u + 1u, b_0));
   out[i] = hash;
-  
 }
+
 @compute @workgroup_size(64)
 fn main(@builtin(local_invocation_index) i: u32, @builtin(workgroup_id) w: vec3u) {
   go(i, w, false, true, 0u, 5u);
