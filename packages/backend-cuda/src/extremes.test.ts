@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { hasExtremesOfSums, hasSignedExtremesOfThree } from './extremes.ts'
+import { extremesOfSums, hasSignedExtremesOfThree } from './extremes.ts'
 import { cubinOf, extremeOfRegisters, extremeOfSum, signedOfThree, unsignedOfThree } from './testing/cubin.ts'
 
 it('finds signed extremes of three in executable sections', () => {
@@ -14,11 +14,11 @@ it('finds signed extremes of three in executable sections', () => {
   expect(found(new TextEncoder().encode('FAKE 1-1 2'))).toBe(false)
 })
 
-it('finds extremes of sums with literals', () => {
-  const found = (image: Uint8Array, architecture = 'sm_90') => hasExtremesOfSums(image, architecture)
-  expect(found(cubinOf(extremeOfSum))).toBe(true)
-  expect(found(cubinOf(extremeOfSum), 'sm_103a')).toBe(true)
-  expect(found(cubinOf(extremeOfSum), 'sm_89')).toBe(false)
-  expect(found(cubinOf(extremeOfRegisters))).toBe(false)
-  expect(found(cubinOf(signedOfThree))).toBe(false)
+it('finds the literals in extremes of sums', () => {
+  const found = (image: Uint8Array, architecture = 'sm_90') => [...extremesOfSums(image, architecture)]
+  expect(found(cubinOf(extremeOfSum))).toEqual([2])
+  expect(found(cubinOf(extremeOfSum), 'sm_103a')).toEqual([2])
+  expect(found(cubinOf(extremeOfSum), 'sm_89')).toEqual([])
+  expect(found(cubinOf(extremeOfRegisters))).toEqual([])
+  expect(found(cubinOf(signedOfThree))).toEqual([])
 })

@@ -17,30 +17,34 @@ const architectureOfExtremes = 90
  */
 export function hasSignedExtremesOfThree(image: Uint8Array, architecture: string): boolean {
   // The opcode without the kind of its operands is in the lowest 9 of 128 bits; bit 72 makes it signed.
-  return hasExtremes(image, architecture, (code, more) => (code & 0x1ff) === 0x00f && (more & 1) === 1)
+  for (const [view, at] of extremesOf(image, architecture))
+    if ((view.getUint16(at, true) & 0x1ff) === 0x00f && (view.getUint8(at + 9) & 1) === 1) return true
+  return false
 }
 
 /**
- * Whether machine code has a VIADDMNMX of a register and a literal: the minimum or maximum of their sum. ptxas 13.0 makes
- * it for sm_90, sm_100 and sm_103. See `hasLateDifferences`.
+ * What machine code adds to registers in VIADDMNMX, the minimum or maximum of a sum: the literals, in bits 32 to 63.
+ * ptxas 13.0 makes it for sm_90, sm_100 and sm_103.
  *
  * @param image - A cubin: an ELF file with 16 bytes for each instruction.
  * @param architecture - For example `sm_90`. The others that nvcc 13.0 compiles for have no such instruction.
  */
-export function hasExtremesOfSums(image: Uint8Array, architecture: string): boolean {
-  return hasExtremes(image, architecture, (code) => (code & 0xfff) === 0x846)
+export function extremesOfSums(image: Uint8Array, architecture: string): ReadonlySet<number> {
+  const literals = new Set<number>()
+  for (const [view, at] of extremesOf(image, architecture))
+    if ((view.getUint16(at, true) & 0xfff) === 0x846) literals.add(view.getInt32(at + 4, true))
+  return literals
 }
 
-/** Whether machine code has an instruction that `is` accepts by its lowest 16 of 128 bits and those from bit 72. */
-function hasExtremes(
+/** The places of the instructions in machine code with such instructions. */
+function* extremesOf(
   image: Uint8Array,
   architecture: string,
-  is: (code: number, more: number) => boolean,
-): boolean {
-  if (Number(/\d+/.exec(architecture)?.[0] ?? 0) < architectureOfExtremes) return false
+): Generator<readonly [view: DataView, at: number]> {
+  if (Number(/\d+/.exec(architecture)?.[0] ?? 0) < architectureOfExtremes) return
   const view = new DataView(image.buffer, image.byteOffset, image.byteLength)
   const isElf = image.byteLength >= 64 && view.getUint32(0) === 0x7f454c46
-  if (!isElf) return false
+  if (!isElf) return
   const sections = Number(view.getBigUint64(0x28, true))
   const sectionByteLength = view.getUint16(0x3a, true)
   const count = view.getUint16(0x3c, true)
@@ -49,8 +53,6 @@ function hasExtremes(
     if ((view.getBigUint64(section + 8, true) & executable) === 0n) continue
     const start = Number(view.getBigUint64(section + 24, true))
     const end = start + Number(view.getBigUint64(section + 32, true))
-    for (let at = start; at + 16 <= end; at += 16)
-      if (is(view.getUint16(at, true), view.getUint8(at + 9))) return true
+    for (let at = start; at + 16 <= end; at += 16) yield [view, at]
   }
-  return false
 }

@@ -3,7 +3,6 @@ import {
   hasConvertedSelections,
   hasExtremesOfBothSigns,
   hasJoinedSelections,
-  hasLateDifferences,
   hasLiteralOperands,
   hasOrderedSelections,
   hasShiftedSigns,
@@ -55,6 +54,7 @@ describe('literals that nvcc leaves to ptxas', () => {
       'with those of a float in one of two branches',
       `${float}mov.u32 %r1, 5;\n@%p1 bra $L__1;\nmov.b32 %r1, %f2;\n$L__1:\nadd.s32 %r2, %r1, %r3;`,
     ],
+    ['products of four bytes with 0', 'mov.u32 %r1, 0;\ndp4a.u32.u32 %r2, %r3, %r1, 0;'],
   ])('are found: %s', (_, statements) => {
     expect(hasLiteralOperands(kernelOf(statements))).toBe(true)
   })
@@ -62,7 +62,7 @@ describe('literals that nvcc leaves to ptxas', () => {
   it.each([
     ['another operand', 'mov.u32 %r1, 1;\nadd.s32 %r3, %r1, %r2;'],
     ['a register with two values', 'mov.u32 %r1, 1;\n@%p1 mov.u32 %r1, 2;\nadd.s32 %r3, %r1, 5;'],
-    ['a shuffle', 'mov.u32 %r1, -2;\nshfl.sync.idx.b32 %r2|%p1, %r1, 0, 31, -1;'],
+    ['products of four bytes', 'mov.u32 %r1, 10;\ndp4a.u32.u32 %r2, %r3, %r1, %r4;'],
     ['a vote', 'mov.pred %p1, -1;\nvote.sync.ballot.b32 %r1, %p1, -1;'],
     ['an address', 'mov.u32 %r1, tile;\nadd.s32 %r2, %r1, 16;'],
     ['64 bits', 'mov.u32 %r1, 16;\ncvt.u64.u32 %rd1, %r1;'],
@@ -71,52 +71,6 @@ describe('literals that nvcc leaves to ptxas', () => {
     ['a float from an integer', 'mov.u32 %r1, 7;\ncvt.rn.f32.u32 %f1, %r1;\nmul.f32 %f2, %f3, %f1;'],
   ])('are accepted in what gives or has %s', (_, statements) => {
     expect(hasLiteralOperands(kernelOf(statements))).toBe(false)
-  })
-})
-
-describe('differences from literals that ptxas finds late', () => {
-  const shuffled = 'mov.u32 %r1, -2;\nshfl.sync.idx.b32 %r2|%p1, %r1, %r8, 31, -1;\n'
-  const changed = 'mov.u32 %r2, -2;\n@%p1 bra $L__1;\nmov.u32 %r2, %r8;\n$L__1:\n'
-  const least = 'sub.s32 %r4, %r2, %r3;\nmin.s32 %r5, %r4, %r6;'
-
-  it.each([
-    ['shuffles', shuffled + least],
-    ['branches', changed + least],
-    ['selections', `selp.b32 %r2, -2, %r8, %p1;\n${least}`],
-    ['selections from registers', `mov.u32 %r1, -2;\nselp.b32 %r2, %r8, %r1, %p1;\n${least}`],
-    ['copies and bits of such', `${changed}mov.u32 %r7, %r2;\nand.b32 %r2, %r7, 255;\n${least}`],
-    [
-      'literals that replace an operand',
-      `${changed}or.b32 %r7, %r8, %r2;\nsub.s32 %r4, %r7, %r3;\nmin.s32 %r5, %r4, %r6;`,
-    ],
-    ['sums with negations', `${changed}neg.s32 %r7, %r3;\nadd.s32 %r4, %r7, %r2;\nmax.u32 %r5, %r4, %r6;`],
-    ['copies of differences', `${changed}sub.s32 %r4, %r2, %r3;\nmov.u32 %r7, %r4;\nmax.s32 %r5, %r6, %r7;`],
-    [
-      'comparisons that choose',
-      `${changed}sub.s32 %r4, %r2, %r3;\nsetp.lt.s32 %p2, %r4, %r6;\nselp.b32 %r5, %r4, %r6, %p2;`,
-    ],
-    ['sums of two', `${changed}selp.b32 %r3, -2, %r8, %p1;\nadd.s32 %r4, %r2, %r3;\nmin.s32 %r5, %r4, %r6;`],
-    [
-      'differences from differences',
-      `${changed}sub.s32 %r7, %r8, %r2;\nsub.s32 %r4, %r8, %r7;\nmin.s32 %r5, %r4, %r6;`,
-    ],
-  ])('are found: %s', (_, statements) => {
-    expect(hasLateDifferences(kernelOf(statements))).toBe(true)
-  })
-
-  it.each([
-    ['what nvcc knows', `mov.u32 %r2, 32;\n${least}`],
-    ['what is loaded', `ld.global.u32 %r2, [%rd1];\n${least}`],
-    ['a shuffle of it', `shfl.sync.idx.b32 %r2|%p1, %r1, 0, 31, -1;\n${least}`],
-    ['bits of others', `mov.u32 %r1, 255;\nand.b32 %r2, %r8, %r1;\n${least}`],
-    ['shifts of such', `${changed}shr.s32 %r7, %r2, 1;\nsub.s32 %r4, %r7, %r3;\nmin.s32 %r5, %r4, %r6;`],
-    ['comparisons alone', `${changed}sub.s32 %r4, %r2, %r3;\nsetp.lt.s32 %p2, %r4, %r6;`],
-    ['what is taken of others', `${changed}sub.s32 %r4, %r3, %r2;\nmin.s32 %r5, %r4, %r6;`],
-    ['sums', `${changed}add.s32 %r4, %r3, %r2;\nmin.s32 %r5, %r4, %r6;`],
-    ['comparisons for equality', `${changed}sub.s32 %r4, %r2, %r3;\nsetp.eq.s32 %p2, %r4, %r6;`],
-    ['floats', 'selp.f32 %f2, 0f3F800000, %f8, %p1;\nsub.f32 %f4, %f2, %f3;\nmin.f32 %f5, %f4, %f6;'],
-  ])('are accepted: %s', (_, statements) => {
-    expect(hasLateDifferences(kernelOf(statements))).toBe(false)
   })
 })
 
@@ -235,12 +189,17 @@ describe('shifts with a sign that only ptxas knows', () => {
       'the complement of an intersection',
       `${known}and.b32 %r2, %r1, %r8;\nnot.b32 %r4, %r2;\nshr.s32 %r3, %r4, 1;`,
     ],
+    ['by seven', `${known}or.b32 %r2, %r1, %r8;\nshr.s32 %r3, %r2, 7;`],
+    [
+      'of what many operations give',
+      'or.b32 %r1, %r8, -2147483648;\nxor.b32 %r2, %r1, %r9;\nshr.s32 %r3, %r2, 1;',
+    ],
   ])('are found in %s', (_, statements) => {
     expect(hasShiftedSigns(kernelOf(statements))).toBe(true)
   })
 
   it.each([
-    ['by three', `${known}or.b32 %r2, %r1, %r8;\nshr.s32 %r3, %r2, 3;`],
+    ['by eight', `${known}or.b32 %r2, %r1, %r8;\nshr.s32 %r3, %r2, 8;`],
     ['without a sign', `${known}or.b32 %r2, %r1, %r8;\nshr.u32 %r3, %r2, 1;`],
     ['of a union with something else', 'or.b32 %r2, %r1, %r8;\nshr.s32 %r3, %r2, 1;'],
   ])('are accepted %s', (_, statements) => {

@@ -1,11 +1,4 @@
-import {
-  isComputed,
-  isHidden,
-  isLiteralMove,
-  isPredicate,
-  type PtxInstruction,
-  type PtxKernel,
-} from './ptx-instructions.ts'
+import { isComputed, isHidden, isPredicate, type PtxInstruction, type PtxKernel } from './ptx-instructions.ts'
 
 /**
  * Whether PTX splits a register into halves that it may also compare for equality with a literal. Where a branch has
@@ -34,24 +27,27 @@ export function hasSplitConstants(kernel: PtxKernel): boolean {
 }
 
 /**
- * Whether PTX computes an integer or a predicate from literals alone, such as `bfind` of one, or with the bits of a
- * float that follows from literals alone. nvcc leaves these to ptxas 13.0, most of whose errors need operands that only
- * it knows.
+ * Whether PTX computes an integer or a predicate from literals alone, such as `bfind` of one, with the bits of a float
+ * that follows from literals alone, or as the products of four bytes (`dp4a`) with 0. nvcc leaves these to ptxas 13.0,
+ * most of whose errors need operands that only it knows.
  *
  * Accepted are moves, floats from literals and comparisons of them with others, registers of 64 bits, which are
- * addresses, and whatever has an operand that does not follow from literals alone.
+ * addresses, and whatever has an operand that does not follow from literals alone, but for products with 0.
  */
 export function hasLiteralOperands(kernel: PtxKernel): boolean {
   const { instructions, definitions, readers } = kernel
   const literals = new Set<string>()
   const hasLiterals = (instruction: PtxInstruction) =>
     isComputed(instruction) && instruction.sources.every((source) => literals.has(source))
-  kernel.addTargets(literals, (instruction) => {
+  const addLiterals = (instruction: PtxInstruction) => {
     const { name, operands, sources, targets, condition } = instruction
     const isAddress = name === 'mov' && sources.length === 0 && !/, -?\d/.test(operands)
     const isSetOnce = condition === undefined && targets.every((t) => definitions.get(t)!.length === 1)
-    return hasLiterals(instruction) && !isAddress && isSetOnce
-  })
+    if (hasLiterals(instruction) && !isAddress && isSetOnce)
+      for (const target of targets) literals.add(target)
+  }
+  instructions.forEach(addLiterals)
+  for (const register of literals) for (const i of readers.get(register) ?? []) addLiterals(instructions[i]!)
 
   const givesFloat = ({ name, modifiers }: PtxInstruction) =>
     !/^(?:setp|testp)$/.test(name) && /\.(?:b?f|[bsu])\d/.exec(modifiers)?.[0].includes('f') === true
@@ -68,80 +64,10 @@ export function hasLiteralOperands(kernel: PtxKernel): boolean {
     const { name, modifiers, sources, targets } = instruction
     if (name === 'mov' || targets.some((target) => target.startsWith('%rd'))) return false
     if (hasLiterals(instruction)) return !givesFloat(instruction)
+    if (name === 'dp4a' && kernel.definedBy(sources.slice(0, 2)).some(({ operands }) => / 0$/.test(operands)))
+      return true
     const isInteger = isComputed(instruction) && !/\.b?f\d/.test(modifiers)
     return isInteger && sources.some((source) => floats.has(source))
-  })
-}
-
-/**
- * Whether PTX orders a difference `c - x`, and ptxas may find late that `c` is a literal: when it has made one instruction
- * of the difference and a minimum or maximum (VIADDMNMX), it drops shuffles of literals, and branches that are never taken,
- * such as those of lane 32. Then ptxas 13.0 takes `x - c` in its place, at -O1 to -O3. See `hasExtremesOfSums`.
- *
- * Accepted are minimums, maximums and comparisons whose operands are sums without literals that may be found late, or
- * with one and no other term that is taken away, or with several that are not negative and not taken away. A literal may be
- * found late if it is shuffled, chosen, or one of the values of a register, or computed from such ones other than by sums,
- * products, quotients and shifts. Comparisons are accepted too where neither operand is copied, so that they choose none.
- */
-export function hasLateDifferences(kernel: PtxKernel): boolean {
-  const { instructions, definitions, readers } = kernel
-  /** The registers that may turn out to be literals. */
-  const literals = new Set<string>()
-  const isLiteral = (register: string) => literals.has(register)
-  const isLate = (register: string) => {
-    if (!isLiteral(register)) return false
-    const [only, ...others] = definitions.get(register)!
-    return others.length > 0 || !isLiteralMove(instructions[only!]!)
-  }
-  const mayBeLiteral = (instruction: PtxInstruction) => {
-    const { name, operands, sources } = instruction
-    if (name === 'shfl') return isLiteral(sources[0]!)
-    if (name === 'selp') return /,\s*-?\d/.test(operands) || sources.slice(0, -1).some(isLiteral)
-    if (!isComputed(instruction) || arithmetic.test(name)) return false
-    return sources.every(isLiteral) || (absorbing.test(name) && sources.some(isLate))
-  }
-  kernel.addTargets(literals, mayBeLiteral)
-
-  const mayBeNegative = (register: string) =>
-    kernel
-      .definedBy([register])
-      .some((origin) => mayBeLiteral(origin) && !/^[^,]*(?:,\s*\d+)+(?:,\s*%p\d+)?$/.test(origin.operands))
-  const isTerm = ({ name, modifiers }: PtxInstruction) =>
-    /^(?:add|cvt|mov|neg|selp|sub)$/.test(name) && /^(?:\.\w+)?\.[bsu](?:16|32)$/.test(modifiers)
-  /** Whether a register holds a sum that has a late literal and takes another term away, or two, and one may be negative. */
-  const isLateSum = (sum: string): boolean => {
-    const late = new Set<string>()
-    let hasNegated = false
-    let hasNegativeLiteral = false
-    const terms = new Map<string, { readonly register: string; readonly isNegated: boolean }>()
-    const add = (register: string, isNegated: boolean) =>
-      terms.set(`${register} ${isNegated}`, { register, isNegated })
-    add(sum, false)
-    for (const { register, isNegated } of terms.values()) {
-      if (isLate(register)) {
-        late.add(register)
-        hasNegativeLiteral ||= isNegated || mayBeNegative(register)
-        continue
-      }
-      const origins = kernel.definedBy([register])
-      hasNegated ||= isNegated && !isLiteral(register) && !origins.some(isTerm)
-      for (const { name, operands, sources } of origins.filter(isTerm)) {
-        const isFirst = /^[^,]*,\s*%/.test(operands)
-        for (const [at, source] of sources.entries()) {
-          const isTaken = name === 'neg' || (name === 'sub' && (at === 1 || !isFirst))
-          if (!isPredicate(source)) add(source, isNegated !== isTaken)
-        }
-      }
-    }
-    return (late.size > 0 && hasNegated) || (late.size > 1 && hasNegativeLiteral)
-  }
-  const isCopied = (register: string) =>
-    (readers.get(register) ?? []).some((i) => /^(?:mov|selp)$/.test(instructions[i]!.name))
-  return instructions.some(({ name, modifiers, sources }) => {
-    if (/\.b?f\d/.test(modifiers)) return false
-    if (/^(?:max|min|slct)$/.test(name)) return sources.some(isLateSum)
-    const isOrder = /^setp?$/.test(name) && !/^\.(?:eq|ne)\b/.test(modifiers)
-    return isOrder && sources.some((source) => isCopied(source) && isLateSum(source))
   })
 }
 
@@ -204,21 +130,28 @@ export function hasConvertedSelections(kernel: PtxKernel): boolean {
 }
 
 /**
- * Whether PTX shifts an integer right with its sign, by one or two, of which only ptxas may know the sign, since an
- * operation on bits with what only ptxas knows has set it. ptxas 13.0 takes the result for not negative. On all
- * architectures, at -O1 to -O3.
+ * Whether PTX shifts an integer right with its sign, by less than eight, of which ptxas may know that the sign is set, since
+ * operations on bits have set it. ptxas 13.0 takes the result for not negative, on all architectures, at -O1 to -O3. nvcc
+ * knows the sign too, unless it hid what sets it, or more than six operations do.
  *
- * Accepted are shifts of what is no copy of such an operation's result, and shifts by other numbers.
+ * Accepted are shifts of what is no copy of the result of an operation on bits that follows from `not`, a negative literal or
+ * what is hidden, and shifts by other numbers.
  */
 export function hasShiftedSigns(kernel: PtxKernel): boolean {
+  const setsSign = (origin: PtxInstruction) =>
+    isHidden(origin) || origin.name === 'not' || /, -\d/.test(origin.operands)
   return kernel.instructions.some(
     ({ name, modifiers, operands, sources }) =>
       name === 'shr' &&
       modifiers === '.s32' &&
-      /, [12]$/.test(operands) &&
+      /, [1-7]$/.test(operands) &&
       kernel
         .definedBy(kernel.copiedBy(sources))
-        .some((o) => /^(?:and|lop3|or|xor)$/.test(o.name) && kernel.hasOrigin(o.sources, isHidden)),
+        .some(
+          (o) =>
+            /^(?:and|lop3|not|or|shl|xor)$/.test(o.name) &&
+            (setsSign(o) || kernel.hasOrigin(o.sources, setsSign)),
+        ),
   )
 }
 
@@ -270,12 +203,6 @@ export function hasJoinedSelections(kernel: PtxKernel): boolean {
 }
 
 const bitwise = /^(?:and|or|xor|lop3|not|cvt|mov|shl|shr)$/
-
-/** What ptxas does not compute from literals that it finds late. */
-const arithmetic = /^(?:add|bfe|bfi|div|mad|mul|rem|shf|shl|shr|sub)$/
-
-/** Their results may be literals if one operand is. */
-const absorbing = /^(?:and|lop3|max|min|or)$/
 
 const opposites: Readonly<Record<string, string>> = { 'min.s': 'max.u', 'max.u': 'min.s' }
 

@@ -9,10 +9,11 @@ import { hasSignedExtremesOfThree } from './extremes.ts'
 import {
   hasExtremesOfBothSigns,
   hasJoinedSelections,
-  hasLateDifferences,
   hasLiteralOperands,
+  hasShiftedSigns,
   hasSplitConstants,
 } from './folded-constants.ts'
+import { hasLateDifferences, hasMaskedShifts, hasShuffledLiterals } from './late-literals.ts'
 import { hasMovableVotes, hasOverflowingSigns, hasWrongParts, mayBeMiscompiled } from './machine-code.ts'
 import { hasBytesOfChoices, hasMaskedHalves } from './narrow-integers.ts'
 import type { PtxKernel } from './ptx-instructions.ts'
@@ -467,14 +468,16 @@ describe.skipIf(nvcc === undefined)(
       ['extremes-of-both-signs', hasExtremesOfBothSigns],
       ['literals-that-only-ptxas-folds', hasLiteralOperands],
       ['literals-that-only-ptxas-folds', hasLiteralOperands, 'sm_100'],
-      ['shuffled-literals', hasLateDifferences],
-      ['shuffled-literals', hasLateDifferences, 'sm_100'],
-      ['late-literals', hasLateDifferences],
-      ['late-literals', hasLateDifferences, 'sm_100'],
+      ['shuffled-literals', hasShuffledLiterals],
+      ['shuffled-literals', hasShuffledLiterals, 'sm_100'],
       ['permutation-before-choice', hasBytesOfChoices, 'sm_100'],
       ['masks-of-converted-halves', hasMaskedHalves],
       ['masks-of-converted-halves', hasMaskedHalves, 'sm_100'],
-      ['twin-predicates', hasTwinPredicates, 'sm_100'],
+      ['joined-predicates', hasTwinPredicates, 'sm_100'],
+      ['deep-bits', (kernel) => hasLateDifferences(kernel, [2])],
+      ['deep-bits', (kernel) => hasLateDifferences(kernel, [2]), 'sm_100'],
+      ['deep-bits', hasMaskedShifts],
+      ['deep-bits', hasShiftedSigns],
     ])('%s', { timeout: 60_000 }, (name, has, architecture) => {
       expect(has(corpusKernel(name, architecture))).toBe(true)
     })

@@ -1,15 +1,15 @@
 import { mayUnrollCounts } from './counted-loops.ts'
-import { hasExtremesOfSums, hasSignedExtremesOfThree } from './extremes.ts'
+import { extremesOfSums, hasSignedExtremesOfThree } from './extremes.ts'
 import {
   hasConvertedSelections,
   hasExtremesOfBothSigns,
   hasJoinedSelections,
-  hasLateDifferences,
   hasLiteralOperands,
   hasOrderedSelections,
   hasShiftedSigns,
   hasSplitConstants,
 } from './folded-constants.ts'
+import { hasLateDifferences, hasMaskedShifts, hasShuffledLiterals } from './late-literals.ts'
 import {
   hasBytesOfChoices,
   hasComparedExtremes,
@@ -84,10 +84,11 @@ function hasPartsBeyondEnd(text: string): boolean {
 export function mayBeMiscompiled({ ptx, cubin }: CompiledCode, architecture: string): boolean {
   const kernels = kernelsOf(ptx)
   if (ptx === '' || kernels.some(mayBeMistaken)) return true
-  if (isVirtual(architecture)) return /\b(?:min|max)\.s32\b/.test(ptx) || kernels.some(hasLateDifferences)
+  if (isVirtual(architecture)) return /\b(?:min|max)\.s32\b/.test(ptx)
+  const literals = extremesOfSums(cubin, architecture)
   return (
     hasSignedExtremesOfThree(cubin, architecture) ||
-    (hasExtremesOfSums(cubin, architecture) && kernels.some(hasLateDifferences))
+    (literals.size > 0 && kernels.some((kernel) => hasLateDifferences(kernel, literals)))
   )
 }
 
@@ -97,6 +98,8 @@ function mayBeMistaken(kernel: PtxKernel): boolean {
     hasOverflowingSigns(kernel) ||
     hasMovableVotes(kernel) ||
     hasLiteralOperands(kernel) ||
+    hasShuffledLiterals(kernel) ||
+    hasMaskedShifts(kernel) ||
     hasSplitConstants(kernel) ||
     hasExtremesOfBothSigns(kernel) ||
     hasJoinedSelections(kernel) ||

@@ -119,16 +119,6 @@ export class PtxKernel {
     }
   }
 
-  /** Adds to registers those that instructions set which `is` accepts, which may depend on the registers. */
-  addTargets(registers: Set<string>, is: (instruction: PtxInstruction) => boolean): void {
-    const add = (instruction: PtxInstruction) => {
-      if (is(instruction)) for (const target of instruction.targets) registers.add(target)
-    }
-    this.instructions.forEach(add)
-    for (const register of registers)
-      for (const i of this.readers.get(register) ?? []) add(this.instructions[i]!)
-  }
-
   /** The instructions that set registers. */
   definedBy(registers: Iterable<string>): PtxInstruction[] {
     return [...registers].flatMap((register) =>

@@ -79,7 +79,10 @@ describe('the compiler does not see how a condition is computed', () => {
 
 /** The PTX of a kernel of the corpus. */
 function ptxOf(kernel: string): string {
-  const { source } = corpus('accepted').find(({ name }) => name === kernel)!
+  return ptxOfSource(corpus('accepted').find(({ name }) => name === kernel)!.source)
+}
+
+function ptxOfSource(source: string): string {
   return nvccPtx(emitCuda(lower(parseWgsl(source)), { bounds: 'clamp', lineDirectives: false }).source)
 }
 
@@ -114,3 +117,23 @@ it.skipIf(!hasProgram('nvcc'))('ptxas knows no exit condition as a constant (nee
   expect(ptx).toMatch(/\.pragma "nounroll"/)
   expect(literalComparisons(ptx)).toEqual([])
 })
+
+it.skipIf(!hasProgram('nvcc'))('nvcc knows as well as ptxas that lanes are below 32 (needs nvcc)', () => {
+  const ptx = ptxOfSource(`enable subgroups;
+@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+@compute @workgroup_size(64) fn main(@builtin(subgroup_invocation_id) lane: u32) {
+  if (lane > 31u || (lane ^ 32u) < 32u || (lane & out[1]) >= 32u) { out[0] = 1u; }
+}`)
+  expect(ptx).toContain('ret;')
+  expect(ptx).not.toContain('st.global')
+})
+
+it.skipIf(!hasProgram('nvcc'))(
+  'neither nvcc nor ptxas knows an exit condition that inlining makes constant (needs nvcc)',
+  () => {
+    const ptx = ptxOfSource(`@group(0) @binding(0) var<storage, read_write> out: array<u32>;
+fn count(leave: bool) { loop { out[0] += 1u; if (leave) { break; } if (out[1] > 5u) { break; } } }
+@compute @workgroup_size(64) fn main() { count(true); }`)
+    expect(ptx).toMatch(/%nctaid\.y.*and\.b32\s+%r\d+, %r\d+, 65536;.*bra/s)
+  },
+)

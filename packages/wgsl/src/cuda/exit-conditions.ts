@@ -9,8 +9,8 @@ import { some } from '../walk.ts'
  * away from that bound by a constant, and starts at a constant distance from it, as in `for (var k = n; k <=
  * n; k--)`. nvcc also recognizes the comparison through a flag, `==`, `max`, `select` or a `switch`.
  *
- * A hidden condition may still be a constant that nvcc has found by inlining, and ptxas must not see it
- * either: where `and.pred`, `or.pred` or `xor.pred` has a constant operand, ptxas 13.0 branches on the later
+ * A hidden condition may still be a constant that nvcc has found by inlining, and `unknown` hides it from ptxas
+ * too: where `and.pred`, `or.pred` or `xor.pred` has a constant operand, ptxas 13.0 branches on the later
  * value of the other operand. nvcc writes such a loop for `for (var k = 0u; k < 2u; k++) { if (a != b) {
  * break; } }`, where k becomes a predicate, and the loop ended after its first round.
  *

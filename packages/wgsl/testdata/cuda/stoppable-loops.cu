@@ -89,15 +89,11 @@ template <unsigned chunks, class T> WGSL_FN T load_uniform(const T* from) {
 #else
 #define KEPT_LOOP asm volatile("");
 #endif
-// The same value, which neither nvcc nor ptxas knows to be a constant: the lane is below 32, but ptxas finds that out late.
-WGSL_FN unsigned unknown(unsigned value) {
-  unsigned lane;
-  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
-  asm("or.b32 %0, %0, %1;" : "+r"(value) : "r"(lane >> 5));
-  return value;
-}
+// The same value, of which neither nvcc nor ptxas knows anything: a grid has less than 65,536 rows.
+WGSL_FN unsigned grid_rows() { unsigned r; asm("mov.u32 %0, %%nctaid.y;" : "=r"(r)); return r; }
+WGSL_FN unsigned unknown(unsigned value) { return value ^ __umulhi(grid_rows(), grid_rows()); }
+WGSL_FN bool unknown(bool value) { return value != ((grid_rows() & 65536u) != 0u); }
 WGSL_FN int unknown(int value) { return (int)unknown((unsigned)value); }
-WGSL_FN bool unknown(bool value) { return unknown((unsigned)value) != 0u; }
 WGSL_FN float unknown(float value) { return __uint_as_float(unknown(__float_as_uint(value))); }
 // Zeroes workgroup memory, spread over the threads of the block.
 WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsigned threads) {

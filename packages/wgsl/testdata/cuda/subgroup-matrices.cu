@@ -175,7 +175,8 @@ WGSL_FN void zero_workgroup(void* memory, unsigned bytes, unsigned thread, unsig
   if (thread < bytes / 16u - whole) quads[whole + thread] = quad{};
   if (thread < bytes % 16u) static_cast<unsigned char*>(memory)[bytes / 16u * 16u + thread] = 0;
 }
-WGSL_FN unsigned lane_index() { unsigned r; asm("mov.u32 %0, %%laneid;" : "=r"(r)); return r; }
+// ptxas knows that it is below 32. If nvcc did not, it would leave branches to ptxas that are never taken.
+WGSL_FN unsigned lane_index() { unsigned r; asm("mov.u32 %0, %%laneid;" : "=r"(r)); __builtin_assume(r < 32u); return r; }
 // Two components in each word. Role 0 is a left factor, 1 a right one, 2 a result.
 template <int role> struct matrix_f16 {
   unsigned r[4];

@@ -46,7 +46,8 @@ template <class T, unsigned N> struct array {
   WGSL_CTOR T& operator[](unsigned i) { return element<T>::of(element_at(data, i)); }
   WGSL_CTOR const T& operator[](unsigned i) const { return element<T>::of(element_at(data, i)); }
 };
-WGSL_FN unsigned lane_index() { unsigned r; asm("mov.u32 %0, %%laneid;" : "=r"(r)); return r; }
+// ptxas knows that it is below 32. If nvcc did not, it would leave branches to ptxas that are never taken.
+WGSL_FN unsigned lane_index() { unsigned r; asm("mov.u32 %0, %%laneid;" : "=r"(r)); __builtin_assume(r < 32u); return r; }
 WGSL_FN int shuffle(unsigned mask, int v, unsigned lane) { return __shfl_sync(mask, v, (int)(lane & 31u)); }
 WGSL_FN int shuffle_up(unsigned mask, int v, unsigned by) { return __shfl_up_sync(mask, v, by & 31u); }
 WGSL_FN int shuffle_down(unsigned mask, int v, unsigned by) { return __shfl_down_sync(mask, v, by & 31u); }

@@ -91,7 +91,8 @@ template <class T, unsigned N> struct array {
   WGSL_CTOR const T& operator[](unsigned i) const { return element<T>::of(element_at(data, i)); }
 };
 template <class T> struct element<vec<T, 3>> { typedef slot<T> type; static WGSL_CTOR vec<T, 3>& of(slot<T>& e) { return e.value; } static WGSL_CTOR const vec<T, 3>& of(const slot<T>& e) { return e.value; } };
-WGSL_FN unsigned lane_index() { unsigned r; asm("mov.u32 %0, %%laneid;" : "=r"(r)); return r; }
+// ptxas knows that it is below 32. If nvcc did not, it would leave branches to ptxas that are never taken.
+WGSL_FN unsigned lane_index() { unsigned r; asm("mov.u32 %0, %%laneid;" : "=r"(r)); __builtin_assume(r < 32u); return r; }
 // The lanes that are here now; the argument tells one place in the source from another.
 WGSL_FN unsigned active_lanes(int) { return __activemask(); }
 WGSL_FN int shuffle(unsigned mask, int v, unsigned lane) { return __shfl_sync(mask, v, (int)(lane & 31u)); }

@@ -1,0 +1,157 @@
+import {
+  isComputed,
+  isLiteralMove,
+  isPredicate,
+  type PtxInstruction,
+  type PtxKernel,
+} from './ptx-instructions.ts'
+
+/*
+ * ptxas finds literals late that nvcc does not know: it removes branches that the bits of a value exclude, at any depth of
+ * the operations that give the value, and shuffles of literals.
+ */
+
+/**
+ * Whether PTX shuffles what nvcc would know to be a literal if it knew that a shuffle of one is that literal. ptxas 13.0
+ * finds such literals late, and then takes `x - c` for `c - x` in a minimum or maximum, and 0 for `(x & 1) << (1 - c & 31)`.
+ * For sm_90 and newer, at -O1 to -O3.
+ *
+ * Accepted are shuffles of what varies: of registers that nothing computes, such as loaded ones, that are set to different
+ * literals, or that are set more than once and by a computation without shuffled operands, such as counters, and of
+ * whatever has such an operand.
+ */
+export function hasShuffledLiterals(kernel: PtxKernel): boolean {
+  const { instructions, definitions, readers } = kernel
+  const shuffles = instructions.filter(({ name }) => name === 'shfl')
+  if (shuffles.length === 0) return false
+  /** The operands from which the result of an instruction follows, if it does. */
+  const valuesOf = (instruction: PtxInstruction) =>
+    instruction.name === 'shfl'
+      ? instruction.sources.slice(0, 1)
+      : isComputed(instruction)
+        ? instruction.sources
+        : undefined
+  const addResults = (registers: Set<string>) => {
+    for (const register of registers)
+      for (const reader of (readers.get(register) ?? []).map((i) => instructions[i]!))
+        if (valuesOf(reader)?.includes(register)) for (const target of reader.targets) registers.add(target)
+    return registers
+  }
+  const shuffled = addResults(new Set(shuffles.flatMap(({ targets }) => targets)))
+  const changes = (origins: readonly PtxInstruction[]) =>
+    new Set(origins.filter(isLiteralMove).map(({ operands }) => /, (.*)/.exec(operands)?.[1])).size > 1 ||
+    origins.some(({ name, sources }) => name !== 'mov' && !sources.some((source) => shuffled.has(source)))
+  const varies = new Set<string>()
+  for (const { sources } of instructions)
+    for (const source of sources) if (!definitions.has(source)) varies.add(source)
+  for (const register of definitions.keys()) {
+    const origins = kernel.definedBy([register])
+    const isGiven = origins.every((origin) => valuesOf(origin) !== undefined)
+    if (!isGiven || (origins.length > 1 && changes(origins))) varies.add(register)
+  }
+  addResults(varies)
+  return shuffles.some(({ sources }) => !varies.has(sources[0]!))
+}
+
+/**
+ * Whether PTX shifts bits of a value to the left by the low five bits of an amount that ptxas may find late to be a literal.
+ * If the amount is above 31, ptxas 13.0 takes 0 for the result. On all architectures, at -O1 to -O3.
+ *
+ * Accepted are amounts whose low bits nvcc did not have to take, or took of what nothing computes, such as a loaded
+ * value, and shifts of what is no copy of the result of `and` or `bfe`.
+ */
+export function hasMaskedShifts(kernel: PtxKernel): boolean {
+  return kernel.instructions.some(({ name, sources }) => {
+    if (name !== 'shl') return false
+    const [value, amount] = sources
+    if (amount === undefined || value === undefined) return false
+    const masks = kernel
+      .definedBy([amount])
+      .filter(({ name, operands }) => name === 'and' && /, 31$/.test(operands))
+    return (
+      masks.some((mask) => kernel.definedBy(mask.sources).some(isComputed)) &&
+      kernel.definedBy(kernel.copiedBy([value])).some(({ name }) => name === 'and' || name === 'bfe')
+    )
+  })
+}
+
+/**
+ * Whether machine code may have `x - c` for a difference `c - x` in a minimum or maximum: ptxas 13.0 takes it where it
+ * makes one instruction of both (VIADDMNMX) and then finds that `c` is a literal, at -O1 to -O3.
+ *
+ * Accepted is PTX in which no term that is taken away from one that is computed is in a minimum, a maximum or an ordered
+ * comparison of which an operand is copied, with another register. And machine code in which each literal of such
+ * instructions stands in one of these sums in the PTX.
+ *
+ * @param literals - What VIADDMNMX adds in the machine code. See `extremesOfSums`.
+ */
+export function hasLateDifferences(kernel: PtxKernel, literals: Iterable<number>): boolean {
+  const added = new Set<number>()
+  let hasDifference = false
+  for (const instruction of kernel.instructions) {
+    const { name, modifiers, sources } = instruction
+    const isOrder = /^(?:max|min|setp?|slct)$/.test(name) && !/^\.(?:eq|ne)\b|\.b?f\d/.test(modifiers)
+    const ordered = isOrder ? sources.filter((source) => !isPredicate(source)) : []
+    const isComparison = name.startsWith('set')
+    const isChoice = !isComparison || ordered.some((source) => isCopied(kernel, source))
+    for (const sum of ordered) {
+      const explained = !isComparison || isSelected(kernel, instruction, sum) ? added : new Set<number>()
+      if (addTerms(kernel, sum, explained) && ordered.length > 1 && isChoice) hasDifference = true
+    }
+  }
+  return hasDifference && [...literals].some((literal) => !added.has(literal))
+}
+
+/** Whether the result of a comparison selects one of its operands. */
+function isSelected(kernel: PtxKernel, { targets }: PtxInstruction, operand: string): boolean {
+  return targets.some((target) =>
+    kernel.readers
+      .get(target)
+      ?.some(
+        (i) => kernel.instructions[i]!.name === 'selp' && kernel.instructions[i]!.sources.includes(operand),
+      ),
+  )
+}
+
+function isCopied({ instructions, readers }: PtxKernel, register: string): boolean {
+  return (readers.get(register) ?? []).some((i) => /^(?:mov|selp)$/.test(instructions[i]!.name))
+}
+
+/**
+ * Adds the literals of a sum to others, and returns whether the sum takes a register away from a computed one, or has two
+ * registers that may have been set to literals.
+ */
+function addTerms(kernel: PtxKernel, sum: string, literals: Set<number>): boolean {
+  const terms = new Map([[sum, { register: sum, sign: 1 }]])
+  const found = new Set<string>()
+  const set = new Set<string>()
+  let hasNegated = false
+  for (const { register, sign } of terms.values()) {
+    const origins = kernel.definedBy([register])
+    const sums = origins.filter(isSum)
+    const isKnown = origins.length === 1 && isLiteralMove(origins[0]!)
+    const isTerm = sums.length < origins.length || origins.length !== 1 || origins[0]?.name === 'selp'
+    if (register !== sum && !isKnown && isTerm) {
+      hasNegated ||= sign < 0
+      if (sign < 0 || origins.some(isComputed)) found.add(register)
+      if (origins.some(hasLiteral)) set.add(register)
+    }
+    for (const { name, operands } of sums)
+      for (const [at, term] of operands.split(/,\s*/).slice(1).entries()) {
+        const termSign = name === 'neg' || (name === 'sub' && at === 1) ? -sign : sign
+        if (/^-?\d/.test(term)) {
+          if (name === 'add' || name === 'sub') literals.add((termSign * Number(term)) | 0)
+        } else if (!isPredicate(term)) terms.set(`${term} ${termSign}`, { register: term, sign: termSign })
+      }
+  }
+  return (hasNegated && found.size > 1) || set.size > 1
+}
+
+/** Whether an instruction gives a register a literal, or one by a condition. */
+function hasLiteral({ name, operands }: PtxInstruction): boolean {
+  return /^(?:mov|selp)$/.test(name) && /, -?\d/.test(operands)
+}
+
+function isSum({ name, modifiers }: PtxInstruction): boolean {
+  return /^(?:add|cvt|mov|neg|selp|sub)$/.test(name) && /^(?:\.\w+)?\.[bsu](?:16|32)$/.test(modifiers)
+}
