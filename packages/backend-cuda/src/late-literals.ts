@@ -7,8 +7,8 @@ import {
 } from './ptx-instructions.ts'
 
 /*
- * ptxas finds literals late that nvcc does not know: it removes branches that the bits of a value exclude, at any depth of
- * the operations that give the value, and shuffles of literals.
+ * ptxas finds literals late that nvcc does not know: it removes shuffles of literals, and branches that are excluded by the
+ * bits of a value, however many operations give these.
  */
 
 /**
@@ -79,9 +79,9 @@ export function hasMaskedShifts(kernel: PtxKernel): boolean {
  * Whether machine code may have `x - c` for a difference `c - x` in a minimum or maximum: ptxas 13.0 takes it where it
  * makes one instruction of both (VIADDMNMX) and then finds that `c` is a literal, at -O1 to -O3.
  *
- * Accepted is PTX in which no term that is taken away from one that is computed is in a minimum, a maximum or an ordered
- * comparison of which an operand is copied, with another register. And machine code in which each literal of such
- * instructions stands in one of these sums in the PTX.
+ * Accepted is PTX in which no operand of a minimum, a maximum or an ordered comparison, beside another register, takes a
+ * register away from a computed one or adds two that are set to literals. Accepted too is machine code whose VIADDMNMX add
+ * no literals but those that the PTX adds in minimums, maximums and selections.
  *
  * @param literals - What VIADDMNMX adds in the machine code. See `extremesOfSums`.
  */
