@@ -16,8 +16,8 @@ it('finds signed extremes of three in executable sections', () => {
 
 it('finds the literals in extremes of sums', () => {
   const found = (image: Uint8Array, architecture = 'sm_90') => [...extremesOfSums(image, architecture)]
-  expect(found(cubinOf(extremeOfSum))).toEqual([2])
-  expect(found(cubinOf(extremeOfSum), 'sm_103a')).toEqual([2])
+  expect(found(cubinOf(extremeOfSum))).toEqual([[2, 1]])
+  expect(found(cubinOf(extremeOfSum), 'sm_103a')).toEqual([[2, 1]])
   expect(found(cubinOf(extremeOfSum), 'sm_89')).toEqual([])
   expect(found(cubinOf(extremeOfRegisters))).toEqual([])
   expect(found(cubinOf(signedOfThree))).toEqual([])

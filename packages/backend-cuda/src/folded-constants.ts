@@ -134,12 +134,15 @@ export function hasConvertedSelections(kernel: PtxKernel): boolean {
  * operations on bits have set it. ptxas 13.0 takes the result for not negative, on all architectures, at -O1 to -O3. nvcc
  * knows the sign too, unless it hid what sets it, or more than six operations do.
  *
- * Accepted are shifts of what is no copy of the result of an operation on bits that follows from `not`, a negative literal or
- * what is hidden, and shifts by other numbers.
+ * Accepted are shifts of what is no copy of the result of an operation on bits that follows from `not`, a negative literal, one
+ * that `or` sets or what is hidden, and shifts by other numbers.
  */
 export function hasShiftedSigns(kernel: PtxKernel): boolean {
   const setsSign = (origin: PtxInstruction) =>
-    isHidden(origin) || origin.name === 'not' || /, -\d/.test(origin.operands)
+    isHidden(origin) ||
+    origin.name === 'not' ||
+    /, -\d/.test(origin.operands) ||
+    (origin.name === 'or' && /, \d/.test(origin.operands))
   return kernel.instructions.some(
     ({ name, modifiers, operands, sources }) =>
       name === 'shr' &&

@@ -57,8 +57,8 @@ export function hasShuffledLiterals(kernel: PtxKernel): boolean {
  * Whether PTX shifts bits of a value to the left by the low five bits of an amount that ptxas may find late to be a literal.
  * If the amount is above 31, ptxas 13.0 takes 0 for the result. On all architectures, at -O1 to -O3.
  *
- * Accepted are amounts whose low bits nvcc did not have to take, or took of what nothing computes, such as a loaded
- * value, and shifts of what is no copy of the result of `and` or `bfe`.
+ * Accepted are amounts whose low bits nvcc did not have to take, or took of what nothing computes or shuffles, such as a
+ * loaded value, and shifts of what does not follow from a result of `and` or `bfe`.
  */
 export function hasMaskedShifts(kernel: PtxKernel): boolean {
   return kernel.instructions.some(({ name, sources }) => {
@@ -69,8 +69,8 @@ export function hasMaskedShifts(kernel: PtxKernel): boolean {
       .definedBy([amount])
       .filter(({ name, operands }) => name === 'and' && /, 31$/.test(operands))
     return (
-      masks.some((mask) => kernel.definedBy(mask.sources).some(isComputed)) &&
-      kernel.definedBy(kernel.copiedBy([value])).some(({ name }) => name === 'and' || name === 'bfe')
+      masks.some((mask) => kernel.definedBy(mask.sources).some(mayGiveLiteral)) &&
+      kernel.hasOrigin([value], ({ name }) => name === 'and' || name === 'bfe')
     )
   })
 }
@@ -79,49 +79,57 @@ export function hasMaskedShifts(kernel: PtxKernel): boolean {
  * Whether machine code may have `x - c` for a difference `c - x` in a minimum or maximum: ptxas 13.0 takes it where it
  * makes one instruction of both (VIADDMNMX) and then finds that `c` is a literal, at -O1 to -O3.
  *
- * Accepted is PTX in which no operand of a minimum, a maximum or an ordered comparison, beside another register, takes a
- * register away from a computed one or adds two that are set to literals. Accepted too is machine code whose VIADDMNMX add
- * no literals but those that the PTX adds in minimums, maximums and selections.
+ * Accepted is PTX in which no operand of a minimum, a maximum or an ordered comparison, beside another register or 0, takes
+ * a register away from a computed one or adds two that are set to literals. Accepted too is machine code whose VIADDMNMX
+ * add no literal more often than other sums in minimums, maximums and selections of the PTX do.
  *
- * @param literals - What VIADDMNMX adds in the machine code. See `extremesOfSums`.
+ * @param counts - How often VIADDMNMX adds each literal in the machine code. See `extremesOfSums`.
  */
-export function hasLateDifferences(kernel: PtxKernel, literals: Iterable<number>): boolean {
-  const added = new Set<number>()
+export function hasLateDifferences(kernel: PtxKernel, counts: ReadonlyMap<number, number>): boolean {
+  const added: number[] = []
   let hasDifference = false
   for (const instruction of kernel.instructions) {
-    const { name, modifiers, sources } = instruction
+    const { name, modifiers, operands, sources } = instruction
     const isOrder = /^(?:max|min|setp?|slct)$/.test(name) && !/^\.(?:eq|ne)\b|\.b?f\d/.test(modifiers)
     const ordered = isOrder ? sources.filter((source) => !isPredicate(source)) : []
     const isComparison = name.startsWith('set')
     const isChoice = !isComparison || ordered.some((source) => isCopied(kernel, source))
+    const mayBeSum = isChoice && (ordered.length > 1 || /, 0$/.test(operands))
     for (const sum of ordered) {
-      const explained = !isComparison || isSelected(kernel, instruction, sum) ? added : new Set<number>()
-      if (addTerms(kernel, sum, explained) && ordered.length > 1 && isChoice) hasDifference = true
+      const { literals, isDifference } = termsOf(kernel, sum)
+      if (!isDifference && (!isComparison || isSelected(kernel, instruction, sum))) added.push(...literals)
+      hasDifference ||= mayBeSum && isDifference
     }
   }
-  return hasDifference && [...literals].some((literal) => !added.has(literal))
+  return (
+    hasDifference &&
+    [...counts].some(([literal, count]) => count > added.filter((other) => other === literal).length)
+  )
 }
 
 /** Whether the result of a comparison selects one of its operands. */
-function isSelected(kernel: PtxKernel, { targets }: PtxInstruction, operand: string): boolean {
-  return targets.some((target) =>
-    kernel.readers
-      .get(target)
-      ?.some(
-        (i) => kernel.instructions[i]!.name === 'selp' && kernel.instructions[i]!.sources.includes(operand),
-      ),
-  )
+function isSelected(
+  { instructions, readers }: PtxKernel,
+  { targets }: PtxInstruction,
+  operand: string,
+): boolean {
+  const selections = targets.flatMap((target) => readers.get(target) ?? []).map((i) => instructions[i]!)
+  return selections.some(({ name, sources }) => name === 'selp' && sources.includes(operand))
 }
 
 function isCopied({ instructions, readers }: PtxKernel, register: string): boolean {
   return (readers.get(register) ?? []).some((i) => /^(?:mov|selp)$/.test(instructions[i]!.name))
 }
 
-/**
- * Adds the literals of a sum to others, and returns whether the sum takes a register away from a computed one, or has two
- * registers that may have been set to literals.
- */
-function addTerms(kernel: PtxKernel, sum: string, literals: Set<number>): boolean {
+interface Terms {
+  readonly literals: ReadonlySet<number>
+  /** Whether the sum takes a register away from a computed one, or has two that may have been set to literals. */
+  readonly isDifference: boolean
+}
+
+/** The terms of a sum, which may be sums themselves. */
+function termsOf(kernel: PtxKernel, sum: string): Terms {
+  const literals = new Set<number>()
   const terms = new Map([[sum, { register: sum, sign: 1 }]])
   const found = new Set<string>()
   const set = new Set<string>()
@@ -133,7 +141,7 @@ function addTerms(kernel: PtxKernel, sum: string, literals: Set<number>): boolea
     const isTerm = sums.length < origins.length || origins.length !== 1 || origins[0]?.name === 'selp'
     if (register !== sum && !isKnown && isTerm) {
       hasNegated ||= sign < 0
-      if (sign < 0 || origins.some(isComputed)) found.add(register)
+      if (sign < 0 || origins.some(mayGiveLiteral)) found.add(register)
       if (origins.some(hasLiteral)) set.add(register)
     }
     for (const { name, operands } of sums)
@@ -144,7 +152,12 @@ function addTerms(kernel: PtxKernel, sum: string, literals: Set<number>): boolea
         } else if (!isPredicate(term)) terms.set(`${term} ${termSign}`, { register: term, sign: termSign })
       }
   }
-  return (hasNegated && found.size > 1) || set.size > 1
+  return { literals, isDifference: (hasNegated && found.size > 1) || set.size > 1 }
+}
+
+/** Whether ptxas may find the result of an instruction to be a literal: it is computed or shuffled. */
+function mayGiveLiteral(instruction: PtxInstruction): boolean {
+  return isComputed(instruction) || instruction.name === 'shfl'
 }
 
 /** Whether an instruction gives a register a literal, or one by a condition. */

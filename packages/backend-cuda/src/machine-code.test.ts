@@ -474,8 +474,8 @@ describe.skipIf(nvcc === undefined)(
       ['masks-of-converted-halves', hasMaskedHalves],
       ['masks-of-converted-halves', hasMaskedHalves, 'sm_100'],
       ['joined-predicates', hasTwinPredicates, 'sm_100'],
-      ['deep-bits', (kernel) => hasLateDifferences(kernel, [2])],
-      ['deep-bits', (kernel) => hasLateDifferences(kernel, [2]), 'sm_100'],
+      ['deep-bits', (kernel) => hasLateDifferences(kernel, new Map([[2, 9]]))],
+      ['deep-bits', (kernel) => hasLateDifferences(kernel, new Map([[2, 9]])), 'sm_100'],
       ['deep-bits', hasMaskedShifts],
       ['deep-bits', hasShiftedSigns],
     ])('%s', { timeout: 60_000 }, (name, has, architecture) => {

@@ -85,10 +85,10 @@ export function mayBeMiscompiled({ ptx, cubin }: CompiledCode, architecture: str
   const kernels = kernelsOf(ptx)
   if (ptx === '' || kernels.some(mayBeMistaken)) return true
   if (isVirtual(architecture)) return /\b(?:min|max)\.s32\b/.test(ptx)
-  const literals = extremesOfSums(cubin, architecture)
+  const counts = extremesOfSums(cubin, architecture)
   return (
     hasSignedExtremesOfThree(cubin, architecture) ||
-    (literals.size > 0 && kernels.some((kernel) => hasLateDifferences(kernel, literals)))
+    (counts.size > 0 && kernels.some((kernel) => hasLateDifferences(kernel, counts)))
   )
 }
 
