@@ -62,6 +62,7 @@ describe('literals that nvcc leaves to ptxas', () => {
   it.each([
     ['another operand', 'mov.u32 %r1, 1;\nadd.s32 %r3, %r1, %r2;'],
     ['a register with two values', 'mov.u32 %r1, 1;\n@%p1 mov.u32 %r1, 2;\nadd.s32 %r3, %r1, 5;'],
+    ['a shuffle', 'mov.u32 %r1, -2;\nshfl.sync.idx.b32 %r2|%p1, %r1, 0, 31, -1;'],
     ['products of four bytes', 'mov.u32 %r1, 10;\ndp4a.u32.u32 %r2, %r3, %r1, %r4;'],
     ['a vote', 'mov.pred %p1, -1;\nvote.sync.ballot.b32 %r1, %p1, -1;'],
     ['an address', 'mov.u32 %r1, tile;\nadd.s32 %r2, %r1, 16;'],

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { hasLateDifferences, hasMaskedShifts, hasShuffledLiterals } from './late-literals.ts'
+import {
+  hasDifferencesFromLiterals,
+  hasLateDifferences,
+  hasMaskedShifts,
+  hasShuffledLiterals,
+} from './late-literals.ts'
 import { kernelOf } from './testing/ptx-kernel.ts'
 
 describe('shuffles of literals', () => {
@@ -76,6 +81,8 @@ describe('differences from literals that ptxas finds late', () => {
   it.each([
     ['from what branches change', changed + least],
     ['from what is selected', `selp.b32 %r2, -2, %r8, %p1;\n${least}`],
+    ['from selections of registers', `mov.u32 %r1, -2;\nselp.b32 %r2, %r8, %r1, %p1;\n${least}`],
+    ['from bits of such', `${changed}mov.u32 %r7, %r2;\nand.b32 %r2, %r7, 255;\n${least}`],
     ['from what is computed', `popc.b32 %r2, %r8;\n${least}`],
     ['sums with negations', `${changed}neg.s32 %r7, %r3;\nadd.s32 %r4, %r7, %r2;\nmax.u32 %r5, %r4, %r6;`],
     ['copies', `${changed}sub.s32 %r4, %r2, %r3;\nmov.u32 %r7, %r4;\nmax.s32 %r5, %r6, %r7;`],
@@ -109,4 +116,14 @@ describe('differences from literals that ptxas finds late', () => {
   ])('are accepted: %s', (_, statements) => {
     expect(hasLateDifferences(kernelOf(statements), new Map([[2, 1]]))).toBe(false)
   })
+})
+
+it('notices differences from what is set to literals without machine code', () => {
+  const least = 'sub.s32 %r4, %r2, %r3;\nmin.u32 %r5, %r4, %r6;'
+  const found = (statements: string) => hasDifferencesFromLiterals(kernelOf(statements))
+  expect(found(`mov.u32 %r2, -2;\n@%p1 bra $L__1;\nmov.u32 %r2, %r8;\n$L__1:\n${least}`)).toBe(true)
+  expect(found(`selp.b32 %r2, -2, %r8, %p1;\n${least}`)).toBe(true)
+  expect(found(`popc.b32 %r2, %r8;\n${least}`)).toBe(false)
+  expect(found(`selp.b32 %r3, -2, %r8, %p1;\n${least}`)).toBe(false)
+  expect(found(`mov.u32 %r2, 32;\n${least}`)).toBe(false)
 })

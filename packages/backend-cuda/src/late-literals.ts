@@ -13,8 +13,7 @@ import {
 
 /**
  * Whether PTX shuffles what nvcc would know to be a literal if it knew that a shuffle of one is that literal. ptxas 13.0
- * finds such literals late, and then takes `x - c` for `c - x` in a minimum or maximum, and 0 for `(x & 1) << (1 - c & 31)`.
- * For sm_90 and newer, at -O1 to -O3.
+ * finds such literals late, which leads to the errors of the two other checks here.
  *
  * Accepted are shuffles of what varies: of registers that nothing computes, such as loaded ones, that are set to different
  * literals, or that are set more than once and by a computation without shuffled operands, such as counters, and of
@@ -24,17 +23,15 @@ export function hasShuffledLiterals(kernel: PtxKernel): boolean {
   const { instructions, definitions, readers } = kernel
   const shuffles = instructions.filter(({ name }) => name === 'shfl')
   if (shuffles.length === 0) return false
-  /** The operands from which the result of an instruction follows, if it does. */
-  const valuesOf = (instruction: PtxInstruction) =>
-    instruction.name === 'shfl'
-      ? instruction.sources.slice(0, 1)
-      : isComputed(instruction)
-        ? instruction.sources
-        : undefined
+  /** The operands from which the result of an instruction follows. */
+  const valuesOf = (instruction: PtxInstruction) => {
+    if (!mayGiveLiteral(instruction)) return []
+    return instruction.name === 'shfl' ? instruction.sources.slice(0, 1) : instruction.sources
+  }
   const addResults = (registers: Set<string>) => {
     for (const register of registers)
       for (const reader of (readers.get(register) ?? []).map((i) => instructions[i]!))
-        if (valuesOf(reader)?.includes(register)) for (const target of reader.targets) registers.add(target)
+        if (valuesOf(reader).includes(register)) for (const target of reader.targets) registers.add(target)
     return registers
   }
   const shuffled = addResults(new Set(shuffles.flatMap(({ targets }) => targets)))
@@ -46,8 +43,7 @@ export function hasShuffledLiterals(kernel: PtxKernel): boolean {
     for (const source of sources) if (!definitions.has(source)) varies.add(source)
   for (const register of definitions.keys()) {
     const origins = kernel.definedBy([register])
-    const isGiven = origins.every((origin) => valuesOf(origin) !== undefined)
-    if (!isGiven || (origins.length > 1 && changes(origins))) varies.add(register)
+    if (!origins.every(mayGiveLiteral) || (origins.length > 1 && changes(origins))) varies.add(register)
   }
   addResults(varies)
   return shuffles.some(({ sources }) => !varies.has(sources[0]!))
@@ -88,23 +84,47 @@ export function hasMaskedShifts(kernel: PtxKernel): boolean {
 export function hasLateDifferences(kernel: PtxKernel, counts: ReadonlyMap<number, number>): boolean {
   const added: number[] = []
   let hasDifference = false
-  for (const instruction of kernel.instructions) {
-    const { name, modifiers, operands, sources } = instruction
-    const isOrder = /^(?:max|min|setp?|slct)$/.test(name) && !/^\.(?:eq|ne)\b|\.b?f\d/.test(modifiers)
-    const ordered = isOrder ? sources.filter((source) => !isPredicate(source)) : []
-    const isComparison = name.startsWith('set')
-    const isChoice = !isComparison || ordered.some((source) => isCopied(kernel, source))
-    const mayBeSum = isChoice && (ordered.length > 1 || /, 0$/.test(operands))
-    for (const sum of ordered) {
-      const { literals, isDifference } = termsOf(kernel, sum)
-      if (!isDifference && (!isComparison || isSelected(kernel, instruction, sum))) added.push(...literals)
-      hasDifference ||= mayBeSum && isDifference
-    }
+  for (const { terms, isFused, mayBeLate } of orderedSums(kernel)) {
+    if (isFused && !terms.isDifference) added.push(...terms.literals)
+    hasDifference ||= mayBeLate && terms.isDifference
   }
   return (
     hasDifference &&
     [...counts].some(([literal, count]) => count > added.filter((other) => other === literal).length)
   )
+}
+
+/**
+ * The same without machine code, for the driver's ptxas. Accepted are the sums above, and those that take a register away
+ * from none that may have been set to a literal.
+ */
+export function hasDifferencesFromLiterals(kernel: PtxKernel): boolean {
+  for (const { terms, mayBeLate } of orderedSums(kernel)) if (mayBeLate && terms.isFromLiteral) return true
+  return false
+}
+
+interface OrderedSum {
+  readonly terms: Terms
+  /** Whether ptxas may make one instruction of the sum and the minimum, maximum or selection. */
+  readonly isFused: boolean
+  readonly mayBeLate: boolean
+}
+
+/** The operands of minimums, maximums and ordered comparisons of which an operand is copied. */
+function* orderedSums(kernel: PtxKernel): Generator<OrderedSum> {
+  for (const instruction of kernel.instructions) {
+    const { name, modifiers, operands, sources } = instruction
+    if (!/^(?:max|min|setp?|slct)$/.test(name) || /^\.(?:eq|ne)\b|\.b?f\d/.test(modifiers)) continue
+    const ordered = sources.filter((source) => !isPredicate(source))
+    const isComparison = name.startsWith('set')
+    if (isComparison && !ordered.some((source) => isCopied(kernel, source))) continue
+    for (const sum of ordered)
+      yield {
+        terms: termsOf(kernel, sum),
+        isFused: !isComparison || isSelected(kernel, instruction, sum),
+        mayBeLate: ordered.length > 1 || /, 0$/.test(operands),
+      }
+  }
 }
 
 /** Whether the result of a comparison selects one of its operands. */
@@ -125,6 +145,8 @@ interface Terms {
   readonly literals: ReadonlySet<number>
   /** Whether the sum takes a register away from a computed one, or has two that may have been set to literals. */
   readonly isDifference: boolean
+  /** Whether the sum takes a register away from one that may have been set to a literal. */
+  readonly isFromLiteral: boolean
 }
 
 /** The terms of a sum, which may be sums themselves. */
@@ -134,6 +156,7 @@ function termsOf(kernel: PtxKernel, sum: string): Terms {
   const found = new Set<string>()
   const set = new Set<string>()
   let hasNegated = false
+  let hasLiteralTerm = false
   for (const { register, sign } of terms.values()) {
     const origins = kernel.definedBy([register])
     const sums = origins.filter(isSum)
@@ -142,7 +165,10 @@ function termsOf(kernel: PtxKernel, sum: string): Terms {
     if (register !== sum && !isKnown && isTerm) {
       hasNegated ||= sign < 0
       if (sign < 0 || origins.some(mayGiveLiteral)) found.add(register)
-      if (origins.some(hasLiteral)) set.add(register)
+      if (origins.some(hasLiteral)) {
+        set.add(register)
+        hasLiteralTerm ||= sign > 0
+      }
     }
     for (const { name, operands } of sums)
       for (const [at, term] of operands.split(/,\s*/).slice(1).entries()) {
@@ -152,7 +178,11 @@ function termsOf(kernel: PtxKernel, sum: string): Terms {
         } else if (!isPredicate(term)) terms.set(`${term} ${termSign}`, { register: term, sign: termSign })
       }
   }
-  return { literals, isDifference: (hasNegated && found.size > 1) || set.size > 1 }
+  return {
+    literals,
+    isDifference: (hasNegated && found.size > 1) || set.size > 1,
+    isFromLiteral: hasNegated && hasLiteralTerm,
+  }
 }
 
 /** Whether ptxas may find the result of an instruction to be a literal: it is computed or shuffled. */

@@ -9,7 +9,12 @@ import {
   hasShiftedSigns,
   hasSplitConstants,
 } from './folded-constants.ts'
-import { hasLateDifferences, hasMaskedShifts, hasShuffledLiterals } from './late-literals.ts'
+import {
+  hasDifferencesFromLiterals,
+  hasLateDifferences,
+  hasMaskedShifts,
+  hasShuffledLiterals,
+} from './late-literals.ts'
 import {
   hasBytesOfChoices,
   hasComparedExtremes,
@@ -84,7 +89,8 @@ function hasPartsBeyondEnd(text: string): boolean {
 export function mayBeMiscompiled({ ptx, cubin }: CompiledCode, architecture: string): boolean {
   const kernels = kernelsOf(ptx)
   if (ptx === '' || kernels.some(mayBeMistaken)) return true
-  if (isVirtual(architecture)) return /\b(?:min|max)\.s32\b/.test(ptx)
+  if (isVirtual(architecture))
+    return /\b(?:min|max)\.s32\b/.test(ptx) || kernels.some(hasDifferencesFromLiterals)
   const counts = extremesOfSums(cubin, architecture)
   return (
     hasSignedExtremesOfThree(cubin, architecture) ||
