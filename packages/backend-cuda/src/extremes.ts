@@ -22,23 +22,6 @@ export function hasSignedExtremesOfThree(image: Uint8Array, architecture: string
   return false
 }
 
-/**
- * How often machine code adds each literal to a register in VIADDMNMX, the minimum or maximum of a sum: bits 32 to 63.
- * ptxas 13.0 makes it for sm_90, sm_100 and sm_103.
- *
- * @param image - A cubin: an ELF file with 16 bytes for each instruction.
- * @param architecture - For example `sm_90`. The others that nvcc 13.0 compiles for have no such instruction.
- */
-export function extremesOfSums(image: Uint8Array, architecture: string): ReadonlyMap<number, number> {
-  const counts = new Map<number, number>()
-  for (const [view, at] of extremesOf(image, architecture))
-    if ((view.getUint16(at, true) & 0xfff) === 0x846) {
-      const literal = view.getInt32(at + 4, true)
-      counts.set(literal, (counts.get(literal) ?? 0) + 1)
-    }
-  return counts
-}
-
 /** The places of the instructions in machine code with such instructions. */
 function* extremesOf(
   image: Uint8Array,

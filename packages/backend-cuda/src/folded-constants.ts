@@ -1,4 +1,5 @@
-import { isComputed, isHidden, isPredicate, type PtxInstruction, type PtxKernel } from './ptx-instructions.ts'
+import type { KnownValues } from './known-values.ts'
+import { isComputed, isPredicate, type PtxInstruction, type PtxKernel } from './ptx-instructions.ts'
 
 /**
  * Whether PTX splits a register into halves that it may also compare for equality with a literal. Where a branch has
@@ -8,7 +9,7 @@ import { isComputed, isHidden, isPredicate, type PtxInstruction, type PtxKernel 
  * Accepted are instructions in which no register that is split and none that is compared are the same or computed from
  * the same, over any others. So none can be a copy of the other, whatever ptxas knows about the operands.
  */
-export function hasSplitConstants(kernel: PtxKernel): boolean {
+export function hasSplitConstants(kernel: PtxKernel, values: KnownValues): boolean {
   const { instructions, readers } = kernel
   const split = instructions.flatMap(({ name, modifiers, operands, sources }) =>
     (name === 'mov' && operands.startsWith('{')) || modifiers.includes('f16x2') ? sources : [],
@@ -22,93 +23,7 @@ export function hasSplitConstants(kernel: PtxKernel): boolean {
     if (name !== 'setp' || !/^\.(?:eq|ne)\b/.test(modifiers)) return false
     const compared = sources.filter((register) => !isPredicate(register))
     if (!compared.some((register) => related.has(register))) return false
-    return compared.length < 2 || compared.some((register) => kernel.mayBeKnown(register))
-  })
-}
-
-/**
- * Whether PTX computes an integer or a predicate from literals alone, such as `bfind` of one, with the bits of a float
- * that follows from literals alone, or as the products of four bytes (`dp4a`) with 0. nvcc leaves these to ptxas 13.0,
- * most of whose errors need operands that only it knows.
- *
- * Accepted are moves, floats from literals and comparisons of them with others, registers of 64 bits, which are
- * addresses, and whatever has an operand that does not follow from literals alone, but for products with 0.
- */
-export function hasLiteralOperands(kernel: PtxKernel): boolean {
-  const { instructions, definitions, readers } = kernel
-  const literals = new Set<string>()
-  const hasLiterals = (instruction: PtxInstruction) =>
-    isComputed(instruction) && instruction.sources.every((source) => literals.has(source))
-  const addLiterals = (instruction: PtxInstruction) => {
-    const { name, operands, sources, targets, condition } = instruction
-    const isAddress = name === 'mov' && sources.length === 0 && !/, -?\d/.test(operands)
-    const isSetOnce = condition === undefined && targets.every((t) => definitions.get(t)!.length === 1)
-    if (hasLiterals(instruction) && !isAddress && isSetOnce)
-      for (const target of targets) literals.add(target)
-  }
-  instructions.forEach(addLiterals)
-  for (const register of literals) for (const i of readers.get(register) ?? []) addLiterals(instructions[i]!)
-
-  const givesFloat = ({ name, modifiers }: PtxInstruction) =>
-    !/^(?:setp|testp)$/.test(name) && /\.(?:b?f|[bsu])\d/.exec(modifiers)?.[0].includes('f') === true
-  const floats = new Set(
-    instructions
-      .filter((instruction) => instruction.name !== 'mov' && givesFloat(instruction))
-      .flatMap(({ targets }) => targets.filter((target) => literals.has(target))),
-  )
-  for (const register of floats)
-    for (const { name, targets } of (readers.get(register) ?? []).map((i) => instructions[i]!))
-      if (name === 'mov') for (const target of targets) floats.add(target)
-
-  return instructions.some((instruction) => {
-    const { name, modifiers, sources, targets } = instruction
-    if (name === 'mov' || targets.some((target) => target.startsWith('%rd'))) return false
-    if (hasLiterals(instruction)) return !givesFloat(instruction)
-    if (name === 'dp4a' && kernel.definedBy(sources.slice(0, 2)).some(({ operands }) => / 0$/.test(operands)))
-      return true
-    const isInteger = isComputed(instruction) && !/\.b?f\d/.test(modifiers)
-    return isInteger && sources.some((source) => floats.has(source))
-  })
-}
-
-/**
- * Whether PTX takes a signed minimum of an unsigned maximum, or the other way around. ptxas 13.0 takes 0 for
- * `min(i32(max(x, 0u)), 0)`, which is `x` where that is negative, if nvcc has not removed a maximum with what only
- * ptxas knows to be 0. On all architectures, at -O1 to -O3.
- *
- * Accepted are instructions in which no operand of one is computed from the result of the other, or one of both has
- * no operand that may be 0 as a literal.
- */
-export function hasExtremesOfBothSigns(kernel: PtxKernel): boolean {
-  const mayHaveZero = ({ operands, sources }: PtxInstruction) =>
-    /, 0\b/.test(operands) || sources.some((register) => kernel.mayBeKnown(register))
-  return kernel.instructions.some((instruction) => {
-    const opposite = opposites[kindOf(instruction)]
-    if (opposite === undefined || !mayHaveZero(instruction)) return false
-    return kernel.hasOrigin(
-      instruction.sources,
-      (before) => kindOf(before) === opposite && mayHaveZero(before),
-    )
-  })
-}
-
-/**
- * Whether PTX orders an unsigned integer that a condition chooses from literals and what only ptxas may know to be 0.
- * ptxas 13.0 takes `(p ? -1 : 0) < 0` for `p`, without a sign too; nvcc leaves out comparisons with 0. On all
- * architectures, at -O1 to -O3.
- *
- * Accepted are comparisons in which no operand is 0 or may be known to ptxas only, or the other one is no copy of what
- * selections or branches choose from values that ptxas may know.
- */
-export function hasOrderedSelections(kernel: PtxKernel): boolean {
-  return kernel.instructions.some(({ name, modifiers, operands, sources }) => {
-    if (name !== 'setp' || !/^\.(?:[gl][et]|hi|hs|lo|ls)\b.*\.u\d+$/.test(modifiers)) return false
-    const compared = sources.filter((register) => !isPredicate(register))
-    return compared.some((register) => {
-      const others = compared.filter((other) => other !== register)
-      const mayBeZero = /, 0\b/.test(operands) || kernel.hasOrigin(others, isHidden)
-      return mayBeZero && isChosen(kernel, register)
-    })
+    return compared.length < 2 || compared.some((register) => values.isFixed(register))
   })
 }
 
@@ -119,59 +34,45 @@ export function hasOrderedSelections(kernel: PtxKernel): boolean {
  *
  * Accepted are conversions of integers that are no copies of such selections, and those whose results are not copied.
  */
-export function hasConvertedSelections(kernel: PtxKernel): boolean {
+export function hasConvertedSelections(kernel: PtxKernel, values: KnownValues): boolean {
   return kernel.instructions.some(
     ({ name, modifiers, sources, targets }) =>
       name === 'cvt' &&
       /\.f32\.[su]32$/.test(modifiers) &&
       (kernel.readers.get(targets[0]!) ?? []).some((i) => kernel.instructions[i]!.name === 'mov') &&
-      sources.some((register) => isChosen(kernel, register)),
+      sources.some((register) => isChosen(kernel, values, register)),
   )
 }
 
 /**
- * Whether PTX shifts an integer right with its sign, by less than eight, of which ptxas may know that the sign is set, since
- * operations on bits have set it. ptxas 13.0 takes the result for not negative, on all architectures, at -O1 to -O3. nvcc
- * knows the sign too, unless it hid what sets it, or more than six operations do.
- *
- * Accepted are shifts of what is no copy of the result of an operation on bits that follows from `not`, a negative literal, one
- * that `or` sets or what is hidden, and shifts by other numbers.
+ * Whether PTX shifts an integer right with its sign, by less than eight, of which the sign is known to be set. ptxas 13.0 takes
+ * the result for not negative where operations on bits have set the sign, on all architectures, at -O1 to -O3.
  */
-export function hasShiftedSigns(kernel: PtxKernel): boolean {
-  const setsSign = (origin: PtxInstruction) =>
-    isHidden(origin) ||
-    origin.name === 'not' ||
-    /, -\d/.test(origin.operands) ||
-    (origin.name === 'or' && /, \d/.test(origin.operands))
-  return kernel.instructions.some(
+export function hasShiftedSigns({ instructions }: PtxKernel, values: KnownValues): boolean {
+  const isNegative = (register: string) => {
+    const known = values.of(register)
+    return known !== undefined && known.signedHigh < 0n
+  }
+  return instructions.some(
     ({ name, modifiers, operands, sources }) =>
-      name === 'shr' &&
-      modifiers === '.s32' &&
-      /, [1-7]$/.test(operands) &&
-      kernel
-        .definedBy(kernel.copiedBy(sources))
-        .some(
-          (o) =>
-            /^(?:and|lop3|not|or|shl|xor)$/.test(o.name) &&
-            (setsSign(o) || kernel.hasOrigin(o.sources, setsSign)),
-        ),
+      name === 'shr' && modifiers === '.s32' && /, [1-7]$/.test(operands) && sources.some(isNegative),
   )
 }
 
-/** Whether a register may be a copy of what selections or branches choose from values that ptxas may know. */
-function isChosen(kernel: PtxKernel, register: string): boolean {
+/** Whether a register may be a copy of what selections or branches choose from literals. */
+function isChosen(kernel: PtxKernel, values: KnownValues, register: string): boolean {
   return [...kernel.copiedBy([register])].some((copied) => {
     const choices = kernel.definedBy([copied])
     return (
       (choices.length > 1 || choices[0]?.name === 'selp') &&
-      choices.every((choice) => isComputed(choice) && takesKnown(kernel, choice))
+      choices.every((choice) => isComputed(choice) && takesLiterals(choice, values))
     )
   })
 }
 
-/** Whether ptxas may know all operands of an instruction but predicates. */
-function takesKnown(kernel: PtxKernel, { sources }: PtxInstruction): boolean {
-  return sources.every((source) => isPredicate(source) || kernel.mayBeKnown(source))
+/** Whether all operands of an instruction but predicates are literals. */
+function takesLiterals({ sources }: PtxInstruction, values: KnownValues): boolean {
+  return sources.every((source) => isPredicate(source) || values.isFixed(source))
 }
 
 /**
@@ -182,12 +83,12 @@ function takesKnown(kernel: PtxKernel, { sources }: PtxInstruction): boolean {
  * Accepted are instructions in which no comparison has an operand that is computed, through bits, from two operands
  * that are both chosen, or computed from such a one alone, other than by a sum.
  */
-export function hasJoinedSelections(kernel: PtxKernel): boolean {
+export function hasJoinedSelections(kernel: PtxKernel, values: KnownValues): boolean {
   const { instructions, readers } = kernel
   const chosen = new Set<string>()
   const joined = new Set<string>()
   for (const instruction of instructions)
-    if (instruction.name === 'selp' && takesKnown(kernel, instruction)) chosen.add(instruction.targets[0]!)
+    if (instruction.name === 'selp' && takesLiterals(instruction, values)) chosen.add(instruction.targets[0]!)
   for (const register of chosen)
     for (const i of readers.get(register) ?? []) {
       const { name, sources, targets } = instructions[i]!
@@ -206,10 +107,3 @@ export function hasJoinedSelections(kernel: PtxKernel): boolean {
 }
 
 const bitwise = /^(?:and|or|xor|lop3|not|cvt|mov|shl|shr)$/
-
-const opposites: Readonly<Record<string, string>> = { 'min.s': 'max.u', 'max.u': 'min.s' }
-
-/** For example `min.s`. */
-function kindOf({ name, modifiers }: PtxInstruction): string {
-  return name + modifiers.slice(0, 2)
-}

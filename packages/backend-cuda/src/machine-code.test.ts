@@ -6,21 +6,15 @@ import { emitCuda, lower, parseWgsl } from '@tandem-gpu/wgsl'
 import { describe, expect, it } from 'vitest'
 import { mayUnrollCounts } from './counted-loops.ts'
 import { hasSignedExtremesOfThree } from './extremes.ts'
-import {
-  hasExtremesOfBothSigns,
-  hasJoinedSelections,
-  hasLiteralOperands,
-  hasShiftedSigns,
-  hasSplitConstants,
-} from './folded-constants.ts'
-import { hasLateDifferences, hasMaskedShifts, hasShuffledLiterals } from './late-literals.ts'
+import { hasJoinedSelections, hasShiftedSigns, hasSplitConstants } from './folded-constants.ts'
+import { hasLateLiterals } from './known-values.ts'
 import { hasMovableVotes, hasOverflowingSigns, hasWrongParts, mayBeMiscompiled } from './machine-code.ts'
 import { hasBytesOfChoices, hasMaskedHalves } from './narrow-integers.ts'
 import type { PtxKernel } from './ptx-instructions.ts'
 import { hasStaleAddresses } from './stale-addresses.ts'
 import { hasStaleLoads } from './stale-loads.ts'
 import { hasChangesOfKnownPredicates, hasStalePredicates } from './stale-predicates.ts'
-import { kernelOf, onlyKernel } from './testing/ptx-kernel.ts'
+import { type Check, isFoundIn, kernelOf, onlyKernel } from './testing/ptx-kernel.ts'
 import { hasTwinPredicates } from './twin-predicates.ts'
 
 const nvcc = ((): string | undefined => {
@@ -103,7 +97,7 @@ it.skipIf(nvcc === undefined).each(['sm_75', 'sm_90', 'sm_100', 'sm_120'])(
   { timeout: 60_000 },
   (architecture) => {
     const has = (statements: string, ...options: string[]) =>
-      hasOverflowingSigns(onlyKernel(compiled('ptx', statements, options, architecture)))
+      isFoundIn(onlyKernel(compiled('ptx', statements, options, architecture)), hasOverflowingSigns)
     const opaque = '-DWGSL_OPAQUE_SIGNS'
     for (const options of [[], [opaque]]) {
       const calls = 'out[id.x] = i32(f32(u32(abs(v.x - v.y)))) + abs(v.z) % v.w; out[id.y] = dot(abs(v), v);'
@@ -124,12 +118,6 @@ it.each([
   [true, 'of what is 0, and of another value', 'mov.u16 %rs1, 0;', '%rs1, %rs9'],
   [true, 'of a variable that may be 0', 'mov.u16 %rs1, 0;\nand.b16 %rs2, %rs1, %rs9;', '%rs2, %rs9'],
   [true, 'of a literal', '', '0, %rs9'],
-  [
-    true,
-    'of what the value was before',
-    'mul.lo.s16 %rs2, %rs1, 3;\nadd.s16 %rs1, %rs1, 1;\nmov.u16 %rs1, 0;',
-    '%rs1, %rs2',
-  ],
   [false, 'of what is loaded', 'ld.global.u16 %rs1, [%rd1];', '%rs1, %rs9'],
   [
     false,
@@ -138,7 +126,7 @@ it.each([
     '%rs1, %rs3',
   ],
 ])('a difference of 16 bits overflows: %s, %s', (overflows, _, before, operands) => {
-  expect(hasOverflowingSigns(kernelOf(`${before}\nsub.s16 %rs4, ${operands};`))).toBe(overflows)
+  expect(isFoundIn(kernelOf(`${before}\nsub.s16 %rs4, ${operands};`), hasOverflowingSigns)).toBe(overflows)
 })
 
 describe('votes with a predicate as their result', () => {
@@ -342,10 +330,6 @@ describe('halves of constants', () => {
     ['a literal', `setp.ne.s32 %p1, %r1, 17;${halves}`],
     ['what follows from one', `${hidden}setp.eq.s32 %p1, %r9, %r1;${halves}`],
     ['a literal, with another condition', `setp.ne.or.s32 %p1, %r1, 17, %p2;${halves}`],
-    [
-      'what only ptxas computes',
-      `// begin inline asm\nnot.b32 %r8, %r7;\n// end inline asm\nand.b32 %r9, %r8, %r7;\nsetp.eq.s32 %p1, %r9, %r1;${halves}`,
-    ],
     ['a literal, as a copy', `mov.u32 %r2, %r1;\nsetp.ne.s32 %p1, %r2, 17;${halves}`],
     [
       'a literal, as what may be a copy',
@@ -358,7 +342,7 @@ describe('halves of constants', () => {
     ['a literal, in both halves at once', 'setp.ne.s32 %p1, %r1, 17;\nadd.rn.f16x2 %r2, %r1, %r3;'],
     ['a literal, with 64 bits', 'setp.ne.s64 %p1, %rd1, 17;\nmov.b64 {%r1, %r2}, %rd1;'],
   ])('are found where the whole is compared with %s', (_, statements) => {
-    expect(hasSplitConstants(kernelOf(statements))).toBe(true)
+    expect(isFoundIn(kernelOf(statements), hasSplitConstants)).toBe(true)
   })
 
   it.each([
@@ -368,7 +352,7 @@ describe('halves of constants', () => {
     ['a literal, but only added', `add.s32 %r3, %r1, %r7;\nsetp.ne.s32 %p1, %r7, 17;${halves}`],
     ['a literal, but not split', 'setp.ne.s32 %p1, %r1, 17;\nmov.b32 %r2, {%rs1, %rs2};'],
   ])('are none where the whole is compared with %s', (_, statements) => {
-    expect(hasSplitConstants(kernelOf(statements))).toBe(false)
+    expect(isFoundIn(kernelOf(statements), hasSplitConstants)).toBe(false)
   })
 })
 
@@ -458,28 +442,27 @@ describe('loads through the read-only cache', () => {
 describe.skipIf(nvcc === undefined)(
   "the checks find in nvcc's PTX what these kernels are for (needs nvcc)",
   () => {
-    it.each<[name: string, has: (kernel: PtxKernel) => boolean, architecture?: string]>([
+    it.each<[name: string, has: Check, architecture?: string]>([
       ['address-before-loop', hasStaleAddresses],
       ['flag-before-change', hasStalePredicates],
       ['selection-before-change', hasStalePredicates],
       ['halves-after-equality', hasSplitConstants],
       ['half-after-equality', hasSplitConstants, 'sm_100'],
       ['joined-selections', hasJoinedSelections],
-      ['extremes-of-both-signs', hasExtremesOfBothSigns],
-      ['literals-that-only-ptxas-folds', hasLiteralOperands],
-      ['literals-that-only-ptxas-folds', hasLiteralOperands, 'sm_100'],
-      ['shuffled-literals', hasShuffledLiterals],
-      ['shuffled-literals', hasShuffledLiterals, 'sm_100'],
+      ['extremes-of-both-signs', hasLateLiterals],
+      ['literals-that-only-ptxas-folds', hasLateLiterals],
+      ['literals-that-only-ptxas-folds', hasLateLiterals, 'sm_100'],
+      ['shuffled-literals', hasLateLiterals],
+      ['shuffled-literals', hasLateLiterals, 'sm_100'],
       ['permutation-before-choice', hasBytesOfChoices, 'sm_100'],
       ['masks-of-converted-halves', hasMaskedHalves],
       ['masks-of-converted-halves', hasMaskedHalves, 'sm_100'],
       ['joined-predicates', hasTwinPredicates, 'sm_100'],
-      ['deep-bits', (kernel) => hasLateDifferences(kernel, new Map([[2, 9]]))],
-      ['deep-bits', (kernel) => hasLateDifferences(kernel, new Map([[2, 9]])), 'sm_100'],
-      ['deep-bits', hasMaskedShifts],
+      ['deep-bits', hasLateLiterals],
+      ['deep-bits', hasLateLiterals, 'sm_100'],
       ['deep-bits', hasShiftedSigns],
     ])('%s', { timeout: 60_000 }, (name, has, architecture) => {
-      expect(has(corpusKernel(name, architecture))).toBe(true)
+      expect(isFoundIn(corpusKernel(name, architecture), has)).toBe(true)
     })
   },
 )

@@ -1,20 +1,12 @@
 import { mayUnrollCounts } from './counted-loops.ts'
-import { extremesOfSums, hasSignedExtremesOfThree } from './extremes.ts'
+import { hasSignedExtremesOfThree } from './extremes.ts'
 import {
   hasConvertedSelections,
-  hasExtremesOfBothSigns,
   hasJoinedSelections,
-  hasLiteralOperands,
-  hasOrderedSelections,
   hasShiftedSigns,
   hasSplitConstants,
 } from './folded-constants.ts'
-import {
-  hasDifferencesFromLiterals,
-  hasLateDifferences,
-  hasMaskedShifts,
-  hasShuffledLiterals,
-} from './late-literals.ts'
+import { hasLateLiterals, KnownValues } from './known-values.ts'
 import {
   hasBytesOfChoices,
   hasComparedExtremes,
@@ -23,7 +15,7 @@ import {
   hasJoinedFields,
   hasMaskedHalves,
 } from './narrow-integers.ts'
-import { isComputed, isPredicate, kernelsOf, type PtxKernel } from './ptx-instructions.ts'
+import { isPredicate, kernelsOf, type PtxKernel } from './ptx-instructions.ts'
 import { hasStaleAddresses } from './stale-addresses.ts'
 import { hasStaleLoads } from './stale-loads.ts'
 import { hasChangesOfKnownPredicates, hasStalePredicates } from './stale-predicates.ts'
@@ -89,29 +81,22 @@ function hasPartsBeyondEnd(text: string): boolean {
 export function mayBeMiscompiled({ ptx, cubin }: CompiledCode, architecture: string): boolean {
   const kernels = kernelsOf(ptx)
   if (ptx === '' || kernels.some(mayBeMistaken)) return true
-  if (isVirtual(architecture))
-    return /\b(?:min|max)\.s32\b/.test(ptx) || kernels.some(hasDifferencesFromLiterals)
-  const counts = extremesOfSums(cubin, architecture)
-  return (
-    hasSignedExtremesOfThree(cubin, architecture) ||
-    (counts.size > 0 && kernels.some((kernel) => hasLateDifferences(kernel, counts)))
-  )
+  return isVirtual(architecture)
+    ? /\b(?:min|max)\.s32\b/.test(ptx)
+    : hasSignedExtremesOfThree(cubin, architecture)
 }
 
 function mayBeMistaken(kernel: PtxKernel): boolean {
+  if (!kernel.isKnown) return true
+  const values = new KnownValues(kernel)
   return (
-    !kernel.isKnown ||
-    hasOverflowingSigns(kernel) ||
+    hasLateLiterals(kernel, values) ||
+    hasOverflowingSigns(kernel, values) ||
     hasMovableVotes(kernel) ||
-    hasLiteralOperands(kernel) ||
-    hasShuffledLiterals(kernel) ||
-    hasMaskedShifts(kernel) ||
-    hasSplitConstants(kernel) ||
-    hasExtremesOfBothSigns(kernel) ||
-    hasJoinedSelections(kernel) ||
-    hasOrderedSelections(kernel) ||
-    hasConvertedSelections(kernel) ||
-    hasShiftedSigns(kernel) ||
+    hasSplitConstants(kernel, values) ||
+    hasJoinedSelections(kernel, values) ||
+    hasConvertedSelections(kernel, values) ||
+    hasShiftedSigns(kernel, values) ||
     hasJoinedFields(kernel) ||
     hasExtendedBytes(kernel) ||
     hasConvertedParts(kernel) ||
@@ -131,29 +116,13 @@ function mayBeMistaken(kernel: PtxKernel): boolean {
  * architectures: `abs` of the least value is that value, and a negation of -32768, or its difference from what ptxas
  * knows to be 0, is -32768 in 16 bits. A conversion to f32 or a remainder of the former is then wrong, and an
  * extension of the latter. Without optimization ptxas is right.
- *
- * Of the differences of 16 bits, those are accepted whose first operand follows from no literal, and those whose second
- * one follows from the first and literals, such as remainders: if ptxas knows the first, it computes the difference.
  */
-export function hasOverflowingSigns(kernel: PtxKernel): boolean {
-  const { instructions, definitions } = kernel
-  const followsFrom = (register: string, first: string): boolean => {
-    const parts = new Set([first, register])
-    for (const part of parts) {
-      const [at, ...others] = definitions.get(part) ?? []
-      if (at === undefined || others.length > 0) return false
-      if (part === first) continue
-      if (!isComputed(instructions[at]!)) return false
-      for (const source of instructions[at]!.sources) parts.add(source)
-    }
-    return true
-  }
-  return instructions.some(({ name, modifiers, sources: [from, other] }) => {
+export function hasOverflowingSigns({ instructions }: PtxKernel, values: KnownValues): boolean {
+  return instructions.some(({ name, modifiers, inputs: [from = ''] }) => {
     if (name === 'abs') return modifiers.startsWith('.s')
     if (modifiers !== '.s16') return false
     if (name !== 'sub') return name === 'neg'
-    if (from === undefined || other === undefined) return true
-    return kernel.mayBeKnown(from) && !followsFrom(other, from)
+    return !from.startsWith('%') || values.of(from)?.high === 0n
   })
 }
 

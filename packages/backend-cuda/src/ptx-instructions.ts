@@ -6,7 +6,13 @@ export interface PtxInstruction {
   readonly modifiers: string
   /** The predicate that controls its execution. */
   readonly condition: string | undefined
+  /** Whether it is executed if the predicate is false. */
+  readonly isNegated: boolean
   readonly operands: string
+  /** What it sets, with names such as `_` for what nothing reads. */
+  readonly results: readonly string[]
+  /** What it takes, for example `%r1`, `-2`, `{%r1, %r2}` or `[%rd1+4]`. */
+  readonly inputs: readonly string[]
   readonly targets: readonly string[]
   /** The registers that it reads, without `condition`. */
   readonly sources: readonly string[]
@@ -77,14 +83,6 @@ export class PtxKernel {
     this.readers = byRegister(instructions, ({ condition, sources }) =>
       condition === undefined ? sources : [condition, ...sources],
     )
-  }
-
-  /**
-   * Whether ptxas may know the value of a register: it follows from a literal that nvcc has put into a register, or from
-   * an instruction in assembler. `hasLiteralOperands` notices what follows from literals alone.
-   */
-  mayBeKnown(register: string): boolean {
-    return this.hasOrigin([register], (origin) => isLiteralMove(origin) || isHidden(origin))
   }
 
   /** Whether registers may have their values from an instruction that `is` accepts. */
@@ -214,6 +212,7 @@ function instructionsOf(body: string): {
   let braces = 0
   const named = (register: string) => (register.length === 2 ? `${register} ${braces}` : register)
   const registers = (part: string) => (part.match(/%\w+/g) ?? []).map(named)
+  const withNames = (part: string) => part.replaceAll(/%\w+/g, named)
   let isInline = false
   const text = body
     .slice(body.indexOf('{') + 1)
@@ -228,12 +227,12 @@ function instructionsOf(body: string): {
     if (line === '.begin' || line === '.end') isInline = line === '.begin'
     // Directives, braces and data.
     if (label !== undefined || /^(?:$|[.{}()\d])/.test(line)) continue
-    const match = /^(?:@!?(%\w+)\s+)?([a-z]\w*)(\S*)\s*(.*)$/.exec(line)
+    const match = /^(?:@(!?)(%\w+)\s+)?([a-z]\w*)(\S*)\s*(.*)$/.exec(line)
     if (match === null) {
       isKnown = false
       continue
     }
-    const [, condition, word = '', modifiers = '', operands = ''] = match
+    const [, negation, condition, word = '', modifiers = '', operands = ''] = match
     const name = word === 'wmma' ? (modifiers.startsWith('.store') ? 'wmma_store' : 'mma') : word
     isKnown &&= withoutTarget.has(name) || notComputed.has(name) || computed.has(name)
     const first = withoutTarget.has(name) ? '' : (/^(?:\{[^}]*\}|[^,]*)/.exec(operands)?.[0] ?? '')
@@ -242,7 +241,12 @@ function instructionsOf(body: string): {
       name,
       modifiers,
       condition: condition && named(condition),
+      isNegated: negation === '!',
       operands,
+      results: (first.match(/[^{},|\s]+/g) ?? []).map(withNames),
+      inputs: (operands.slice(first.length).match(/\{[^}]*\}|\[[^\]]*\]|[^,\s][^,]*/g) ?? []).map((input) =>
+        withNames(input.trim()),
+      ),
       targets: registers(first),
       sources: registers(operands.slice(first.length)),
       address: reaches ? /\[\s*(%\w+)/.exec(operands)?.[1] : undefined,

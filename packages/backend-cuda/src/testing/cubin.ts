@@ -3,11 +3,6 @@ export const signedOfThree = [0x000000060007720fn, 0x008fca0007800107n] as const
 /** VIMNMX3.U32 R9, R0, R7, R6, !PT */
 export const unsignedOfThree = [0x000000070009720fn, 0x004fc40007800006n] as const
 
-/** VIADDMNMX R5, R4, 0x2, R5, PT */
-export const extremeOfSum = [0x0000000204057846n, 0x004fca0003800105n] as const
-/** VIADDMNMX R5, R4, -R6, R5, PT */
-export const extremeOfRegisters = [0x8000000604057246n, 0x004fca0003800105n] as const
-
 /** An ELF file with an executable section that holds one instruction, behind one that only has its bytes. */
 export function cubinOf([low, high]: readonly [bigint, bigint]): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(64 + 32 + 3 * 64)

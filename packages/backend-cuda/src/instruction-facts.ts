@@ -1,0 +1,418 @@
+import type { PtxInstruction } from './ptx-instructions.ts'
+import {
+  absolute,
+  and,
+  bitwise,
+  compared,
+  complement,
+  countOfOnes,
+  difference,
+  either,
+  extreme,
+  type Fact,
+  fact,
+  firstBit,
+  isLiteral,
+  leadingZeros,
+  literal,
+  maskOf,
+  or,
+  product,
+  quotient,
+  remainder,
+  resized,
+  reversed,
+  type Shift,
+  shifted,
+  shiftedBy,
+  sum,
+  unknown,
+  xor,
+} from './value-facts.ts'
+
+/** What is known of an operand, taken for one of so many bits. */
+export type FactOf = (operand: string, bits: number) => Fact
+
+type Rule = (operation: Operation) => Fact
+
+/** An instruction, its types, and what is known of its operands. */
+class Operation {
+  readonly instruction: PtxInstruction
+  readonly types: readonly string[]
+  /** The width of the last type, which most operands have. */
+  readonly bits: number
+  readonly isSigned: boolean
+  readonly #factOf: FactOf
+
+  constructor(instruction: PtxInstruction, factOf: FactOf) {
+    this.instruction = instruction
+    this.types = typesOf(instruction)
+    this.bits = bitsOf(this.types.at(-1))
+    this.isSigned = this.types[0]?.startsWith('s') === true
+    this.#factOf = factOf
+  }
+
+  has(modifier: RegExp): boolean {
+    return modifier.test(this.instruction.modifiers)
+  }
+
+  operand(at: number, bits = this.bits): Fact {
+    const text = this.instruction.inputs[at]
+    if (text === undefined) return unknown(bits)
+    return text.startsWith('!') ? complement(this.#factOf(text.slice(1), bits)) : this.#factOf(text, bits)
+  }
+
+  /** The operands of `mov.b64 %rd1, {%r1, %r2}`. */
+  packed(): Fact {
+    const parts = registersOf(this.instruction.inputs[0]!)
+    const width = this.bits / parts.length
+    return parts
+      .map((part, at) => shiftedBy(resized(this.#factOf(part, width), this.bits, false), at * width, 'left'))
+      .reduce(or)
+  }
+}
+
+const isFloat = (type: string | undefined): boolean => type !== undefined && /f/.test(type)
+
+function typesOf({ modifiers }: PtxInstruction): string[] {
+  return [...modifiers.matchAll(/\.(pred|[busf](?:8|16|32|64)|b?f16(?:x2)?|tf32|b128)\b/g)].map(
+    (match) => match[1]!,
+  )
+}
+
+function bitsOf(type: string | undefined): number {
+  if (type === undefined || type === 'tf32' || type.endsWith('x2')) return 32
+  return type === 'pred' ? 1 : Number(/\d+/.exec(type)![0])
+}
+
+function registersOf(operand: string): string[] {
+  return operand.match(/[^{},\s][^{},]*/g) ?? []
+}
+
+/** The full product, of twice as many bits. */
+function wideProduct({ operand, bits, isSigned }: Pick<Operation, 'bits' | 'isSigned' | 'operand'>): Fact {
+  const [a, b] = [operand(0), operand(1)].map((value) => resized(value, 2 * bits, isSigned))
+  return product(a!, b!)
+}
+
+function productOf(operation: Operation): Fact {
+  const { bits, isSigned } = operation
+  const wide = () => wideProduct({ bits, isSigned, operand: (at) => operation.operand(at) })
+  if (operation.has(/\.wide/)) return wide()
+  if (operation.has(/\.hi/))
+    return resized(shiftedBy(wide(), bits, isSigned ? 'signed' : 'right'), bits, false)
+  return product(operation.operand(0), operation.operand(1))
+}
+
+function shiftOf(operation: Operation, shift: Shift): Fact {
+  return shifted(operation.operand(0), operation.operand(1, 32), shift)
+}
+
+/** Bits of two registers, by a literal. */
+function funnelShift(operation: Operation): Fact {
+  const count = operation.operand(2)
+  if (!isLiteral(count)) return unknown(32)
+  const by = Number(operation.has(/\.wrap/) ? count.low & 31n : count.low < 32n ? count.low : 32n)
+  const both = joined(operation.operand(0), operation.operand(1))
+  return operation.has(/\.l\b/)
+    ? resized(shiftedBy(shiftedBy(both, by, 'left'), 32, 'right'), 32, false)
+    : resized(shiftedBy(both, by, 'right'), 32, false)
+}
+
+/** Two registers of 32 bits as one. */
+function joined(low: Fact, high: Fact): Fact {
+  return or(resized(low, 64, false), shiftedBy(resized(high, 64, false), 32, 'left'))
+}
+
+function fieldOf(operation: Operation): Fact {
+  const { bits, isSigned } = operation
+  const [from, position, width] = [operation.operand(0), operation.operand(1, 32), operation.operand(2, 32)]
+  const most = Number(width.high)
+  if (!isLiteral(position) || !isLiteral(width))
+    return isSigned || most >= bits ? unknown(bits) : fact(bits, { high: maskOf(most) })
+  const at = Number(position.low & 255n)
+  const count = Number(width.low & 255n)
+  const shift = isSigned ? 'signed' : 'right'
+  if (count === 0) return literal(bits, 0n)
+  if (at + count > bits) return shiftedBy(from, at, shift)
+  return shiftedBy(shiftedBy(from, bits - at - count, 'left'), bits - count, shift)
+}
+
+function insertedField(operation: Operation): Fact {
+  const { bits } = operation
+  const [field, into, position, width] = [
+    operation.operand(0),
+    operation.operand(1),
+    operation.operand(2, 32),
+    operation.operand(3, 32),
+  ]
+  if (!isLiteral(position) || !isLiteral(width)) return unknown(bits)
+  const at = Number(position.low & 255n)
+  const mask = literal(bits, at < bits ? maskOf(Number(width.low & 255n)) << BigInt(at) : 0n)
+  return or(and(into, complement(mask)), and(shiftedBy(field, at, 'left'), mask))
+}
+
+function permutedBytes(operation: Operation): Fact {
+  const selectors = operation.operand(2)
+  if (!isLiteral(selectors) || operation.has(/\.(?:[fb]4e|rc8|ec[lr]|rc16)/)) return unknown(32)
+  const both = joined(operation.operand(0), operation.operand(1))
+  return [0, 1, 2, 3]
+    .map((at) => {
+      const selector = Number((selectors.low >> BigInt(4 * at)) & 15n)
+      const byte = resized(shiftedBy(both, 8 * (selector & 7), 'right'), 8, false)
+      const value = selector & 8 ? shiftedBy(byte, 7, 'signed') : byte
+      return shiftedBy(resized(value, 32, false), 8 * at, 'left')
+    })
+    .reduce(or)
+}
+
+function selected(condition: Fact, a: Fact, b: Fact): Fact {
+  if (!isLiteral(condition)) return either(a, b)
+  return condition.low === 1n ? a : b
+}
+
+const truth = (is: boolean | undefined): Fact => (is === undefined ? unknown(1) : literal(1, is ? 1n : 0n))
+
+const joins: Readonly<Record<string, (a: Fact, b: Fact) => Fact>> = { and, or, xor }
+
+function comparison(operation: Operation, isOpposite: boolean): Fact {
+  const [, operator = '', join = ''] = operation.instruction.modifiers.split('.')
+  const type = operation.types.at(-1)
+  const [a, b] = [operation.operand(0), operation.operand(1)]
+  const own = isFloat(type)
+    ? { ...unknown(1), isFixed: a.isFixed && b.isFixed }
+    : truth(compared(operator, type!.startsWith('s'), a, b))
+  const result = isOpposite ? complement(own) : own
+  return joins[join]?.(result, operation.operand(2, 1)) ?? result
+}
+
+/** A comparison as an integer of 32 bits, all of them set or none. */
+function comparedAsInteger(operation: Operation): Fact {
+  const bits = bitsOf(operation.types[0])
+  if (isFloat(operation.types[0])) return unknown(bits)
+  return resized(comparison(operation, false), bits, true)
+}
+
+function converted(operation: Operation): Fact {
+  const [to = '', from = ''] = operation.types
+  const bits = Math.max(16, bitsOf(to))
+  const value = resized(operation.operand(0, Math.max(16, bitsOf(from))), bitsOf(from), false)
+  if (isFloat(to)) {
+    if (operation.has(/\.sat/) && to === 'f32') return fact(32, { high: 0x3f800000n })
+    return isFloat(from) || to !== 'f32' ? unknown(bitsOf(to)) : floatOf(value, from.startsWith('s'))
+  }
+  if (isFloat(from) || operation.has(/\.sat/)) return resized(unknown(bitsOf(to)), bits, to.startsWith('s'))
+  return resized(resized(value, bitsOf(to), from.startsWith('s')), bits, to.startsWith('s'))
+}
+
+/** The bits of an f32 of an integer. Larger positive floats are larger as integers too. */
+function floatOf(value: Fact, isSigned: boolean): Fact {
+  const bitsOfFloat = (integer: bigint) =>
+    BigInt(new Uint32Array(new Float32Array([Number(integer)]).buffer)[0]!)
+  const [low, high] = isSigned ? [value.signedLow, value.signedHigh] : [value.low, value.high]
+  if (low >= 0n) return fact(32, { low: bitsOfFloat(low), high: bitsOfFloat(high) })
+  return high < 0n ? fact(32, { ones: 1n << 31n }) : unknown(32)
+}
+
+const floatSign = (bits: number): Fact => literal(bits, 1n << BigInt(bits - 1))
+
+const ofIntegers =
+  (rule: Rule): Rule =>
+  (operation) =>
+    isFloat(operation.types.at(-1)) ? unknown(operation.bits) : rule(operation)
+
+const ofBoth =
+  (of: (a: Fact, b: Fact) => Fact): Rule =>
+  (operation) =>
+    of(operation.operand(0), operation.operand(1))
+
+const extremeOf = (isMaximum: boolean): Rule =>
+  ofIntegers((operation) =>
+    extreme(operation.operand(0), operation.operand(1), isMaximum, operation.isSigned),
+  )
+
+/** What is known of the results of instructions with one, by name. Of the results of others nothing is known. */
+const rules: Readonly<Record<string, Rule>> = {
+  abs: (operation) => {
+    const value = operation.operand(0)
+    return isFloat(operation.types.at(-1)) ? and(value, complement(floatSign(value.bits))) : absolute(value)
+  },
+  activemask: () => fact(32, { low: 1n }),
+  add: ofIntegers(ofBoth(sum)),
+  and: ofBoth(and),
+  bfe: fieldOf,
+  bfi: insertedField,
+  bfind: (operation) => {
+    const value = operation.operand(0)
+    const isShift = operation.has(/shiftamt/)
+    if (!operation.isSigned) return firstBit(value, isShift)
+    if (value.signedLow >= 0n) return firstBit(value, isShift)
+    const found = firstBit(complement(value), isShift)
+    return value.signedHigh < 0n
+      ? found
+      : either(fact(32, { high: BigInt(value.bits - 1) }), literal(32, -1n))
+  },
+  brev: (operation) => reversed(operation.operand(0)),
+  clz: (operation) => leadingZeros(operation.operand(0)),
+  cvt: converted,
+  div: ofIntegers((operation) => quotient(operation.operand(0), operation.operand(1), operation.isSigned)),
+  dp4a: (operation) => {
+    const isZero = [0, 1].some((at) => operation.operand(at, 32).high === 0n)
+    return isZero ? operation.operand(2, 32) : unknown(32)
+  },
+  ld: (operation) => {
+    const type = operation.types.at(-1)!
+    return resized(unknown(operation.bits), Math.max(32, operation.bits), type.startsWith('s'))
+  },
+  lop3: (operation) =>
+    bitwise(
+      Number(operation.instruction.inputs[3]),
+      operation.operand(0),
+      operation.operand(1),
+      operation.operand(2),
+    ),
+  mad: ofIntegers((operation) => {
+    const bits = operation.bits * (operation.has(/\.wide/) ? 2 : 1)
+    return sum(productOf(operation), operation.operand(2, bits))
+  }),
+  max: extremeOf(true),
+  min: extremeOf(false),
+  mov: (operation) =>
+    operation.instruction.inputs[0]!.startsWith('{') ? operation.packed() : operation.operand(0),
+  mul: ofIntegers(productOf),
+  neg: (operation) => {
+    const value = operation.operand(0)
+    if (isFloat(operation.types.at(-1))) return xor(value, floatSign(value.bits))
+    return difference(literal(value.bits, 0n), value)
+  },
+  not: (operation) => complement(operation.operand(0)),
+  or: ofBoth(or),
+  popc: (operation) => countOfOnes(operation.operand(0)),
+  prmt: permutedBytes,
+  redux: (operation) => {
+    const value = operation.operand(0)
+    if (!operation.has(/\.(?:and|max|min|or)/)) return unknown(value.bits)
+    return operation.has(/\.m/) ? value : fact(value.bits, { zeros: value.zeros, ones: value.ones })
+  },
+  rem: ofIntegers((operation) => remainder(operation.operand(0), operation.operand(1), operation.isSigned)),
+  sad: (operation) => {
+    const [a, b] = [operation.operand(0), operation.operand(1)]
+    const most = a.high > b.high ? a.high : b.high
+    return sum(operation.isSigned ? unknown(a.bits) : fact(a.bits, { high: most }), operation.operand(2))
+  },
+  selp: (operation) => selected(operation.operand(2, 1), operation.operand(0), operation.operand(1)),
+  set: comparedAsInteger,
+  setp: (operation) => comparison(operation, false),
+  shf: funnelShift,
+  shfl: (operation) => operation.operand(0),
+  shl: (operation) => shiftOf(operation, 'left'),
+  shr: (operation) => shiftOf(operation, operation.isSigned ? 'signed' : 'right'),
+  slct: (operation) => {
+    const bits = bitsOf(operation.types[0])
+    const [a, b] = [operation.operand(0, bits), operation.operand(1, bits)]
+    const sign = operation.operand(2)
+    return isFloat(operation.types[1])
+      ? either(a, b)
+      : selected(truth(compared('ge', true, sign, literal(sign.bits, 0n))), a, b)
+  },
+  sub: ofIntegers(ofBoth(difference)),
+  testp: (operation) => {
+    const { zeros } = operation.operand(0)
+    const isSmall =
+      (zeros & 0x7f800000n) !== 0n && operation.has(/\.(?:finite|infinite|notanumber|number)\.f32/)
+    return isSmall ? truth(operation.has(/\.(?:finite|number)/)) : unknown(1)
+  },
+  vote: (operation) => {
+    const value = operation.operand(0, 1)
+    if (!operation.has(/ballot/)) return operation.has(/uni/) ? unknown(1) : value
+    if (!isLiteral(value)) return unknown(32)
+    return value.low === 0n ? literal(32, 0n) : operation.operand(1, 32)
+  },
+  xor: ofBoth(xor),
+}
+
+/** The operand whose value the only result of an instruction has, if what is known of the others says so. */
+export function copiedOperand(instruction: PtxInstruction, factOf: FactOf): string | undefined {
+  const {
+    name,
+    modifiers,
+    inputs: [first, second],
+    results,
+  } = instruction
+  if (results.length !== 1 || first === undefined) return undefined
+  const operation = new Operation(instruction, factOf)
+  const { bits, isSigned } = operation
+  if (isFloat(operation.types.at(-1))) return undefined
+  const [a, b] = [operation.operand(0), operation.operand(1)]
+  /** Whether an operand is the result if these bits are all that matter. */
+  const isAll = (known: bigint) => (known & maskOf(bits)) === maskOf(bits)
+  const isZero = ({ high }: Fact) => high === 0n
+  switch (name) {
+    case 'and':
+      return isAll(a.zeros | b.ones) ? first : isAll(b.zeros | a.ones) ? second : undefined
+    case 'or':
+      return isAll(a.ones | b.zeros) ? first : isAll(b.ones | a.zeros) ? second : undefined
+    case 'add':
+    case 'xor':
+      return isZero(b) ? first : isZero(a) ? second : undefined
+    case 'abs':
+      return a.signedLow >= 0n ? first : undefined
+    case 'shl':
+    case 'shr':
+    case 'sub':
+      return isZero(operation.operand(1, name === 'sub' ? bits : 32)) ? first : undefined
+    case 'mul':
+      return modifiers.startsWith('.lo') && b.low === 1n && isLiteral(b) ? first : undefined
+    case 'selp': {
+      const condition = operation.operand(2, 1)
+      return isLiteral(condition) ? (condition.low === 1n ? first : second) : undefined
+    }
+    case 'max':
+    case 'min': {
+      const result = extreme(a, b, name === 'max', isSigned)
+      return result === a ? first : result === b ? second : undefined
+    }
+    case 'bfe': {
+      const [position, width] = [operation.operand(1, 32), operation.operand(2, 32)]
+      const isLow = isZero(position) && isLiteral(width) && width.low < BigInt(bits)
+      return isLow && a.high < 1n << (width.low - (isSigned ? 1n : 0n)) && width.low > 0n ? first : undefined
+    }
+    case 'cvt': {
+      const [to = '', from = ''] = operation.types
+      if (operation.has(/\.sat/) || isFloat(to) || Math.max(16, bitsOf(to)) !== 32) return undefined
+      const value = operation.operand(0, 32)
+      const width = BigInt(Math.min(bitsOf(to), bitsOf(from)))
+      return value.high < 1n << (width - (width < 32n && (to + from).includes('s') ? 1n : 0n)) &&
+        isWord(factOf, first)
+        ? first
+        : undefined
+    }
+    default:
+      return undefined
+  }
+}
+
+/** Whether an operand stands in a register of 32 bits. */
+function isWord(factOf: FactOf, operand: string): boolean {
+  return factOf(operand, 32).bits === 32 && /^%r\d/.test(operand)
+}
+
+/** What is known of the results of an instruction, by name. */
+export function* resultsOf(instruction: PtxInstruction, factOf: FactOf): Generator<readonly [string, Fact]> {
+  const { name, results } = instruction
+  const operation = new Operation(instruction, factOf)
+  const [first, second] = results
+  if (first === undefined) return
+  if (name === 'mov' && results.length > 1) {
+    const width = operation.bits / results.length
+    const whole = operation.operand(0)
+    for (const [at, part] of results.entries())
+      yield [part, resized(shiftedBy(whole, at * width, 'right'), width, false)]
+    return
+  }
+  const result = rules[name]?.(operation) ?? unknown(name === 'testp' ? 1 : bitsOf(operation.types[0]))
+  yield [first, result]
+  if (name === 'setp' && second !== undefined) yield [second, comparison(operation, true)]
+  else if (name === 'shfl' && second !== undefined) yield [second, unknown(1)]
+  else for (const other of results.slice(1)) yield [other, unknown(result.bits)]
+}
