@@ -82,6 +82,7 @@ function behaviourOf(statement: Statement, find: (statement: Statement) => Behav
       return ofLoop(continues ? either(body, part) : body, continues && statement.breakIf !== undefined)
     }
     case 'for':
+      for (const part of [statement.initial, statement.update]) if (part) find(part)
       return ofLoop(find(statement.body), statement.condition !== undefined)
     case 'break':
       return { ...nowhere, break: true }
