@@ -35,21 +35,22 @@ export type FactOf = (operand: string, bits: number) => Fact
 
 type Rule = (operation: Operation) => Fact
 
-/** An instruction, its types, and what is known of its operands. */
-class Operation {
+/** What follows from an instruction and from what is known of its operands. */
+export class Operation {
   readonly instruction: PtxInstruction
   readonly types: readonly string[]
   /** The width of the last type, which most operands have. */
   readonly bits: number
   readonly isSigned: boolean
-  readonly #factOf: FactOf
+  readonly #rule: Rule | undefined
+  #factOf: FactOf = (_, bits) => unknown(bits)
 
-  constructor(instruction: PtxInstruction, factOf: FactOf) {
+  constructor(instruction: PtxInstruction) {
     this.instruction = instruction
     this.types = typesOf(instruction)
     this.bits = bitsOf(this.types.at(-1))
     this.isSigned = this.types[0]?.startsWith('s') === true
-    this.#factOf = factOf
+    this.#rule = rules[instruction.name]
   }
 
   has(modifier: RegExp): boolean {
@@ -70,14 +71,45 @@ class Operation {
       .map((part, at) => shiftedBy(resized(this.#factOf(part, width), this.bits, false), at * width, 'left'))
       .reduce(or)
   }
+
+  /** What is known of the results, in their order. */
+  results(factOf: FactOf): Fact[] {
+    const { name, results } = this.instruction
+    this.#factOf = factOf
+    if (this.#rule === undefined) return results.map(() => unknown(bitsOf(this.types[0])))
+    if (name === 'mov' && results.length > 1) {
+      const width = this.bits / results.length
+      const whole = this.operand(0)
+      return results.map((_, at) => resized(shiftedBy(whole, at * width, 'right'), width, false))
+    }
+    const first = this.#rule(this)
+    if (results.length === 1) return [first]
+    if (name === 'setp') return [first, comparison(this, true)]
+    return results.map((_, at) => (at === 0 ? first : unknown(name === 'shfl' ? 1 : first.bits)))
+  }
+
+  /** The operand whose value the only result has, if what is known of the others says so. */
+  copied(factOf: FactOf): string | undefined {
+    const [first, second] = this.instruction.inputs
+    if (this.instruction.results.length !== 1 || first === undefined || isFloat(this.types.at(-1)))
+      return undefined
+    this.#factOf = factOf
+    return copies[this.instruction.name]?.(this, first, second ?? first)
+  }
 }
 
 const isFloat = (type: string | undefined): boolean => type !== undefined && /f/.test(type)
 
-function typesOf({ modifiers }: PtxInstruction): string[] {
-  return [...modifiers.matchAll(/\.(pred|[busf](?:8|16|32|64)|b?f16(?:x2)?|tf32|b128)\b/g)].map(
+const knownTypes = new Map<string, readonly string[]>()
+
+function typesOf({ modifiers }: PtxInstruction): readonly string[] {
+  const known = knownTypes.get(modifiers)
+  if (known !== undefined) return known
+  const types = [...modifiers.matchAll(/\.(pred|[busf](?:8|16|32|64)|b?f16(?:x2)?|tf32|b128)\b/g)].map(
     (match) => match[1]!,
   )
+  knownTypes.set(modifiers, types)
+  return types
 }
 
 function bitsOf(type: string | undefined): number {
@@ -331,88 +363,68 @@ const rules: Readonly<Record<string, Rule>> = {
   xor: ofBoth(xor),
 }
 
-/** The operand whose value the only result of an instruction has, if what is known of the others says so. */
-export function copiedOperand(instruction: PtxInstruction, factOf: FactOf): string | undefined {
-  const {
-    name,
-    modifiers,
-    inputs: [first, second],
-    results,
-  } = instruction
-  if (results.length !== 1 || first === undefined) return undefined
-  const operation = new Operation(instruction, factOf)
-  const { bits, isSigned } = operation
-  if (isFloat(operation.types.at(-1))) return undefined
-  const [a, b] = [operation.operand(0), operation.operand(1)]
-  /** Whether an operand is the result if these bits are all that matter. */
-  const isAll = (known: bigint) => (known & maskOf(bits)) === maskOf(bits)
-  const isZero = ({ high }: Fact) => high === 0n
-  switch (name) {
-    case 'and':
-      return isAll(a.zeros | b.ones) ? first : isAll(b.zeros | a.ones) ? second : undefined
-    case 'or':
-      return isAll(a.ones | b.zeros) ? first : isAll(b.ones | a.zeros) ? second : undefined
-    case 'add':
-    case 'xor':
-      return isZero(b) ? first : isZero(a) ? second : undefined
-    case 'abs':
-      return a.signedLow >= 0n ? first : undefined
-    case 'shl':
-    case 'shr':
-    case 'sub':
-      return isZero(operation.operand(1, name === 'sub' ? bits : 32)) ? first : undefined
-    case 'mul':
-      return modifiers.startsWith('.lo') && b.low === 1n && isLiteral(b) ? first : undefined
-    case 'selp': {
-      const condition = operation.operand(2, 1)
-      return isLiteral(condition) ? (condition.low === 1n ? first : second) : undefined
-    }
-    case 'max':
-    case 'min': {
-      const result = extreme(a, b, name === 'max', isSigned)
-      return result === a ? first : result === b ? second : undefined
-    }
-    case 'bfe': {
-      const [position, width] = [operation.operand(1, 32), operation.operand(2, 32)]
-      const isLow = isZero(position) && isLiteral(width) && width.low < BigInt(bits)
-      return isLow && a.high < 1n << (width.low - (isSigned ? 1n : 0n)) && width.low > 0n ? first : undefined
-    }
-    case 'cvt': {
-      const [to = '', from = ''] = operation.types
-      if (operation.has(/\.sat/) || isFloat(to) || Math.max(16, bitsOf(to)) !== 32) return undefined
-      const value = operation.operand(0, 32)
-      const width = BigInt(Math.min(bitsOf(to), bitsOf(from)))
-      return value.high < 1n << (width - (width < 32n && (to + from).includes('s') ? 1n : 0n)) &&
-        isWord(factOf, first)
-        ? first
-        : undefined
-    }
-    default:
+/** For `copied`, by name. */
+const copies: Readonly<
+  Record<string, (operation: Operation, first: string, second: string) => string | undefined>
+> = {
+  abs: (operation, first) => (operation.operand(0).signedLow >= 0n ? first : undefined),
+  add: withZero,
+  and: (operation, first, second) => {
+    const [a, b] = [operation.operand(0), operation.operand(1)]
+    if (isAll(a.zeros | b.ones, a)) return first
+    return isAll(b.zeros | a.ones, a) ? second : undefined
+  },
+  bfe: (operation, first) => {
+    const [value, position, width] = [
+      operation.operand(0),
+      operation.operand(1, 32),
+      operation.operand(2, 32),
+    ]
+    if (!isZero(position) || !isLiteral(width) || width.low === 0n || width.low >= BigInt(value.bits))
       return undefined
-  }
+    return value.high < 1n << (width.low - (operation.isSigned ? 1n : 0n)) ? first : undefined
+  },
+  cvt: (operation, first) => {
+    const [to = '', from = ''] = operation.types
+    const isWord = /^%r\d/.test(first) && !isFloat(to) && Math.max(16, bitsOf(to)) === 32
+    if (!isWord || operation.has(/\.sat/)) return undefined
+    const width = Math.min(bitsOf(to), bitsOf(from))
+    const isSigned = width < 32 && (to + from).includes('s')
+    return operation.operand(0, 32).high <= maskOf(isSigned ? width - 1 : width) ? first : undefined
+  },
+  max: extremeOperand,
+  min: extremeOperand,
+  mul: (operation, first) => {
+    const factor = operation.operand(1)
+    return operation.has(/^\.lo/) && isLiteral(factor) && factor.low === 1n ? first : undefined
+  },
+  or: (operation, first, second) => {
+    const [a, b] = [operation.operand(0), operation.operand(1)]
+    if (isAll(a.ones | b.zeros, a)) return first
+    return isAll(b.ones | a.zeros, a) ? second : undefined
+  },
+  selp: (operation, first, second) => {
+    const condition = operation.operand(2, 1)
+    if (!isLiteral(condition)) return undefined
+    return condition.low === 1n ? first : second
+  },
+  shl: (operation, first) => (isZero(operation.operand(1, 32)) ? first : undefined),
+  shr: (operation, first) => (isZero(operation.operand(1, 32)) ? first : undefined),
+  sub: (operation, first) => (isZero(operation.operand(1)) ? first : undefined),
+  xor: withZero,
 }
 
-/** Whether an operand stands in a register of 32 bits. */
-function isWord(factOf: FactOf, operand: string): boolean {
-  return factOf(operand, 32).bits === 32 && /^%r\d/.test(operand)
+function withZero(operation: Operation, first: string, second: string): string | undefined {
+  if (isZero(operation.operand(1))) return first
+  return isZero(operation.operand(0)) ? second : undefined
 }
 
-/** What is known of the results of an instruction, by name. */
-export function* resultsOf(instruction: PtxInstruction, factOf: FactOf): Generator<readonly [string, Fact]> {
-  const { name, results } = instruction
-  const operation = new Operation(instruction, factOf)
-  const [first, second] = results
-  if (first === undefined) return
-  if (name === 'mov' && results.length > 1) {
-    const width = operation.bits / results.length
-    const whole = operation.operand(0)
-    for (const [at, part] of results.entries())
-      yield [part, resized(shiftedBy(whole, at * width, 'right'), width, false)]
-    return
-  }
-  const result = rules[name]?.(operation) ?? unknown(name === 'testp' ? 1 : bitsOf(operation.types[0]))
-  yield [first, result]
-  if (name === 'setp' && second !== undefined) yield [second, comparison(operation, true)]
-  else if (name === 'shfl' && second !== undefined) yield [second, unknown(1)]
-  else for (const other of results.slice(1)) yield [other, unknown(result.bits)]
+function extremeOperand(operation: Operation, first: string, second: string): string | undefined {
+  const [a, b] = [operation.operand(0), operation.operand(1)]
+  const result = extreme(a, b, operation.instruction.name === 'max', operation.isSigned)
+  if (a === b) return undefined
+  return result === a ? first : result === b ? second : undefined
 }
+
+const isZero = ({ high }: Fact): boolean => high === 0n
+const isAll = (bits: bigint, like: Fact): boolean => (bits & maskOf(like.bits)) === maskOf(like.bits)

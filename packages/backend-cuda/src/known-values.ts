@@ -1,4 +1,4 @@
-import { copiedOperand, type FactOf, resultsOf } from './instruction-facts.ts'
+import { type FactOf, Operation } from './instruction-facts.ts'
 import { type ForwardedStores, forwardedStores } from './memory-forwarding.ts'
 import { isComputed, type PtxInstruction, type PtxKernel } from './ptx-instructions.ts'
 import {
@@ -15,7 +15,7 @@ import {
 import { ValueNumbers } from './value-numbers.ts'
 
 /** So often a range may change before only its bits count. */
-const mostChanges = 8
+const mostChanges = 2
 const mostRounds = 4
 
 /**
@@ -25,43 +25,46 @@ const mostRounds = 4
  */
 export class KnownValues {
   readonly #kernel: PtxKernel
-  #facts = new Map<string, Fact>()
-  #changes = new Map<string, number>()
+  readonly #operations: readonly Operation[]
+  #registers = new Map<string, Register>()
   #executed = new Uint8Array()
+  /** The instructions whose results are fixed. */
   #fixed = new Set<number>()
-  /** By instruction, which of the next ones follow. */
-  #followed = new Map<number, Set<number>>()
+  /** By branch with a condition, the ways that it may go: 1 where it does, 2 where it does not. */
+  #ways = new Map<number, number>()
 
   constructor(kernel: PtxKernel) {
     this.#kernel = kernel
+    this.#operations = kernel.instructions.map((instruction) => new Operation(instruction))
+    let numbers = new ValueNumbers(kernel)
+    let stores = forwardedStores(kernel, numbers, () => undefined)
+    this.#propagate(numbers, stores)
     // What is known tells which operations copy an operand and which stores go elsewhere, so that more is known.
-    let copies = ''
-    for (let round = 0; round < mostRounds; round++) {
-      const before = this.#facts
-      const factOf: FactOf = (operand, bits) => this.#operand(operand, bits, before) ?? unknown(bits)
-      const copied = kernel.instructions.map((one) => (round === 0 ? undefined : copiedOperand(one, factOf)))
-      const numbers = new ValueNumbers(kernel, (at) => copied[at])
-      const stores = forwardedStores(kernel, numbers, (register) => before.get(register))
-      const found = `${copied.join()} ${[...stores.storesOf.keys()].join()}`
-      if (round > 0 && found === copies) break
-      copies = found
-      this.#facts = new Map()
-      this.#changes = new Map()
-      this.#executed = new Uint8Array(kernel.instructions.length)
-      this.#followed = new Map()
-      this.#fixed = new Set()
+    let found = ''
+    for (let round = 1; round < mostRounds; round++) {
+      const factOf: FactOf = (operand, bits) => this.#operand(operand, bits) ?? unknown(bits)
+      const copied = new Map<number, string>()
+      for (const [at, operation] of this.#operations.entries()) {
+        const operand = operation.copied(factOf)
+        if (operand !== undefined) copied.set(at, operand)
+      }
+      if (copied.size > 0) numbers = new ValueNumbers(kernel, copied)
+      stores = forwardedStores(kernel, numbers, (register) => this.of(register))
+      const now = [...copied, ...stores.storesOf.keys()].join()
+      if (now === found) return
+      found = now
       this.#propagate(numbers, stores)
     }
   }
 
   /** What is known of a register, or undefined if nothing that is executed sets it. */
   of(register: string): Fact | undefined {
-    return this.#facts.get(register)
+    return this.#registers.get(register)?.fact
   }
 
   /** Whether the value of a register is the same in all executions. */
   isFixed(register: string): boolean {
-    return this.#facts.get(register)?.isFixed === true
+    return this.of(register)?.isFixed === true
   }
 
   /** Whether the results of an instruction, of up to 32 bits, are the same in all executions. */
@@ -75,89 +78,137 @@ export class KnownValues {
 
   /** Whether a branch with a condition always goes the same way. */
   isDecided(at: number): boolean {
-    const { name, condition, next } = this.#kernel.instructions[at]!
-    return (
-      name === 'bra' && condition !== undefined && new Set(next).size > (this.#followed.get(at)?.size ?? 0)
-    )
+    return isConditionalBranch(this.#kernel.instructions[at]!) && this.#ways.get(at) !== 3
   }
 
   #propagate(numbers: ValueNumbers, { storesOf, loadsOf }: ForwardedStores): void {
     const { definitions, instructions, readers } = this.#kernel
-    const flow = instructions.length > 0 ? [0] : []
-    const changed: number[] = []
+    const executed = new Uint8Array(instructions.length)
+    this.#executed = executed
+    this.#fixed = new Set()
+    this.#ways = new Map()
+    this.#registers = new Map()
+    for (const [register, { length }] of definitions)
+      this.#registers.set(register, {
+        fact: undefined,
+        changes: 0,
+        isSetOnce: length === 1,
+        readers: readers.get(register) ?? [],
+      })
+    /** The instructions that are to be visited, and the first of them. */
+    const marked = new Uint8Array(instructions.length)
+    let first = instructions.length
+    const mark = (at: number): void => {
+      marked[at] = 1
+      if (at < first) first = at
+    }
+    const follow = (at: number): void => {
+      if (executed[at] === 1) return
+      executed[at] = 1
+      mark(at)
+    }
     const change = (at: number): void => {
-      if (this.#executed[at] === 1) changed.push(at)
+      if (executed[at] === 1) mark(at)
     }
-    const set = (at: number, register: string, result: Fact): void => {
+    const set = (at: number, register: Register, result: Fact): void => {
       if (result.isFixed && result.bits <= 32) this.#fixed.add(at)
-      const before = this.#facts.get(register)
-      const changes = this.#changes.get(register) ?? 0
-      const isOnly = definitions.get(register)!.length === 1 && changes < mostChanges
-      let next = before === undefined || isOnly ? result : either(before, result)
-      if (changes >= mostChanges) next = bitsOnly(next)
+      const before = register.fact
+      const isFirst = register.changes < mostChanges
+      let next = before === undefined || (register.isSetOnce && isFirst) ? result : either(before, result)
+      if (!isFirst) next = bitsOnly(next)
       if (before !== undefined && isSameFact(before, next)) return
-      this.#changes.set(register, changes + 1)
-      this.#facts.set(register, next)
-      for (const reader of readers.get(register) ?? []) change(reader)
+      register.changes++
+      register.fact = next
+      for (const reader of register.readers) change(reader)
     }
+    const factOf: FactOf = (operand, bits) => this.#operand(operand, bits)!
     const visit = (at: number): void => {
       const instruction = instructions[at]!
-      const { condition, isNegated, next, sources } = instruction
-      const state = condition === undefined ? literal(1, 1n) : this.#operand(condition, 1)
+      const { name, condition, isNegated, next, results, sources } = instruction
+      const state = condition === undefined ? always : this.#operand(condition, 1)
       if (state === undefined) return
       const isAlways = isLiteral(state) ? (state.low === 1n) !== isNegated : undefined
-      const followed = this.#followed.get(at) ?? new Set()
-      this.#followed.set(at, followed)
-      const isBranch = instruction.name === 'bra' && condition !== undefined && next.length > 1
-      for (const [way, to] of next.entries()) {
-        if (followed.has(to) || (isBranch && isAlways === (way === 1))) continue
-        followed.add(to)
-        if (this.#executed[to] === 0) flow.push(to)
+      if (isConditionalBranch(instruction)) {
+        const ways = (isAlways === false ? 0 : 1) | (isAlways === true ? 0 : 2)
+        this.#ways.set(at, (this.#ways.get(at) ?? 0) | ways)
+        if (ways & 1) follow(next[0]!)
+        if (ways & 2) follow(next[1]!)
+        return
       }
-      if (isAlways === false && !isBranch) return
+      for (const to of next) follow(to)
+      if (isAlways === false) return
       for (const load of loadsOf.get(at) ?? []) change(load)
-      if (sources.some((source) => this.#operand(source, 32) === undefined)) return
-      const isFixed =
-        isAlways === true &&
-        (instruction.name !== 'mov' || sources.length > 0) &&
-        isComputed(instruction) &&
-        sources.every((source) => this.isFixed(source))
+      if (results.length === 0) return
+      let isFixed = isAlways === true && isComputed(instruction) && (name !== 'mov' || sources.length > 0)
+      for (const source of sources) {
+        const register = this.#registers.get(source)
+        if (register !== undefined && register.fact === undefined) return
+        isFixed &&= register?.fact?.isFixed === true
+      }
       this.#fixed.delete(at)
-      const results = resultsOf(instruction, (operand, bits) => this.#operand(operand, bits)!)
-      for (const [register, computed] of results) {
-        if (!definitions.has(register)) continue
-        // Squares are 0 or 1 modulo 4.
-        const isSquare = /^\.(?:lo|wide)/.test(instruction.modifiers) && numbers.isSquare(instruction)
-        const result = isSquare ? fact(computed.bits, { ...computed, zeros: computed.zeros | 2n }) : computed
-        const value = numbers.literalOf(register)
-        const stores = storesOf.get(`${at} ${register}`)
-        if (value !== undefined) set(at, register, literal(result.bits, value))
-        else if (stores === undefined) set(at, register, isFixed ? { ...result, isFixed } : result)
-        else {
-          const stored = stores.filter((store) => this.#executed[store.at] === 1)
-          const facts = stored.map(({ operand }) => this.#operand(operand, result.bits))
-          const known = facts.filter((one) => one !== undefined)
+      const stores = storesOf.get(at)
+      const facts = this.#operations[at]!.results(factOf)
+      for (const [place, computed] of facts.entries()) {
+        const register = this.#registers.get(results[place]!)
+        if (register === undefined) continue
+        const value = numbers.literalOf(results[place]!)
+        const stored = stores?.get(results[place]!)
+        if (value !== undefined) set(at, register, literal(computed.bits, value))
+        else if (stored === undefined) {
+          const result = numbers.isSquare(instruction) ? squareOf(computed) : computed
+          set(at, register, isFixed ? { ...result, isFixed } : result)
+        } else {
+          const known = stored
+            .filter((store) => executed[store.at] === 1)
+            .map(({ operand }) => this.#operand(operand, computed.bits))
+            .filter((one) => one !== undefined)
           if (known.length > 0) set(at, register, known.reduce(either))
         }
       }
     }
-    for (;;) {
-      const at = flow.pop() ?? changed.pop()
-      if (at === undefined) return
-      this.#executed[at] = 1
-      visit(at)
+    if (instructions.length > 0) follow(0)
+    while (first < instructions.length) {
+      const start = first
+      first = instructions.length
+      for (let at = start; at < instructions.length; at++) {
+        if (marked[at] === 0) continue
+        marked[at] = 0
+        visit(at)
+      }
     }
   }
 
   /** Undefined if nothing that is executed has set the operand yet. */
-  #operand(operand: string, bits: number, facts = this.#facts): Fact | undefined {
-    if (/^-?\d/.test(operand)) return literal(bits, literalOf(operand))
+  #operand(operand: string, bits: number): Fact | undefined {
+    if (!operand.startsWith('%'))
+      return /^-?\d/.test(operand) ? literal(bits, literalOf(operand)) : unknown(bits)
+    const register = this.#registers.get(operand)
+    if (register !== undefined) {
+      const known = register.fact
+      return known === undefined || known.bits === 1 ? known : resized(known, bits, false)
+    }
     // Special registers are unknown to both compilers, but for this one (`lane_index` in the prelude).
-    if (operand === '%laneid') return fact(bits, { high: 31n })
-    if (!this.#kernel.definitions.has(operand)) return unknown(bits)
-    const known = facts.get(operand)
-    return known === undefined || known.bits === 1 ? known : resized(known, bits, false)
+    return operand === '%laneid' ? fact(bits, { high: 31n }) : unknown(bits)
   }
+}
+
+interface Register {
+  fact: Fact | undefined
+  /** How often that changed. */
+  changes: number
+  readonly isSetOnce: boolean
+  readonly readers: readonly number[]
+}
+
+const always = literal(1, 1n)
+
+function isConditionalBranch({ name, condition, next }: PtxInstruction): boolean {
+  return name === 'bra' && condition !== undefined && next.length > 1
+}
+
+/** Squares are 0 or 1 modulo 4. */
+function squareOf(product: Fact): Fact {
+  return fact(product.bits, { ...product, zeros: product.zeros | 2n })
 }
 
 /** The bits of a literal, such as `-1` or `0f3F800000`. */

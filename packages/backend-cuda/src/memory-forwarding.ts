@@ -9,8 +9,8 @@ export interface StoredPart {
 }
 
 export interface ForwardedStores {
-  /** By instruction and register, separated by a space, what may have been stored where a register is loaded from. */
-  readonly storesOf: ReadonlyMap<string, readonly StoredPart[]>
+  /** By load and register, what may have been stored where the register is loaded from. */
+  readonly storesOf: ReadonlyMap<number, ReadonlyMap<string, readonly StoredPart[]>>
   /** By store, the loads after it. */
   readonly loadsOf: ReadonlyMap<number, readonly number[]>
 }
@@ -36,7 +36,7 @@ export function forwardedStores(
   const { instructions } = kernel
   const accesses = accessesOf(kernel, numbers)
   const stored = new Set(accesses.filter(({ isLoad }) => !isLoad).map(placeOf))
-  const storesOf = new Map<string, StoredPart[]>()
+  const storesOf = new Map<number, Map<string, readonly StoredPart[]>>()
   const loadsOf = new Map<number, number[]>()
   const candidates = accesses.filter((access) => access.isLoad && stored.has(placeOf(access)))
   if (candidates.length === 0) return { storesOf, loadsOf }
@@ -70,7 +70,7 @@ export function forwardedStores(
       }
     }
     if (!isForwarded || found.length === 0) continue
-    storesOf.set(`${load.at} ${load.operand}`, found)
+    storesOf.set(load.at, (storesOf.get(load.at) ?? new Map()).set(load.operand, found))
     for (const { at } of found) loadsOf.set(at, [...(loadsOf.get(at) ?? []), load.at])
   }
   return { storesOf, loadsOf }

@@ -26,7 +26,11 @@ const signOf = (bits: number): bigint => masks[bits - 1]! + 1n
 const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 /** The number of bits without leading zeros. */
-export const lengthOf = (value: bigint): number => (value === 0n ? 0 : value.toString(2).length)
+export function lengthOf(value: bigint): number {
+  if (value < 0x100000000n) return 32 - Math.clz32(Number(value))
+  return 32 + lengthOf(value >> 32n)
+}
+
 const countOf = (value: bigint): bigint => BigInt(value.toString(2).replaceAll('0', '').length)
 
 /** Whatever follows from parts of a fact. */
@@ -38,6 +42,7 @@ export function fact(bits: number, parts: Parts = {}): Fact {
   ones &= mask
   // Bits limit both ranges, and these each other and the bits.
   for (let round = 0; round < 2; round++) {
+    const [zerosBefore, onesBefore] = [zeros, ones]
     low = larger(low, ones)
     high = smaller(high, mask & ~zeros)
     signedLow = larger(signedLow, BigInt.asIntN(bits, ones | (zeros & sign ? 0n : sign)))
@@ -52,20 +57,20 @@ export function fact(bits: number, parts: Parts = {}): Fact {
     }
     // No value: the instruction is never executed.
     if (low > high || signedLow > signedHigh || (zeros & ones) !== 0n) return unknown(bits)
-    const common = mask & ~maskOf(lengthOf(low ^ high))
-    zeros |= common & ~low
-    ones |= common & low
+    const differing = low ^ high
+    if ((differing & sign) === 0n) {
+      const common = mask & ~maskOf(lengthOf(differing))
+      zeros |= common & ~low
+      ones |= common & low
+    }
+    if (zeros === zerosBefore && ones === onesBefore) break
   }
-  return {
-    bits,
-    zeros,
-    ones,
-    low,
-    high,
-    signedLow,
-    signedHigh,
-    isFixed: parts.isFixed === true || low === high,
+  const isFixed = parts.isFixed === true || low === high
+  if (!isFixed && (zeros | ones) === 0n && low === 0n && high === mask) {
+    const nothing = unknown(bits)
+    if (signedLow === nothing.signedLow && signedHigh === nothing.signedHigh) return nothing
   }
+  return { bits, zeros, ones, low, high, signedLow, signedHigh, isFixed }
 }
 
 const unknowns = new Map<number, Fact>()
@@ -82,12 +87,15 @@ export function unknown(bits: number): Fact {
 
 export function literal(bits: number, value: bigint): Fact {
   const low = BigInt.asUintN(bits, value)
-  return fact(bits, { low, high: low })
+  const signed = BigInt.asIntN(bits, value)
+  const zeros = maskOf(bits) & ~low
+  return { bits, zeros, ones: low, low, high: low, signedLow: signed, signedHigh: signed, isFixed: true }
 }
 
 export const isLiteral = ({ low, high }: Fact): boolean => low === high
 
 export function isSameFact(a: Fact, b: Fact): boolean {
+  if (a === b) return true
   return (
     a.zeros === b.zeros &&
     a.ones === b.ones &&
@@ -102,6 +110,8 @@ export function isSameFact(a: Fact, b: Fact): boolean {
 /** What is known of a value that is one or the other. */
 export function either(a: Fact, b: Fact): Fact {
   if (a === b) return a
+  const nothing = unknown(a.bits)
+  if (a === nothing || b === nothing) return nothing
   if (a.bits !== b.bits) return unknown(Math.max(a.bits, b.bits))
   return fact(a.bits, {
     zeros: a.zeros & b.zeros,

@@ -34,17 +34,17 @@ export class ValueNumbers {
   readonly #variables = new Set<number>()
 
   /**
-   * @param copiedBy - The operand whose value an instruction's result is, if one is known.
+   * @param copied - By instruction, the operand whose value its result is, where that is known.
    */
-  constructor(kernel: PtxKernel, copiedBy: (at: number) => string | undefined = () => undefined) {
+  constructor(kernel: PtxKernel, copied: ReadonlyMap<number, string> = new Map()) {
     for (const [index, instruction] of kernel.instructions.entries()) {
-      const copied = copiedBy(index)
+      const operand = copied.get(index)
       for (const [at, target] of instruction.results.entries()) {
         const definitions = kernel.definitions.get(target)
         if (definitions === undefined) continue
         if (definitions.length === 1 && instruction.condition === undefined) {
           if (isUniform(instruction, this.#uniform)) this.#uniform.add(target)
-          this.#hold(target, copied === undefined ? this.#number(instruction, at) : this.of(copied))
+          this.#hold(target, operand === undefined ? this.#number(instruction, at) : this.of(operand))
         } else if (index === definitions.at(-1)) {
           // Branches that set it to one value.
           const origins = definitions.map((i) => kernel.instructions[i]!)
@@ -87,8 +87,8 @@ export class ValueNumbers {
   }
 
   /** Whether an instruction multiplies a value by itself. */
-  isSquare({ name, inputs }: PtxInstruction): boolean {
-    return name === 'mul' && this.of(inputs[0]!) === this.of(inputs[1]!)
+  isSquare({ name, modifiers, inputs }: PtxInstruction): boolean {
+    return name === 'mul' && /^\.(?:lo|wide)/.test(modifiers) && this.of(inputs[0]!) === this.of(inputs[1]!)
   }
 
   /** Whether a value is the address of a variable. */
