@@ -1,5 +1,6 @@
 import type { KnownValues } from './known-values.ts'
 import { isComputed, isPredicate, type PtxInstruction, type PtxKernel } from './ptx-instructions.ts'
+import { isNegative } from './value-facts.ts'
 
 /**
  * Whether PTX splits a register into halves that it may also compare for equality with a literal. Where a branch has
@@ -49,13 +50,13 @@ export function hasConvertedSelections(kernel: PtxKernel, values: KnownValues): 
  * the result for not negative where operations on bits have set the sign, on all architectures, at -O1 to -O3.
  */
 export function hasShiftedSigns({ instructions }: PtxKernel, values: KnownValues): boolean {
-  const isNegative = (register: string) => {
+  const isSet = (register: string) => {
     const known = values.of(register)
-    return known !== undefined && known.signedHigh < 0n
+    return known !== undefined && isNegative(known)
   }
   return instructions.some(
     ({ name, modifiers, operands, sources }) =>
-      name === 'shr' && modifiers === '.s32' && /, [1-7]$/.test(operands) && sources.some(isNegative),
+      name === 'shr' && modifiers === '.s32' && /, [1-7]$/.test(operands) && sources.some(isSet),
   )
 }
 

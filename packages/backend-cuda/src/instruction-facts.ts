@@ -1,7 +1,9 @@
+import { comparedFloats, isFirstFloat, withRange } from './float-ranges.ts'
 import type { PtxInstruction } from './ptx-instructions.ts'
 import {
   absolute,
   and,
+  between,
   bitwise,
   compared,
   complement,
@@ -12,10 +14,16 @@ import {
   type Fact,
   fact,
   firstBit,
+  isFirstExtreme,
   isLiteral,
+  isNegative,
+  isPositive,
+  isZero,
   leadingZeros,
   literal,
   maskOf,
+  mostOf,
+  negation,
   or,
   product,
   quotient,
@@ -76,25 +84,45 @@ export class Operation {
   results(factOf: FactOf): Fact[] {
     const { name, results } = this.instruction
     this.#factOf = factOf
-    if (this.#rule === undefined) return results.map(() => unknown(bitsOf(this.types[0])))
+    if (this.#rule === undefined) return results.map(() => this.#withRange(unknown(bitsOf(this.types[0]))))
     if (name === 'mov' && results.length > 1) {
       const width = this.bits / results.length
       const whole = this.operand(0)
       return results.map((_, at) => resized(shiftedBy(whole, at * width, 'right'), width, false))
     }
     const first = this.#rule(this)
-    if (results.length === 1) return [first]
+    if (name === 'selp' || name === 'mov') return [first]
+    if (results.length === 1) return [this.#withRange(first)]
     if (name === 'setp') return [first, comparison(this, true)]
     return results.map((_, at) => (at === 0 ? first : unknown(name === 'shfl' ? 1 : first.bits)))
   }
 
+  #isFloat32(): boolean {
+    return this.types[0] === 'f32' && this.types.at(-1) === 'f32'
+  }
+
+  #withRange(result: Fact): Fact {
+    if (!this.#isFloat32()) return result
+    const { name, modifiers, inputs } = this.instruction
+    return withRange(
+      result,
+      name,
+      modifiers,
+      inputs.map((_, at) => this.operand(at)),
+    )
+  }
+
   /** The operand whose value the only result has, if what is known of the others says so. */
   copied(factOf: FactOf): string | undefined {
-    const [first, second] = this.instruction.inputs
-    if (this.instruction.results.length !== 1 || first === undefined || isFloat(this.types.at(-1)))
-      return undefined
+    const { name, modifiers, results, inputs } = this.instruction
+    const [first, second] = inputs
+    if (results.length !== 1 || first === undefined) return undefined
     this.#factOf = factOf
-    return copies[this.instruction.name]?.(this, first, second ?? first)
+    if (!isFloat(this.types.at(-1))) return copies[name]?.(this, first, second ?? first)
+    if (!this.#isFloat32()) return undefined
+    const operands = inputs.map((_, at) => this.operand(at))
+    const isFirst = isFirstFloat(name, modifiers, operands)
+    return isFirst === undefined ? undefined : isFirst ? first : second
   }
 }
 
@@ -144,7 +172,7 @@ function shiftOf(operation: Operation, shift: Shift): Fact {
 function funnelShift(operation: Operation): Fact {
   const count = operation.operand(2)
   if (!isLiteral(count)) return unknown(32)
-  const by = Number(operation.has(/\.wrap/) ? count.low & 31n : count.low < 32n ? count.low : 32n)
+  const by = Number(operation.has(/\.wrap/) ? count.ones & 31n : count.ones < 32n ? count.ones : 32n)
   const both = joined(operation.operand(0), operation.operand(1))
   return operation.has(/\.l\b/)
     ? resized(shiftedBy(shiftedBy(both, by, 'left'), 32, 'right'), 32, false)
@@ -159,11 +187,11 @@ function joined(low: Fact, high: Fact): Fact {
 function fieldOf(operation: Operation): Fact {
   const { bits, isSigned } = operation
   const [from, position, width] = [operation.operand(0), operation.operand(1, 32), operation.operand(2, 32)]
-  const most = Number(width.high)
+  const most = Number(mostOf(width))
   if (!isLiteral(position) || !isLiteral(width))
-    return isSigned || most >= bits ? unknown(bits) : fact(bits, { high: maskOf(most) })
-  const at = Number(position.low & 255n)
-  const count = Number(width.low & 255n)
+    return isSigned || most >= bits ? unknown(bits) : between(bits, 0n, maskOf(most))
+  const at = Number(position.ones & 255n)
+  const count = Number(width.ones & 255n)
   const shift = isSigned ? 'signed' : 'right'
   if (count === 0) return literal(bits, 0n)
   if (at + count > bits) return shiftedBy(from, at, shift)
@@ -179,8 +207,8 @@ function insertedField(operation: Operation): Fact {
     operation.operand(3, 32),
   ]
   if (!isLiteral(position) || !isLiteral(width)) return unknown(bits)
-  const at = Number(position.low & 255n)
-  const mask = literal(bits, at < bits ? maskOf(Number(width.low & 255n)) << BigInt(at) : 0n)
+  const at = Number(position.ones & 255n)
+  const mask = literal(bits, at < bits ? maskOf(Number(width.ones & 255n)) << BigInt(at) : 0n)
   return or(and(into, complement(mask)), and(shiftedBy(field, at, 'left'), mask))
 }
 
@@ -190,7 +218,7 @@ function permutedBytes(operation: Operation): Fact {
   const both = joined(operation.operand(0), operation.operand(1))
   return [0, 1, 2, 3]
     .map((at) => {
-      const selector = Number((selectors.low >> BigInt(4 * at)) & 15n)
+      const selector = Number((selectors.ones >> BigInt(4 * at)) & 15n)
       const byte = resized(shiftedBy(both, 8 * (selector & 7), 'right'), 8, false)
       const value = selector & 8 ? shiftedBy(byte, 7, 'signed') : byte
       return shiftedBy(resized(value, 32, false), 8 * at, 'left')
@@ -200,7 +228,7 @@ function permutedBytes(operation: Operation): Fact {
 
 function selected(condition: Fact, a: Fact, b: Fact): Fact {
   if (!isLiteral(condition)) return either(a, b)
-  return condition.low === 1n ? a : b
+  return condition.ones === 1n ? a : b
 }
 
 const truth = (is: boolean | undefined): Fact => (is === undefined ? unknown(1) : literal(1, is ? 1n : 0n))
@@ -211,18 +239,11 @@ function comparison(operation: Operation, isOpposite: boolean): Fact {
   const [, operator = '', join = ''] = operation.instruction.modifiers.split('.')
   const type = operation.types.at(-1)
   const [a, b] = [operation.operand(0), operation.operand(1)]
-  const own = isFloat(type)
-    ? { ...unknown(1), isFixed: a.isFixed && b.isFixed }
-    : truth(compared(operator, type!.startsWith('s'), a, b))
+  const isFixed = isFloat(type) && a.isFixed && b.isFixed
+  const is = isFloat(type) ? comparedFloats(operator, a, b) : compared(operator, type!.startsWith('s'), a, b)
+  const own = is === undefined && isFixed ? { ...unknown(1), isFixed } : truth(is)
   const result = isOpposite ? complement(own) : own
   return joins[join]?.(result, operation.operand(2, 1)) ?? result
-}
-
-/** A comparison as an integer of 32 bits, all of them set or none. */
-function comparedAsInteger(operation: Operation): Fact {
-  const bits = bitsOf(operation.types[0])
-  if (isFloat(operation.types[0])) return unknown(bits)
-  return resized(comparison(operation, false), bits, true)
 }
 
 function converted(operation: Operation): Fact {
@@ -230,7 +251,7 @@ function converted(operation: Operation): Fact {
   const bits = Math.max(16, bitsOf(to))
   const value = resized(operation.operand(0, Math.max(16, bitsOf(from))), bitsOf(from), false)
   if (isFloat(to)) {
-    if (operation.has(/\.sat/) && to === 'f32') return fact(32, { high: 0x3f800000n })
+    if (operation.has(/\.sat/) && to === 'f32') return between(32, 0n, 0x3f800000n)
     return isFloat(from) || to !== 'f32' ? unknown(bitsOf(to)) : floatOf(value, from.startsWith('s'))
   }
   if (isFloat(from) || operation.has(/\.sat/)) return resized(unknown(bitsOf(to)), bits, to.startsWith('s'))
@@ -241,9 +262,10 @@ function converted(operation: Operation): Fact {
 function floatOf(value: Fact, isSigned: boolean): Fact {
   const bitsOfFloat = (integer: bigint) =>
     BigInt(new Uint32Array(new Float32Array([Number(integer)]).buffer)[0]!)
-  const [low, high] = isSigned ? [value.signedLow, value.signedHigh] : [value.low, value.high]
-  if (low >= 0n) return fact(32, { low: bitsOfFloat(low), high: bitsOfFloat(high) })
-  return high < 0n ? fact(32, { ones: 1n << 31n }) : unknown(32)
+  if (isSigned && isNegative(value)) return fact(32, 0n, 1n << 31n)
+  return isSigned && !isPositive(value)
+    ? unknown(32)
+    : between(32, bitsOfFloat(value.ones), bitsOfFloat(mostOf(value)))
 }
 
 const floatSign = (bits: number): Fact => literal(bits, 1n << BigInt(bits - 1))
@@ -269,7 +291,7 @@ const rules: Readonly<Record<string, Rule>> = {
     const value = operation.operand(0)
     return isFloat(operation.types.at(-1)) ? and(value, complement(floatSign(value.bits))) : absolute(value)
   },
-  activemask: () => fact(32, { low: 1n }),
+  activemask: () => unknown(32),
   add: ofIntegers(ofBoth(sum)),
   and: ofBoth(and),
   bfe: fieldOf,
@@ -278,19 +300,17 @@ const rules: Readonly<Record<string, Rule>> = {
     const value = operation.operand(0)
     const isShift = operation.has(/shiftamt/)
     if (!operation.isSigned) return firstBit(value, isShift)
-    if (value.signedLow >= 0n) return firstBit(value, isShift)
+    if (isPositive(value)) return firstBit(value, isShift)
     const found = firstBit(complement(value), isShift)
-    return value.signedHigh < 0n
-      ? found
-      : either(fact(32, { high: BigInt(value.bits - 1) }), literal(32, -1n))
+    return isNegative(value) ? found : either(between(32, 0n, BigInt(value.bits - 1)), literal(32, -1n))
   },
   brev: (operation) => reversed(operation.operand(0)),
   clz: (operation) => leadingZeros(operation.operand(0)),
   cvt: converted,
   div: ofIntegers((operation) => quotient(operation.operand(0), operation.operand(1), operation.isSigned)),
   dp4a: (operation) => {
-    const isZero = [0, 1].some((at) => operation.operand(at, 32).high === 0n)
-    return isZero ? operation.operand(2, 32) : unknown(32)
+    const isNothing = [0, 1].some((at) => isZero(operation.operand(at, 32)))
+    return isNothing ? operation.operand(2, 32) : unknown(32)
   },
   ld: (operation) => {
     const type = operation.types.at(-1)!
@@ -314,8 +334,7 @@ const rules: Readonly<Record<string, Rule>> = {
   mul: ofIntegers(productOf),
   neg: (operation) => {
     const value = operation.operand(0)
-    if (isFloat(operation.types.at(-1))) return xor(value, floatSign(value.bits))
-    return difference(literal(value.bits, 0n), value)
+    return isFloat(operation.types.at(-1)) ? xor(value, floatSign(value.bits)) : negation(value)
   },
   not: (operation) => complement(operation.operand(0)),
   or: ofBoth(or),
@@ -324,16 +343,15 @@ const rules: Readonly<Record<string, Rule>> = {
   redux: (operation) => {
     const value = operation.operand(0)
     if (!operation.has(/\.(?:and|max|min|or)/)) return unknown(value.bits)
-    return operation.has(/\.m/) ? value : fact(value.bits, { zeros: value.zeros, ones: value.ones })
+    return operation.has(/\.m/) ? value : fact(value.bits, value.zeros, value.ones)
   },
   rem: ofIntegers((operation) => remainder(operation.operand(0), operation.operand(1), operation.isSigned)),
   sad: (operation) => {
     const [a, b] = [operation.operand(0), operation.operand(1)]
-    const most = a.high > b.high ? a.high : b.high
-    return sum(operation.isSigned ? unknown(a.bits) : fact(a.bits, { high: most }), operation.operand(2))
+    const most = mostOf(a) > mostOf(b) ? mostOf(a) : mostOf(b)
+    return sum(operation.isSigned ? unknown(a.bits) : between(a.bits, 0n, most), operation.operand(2))
   },
   selp: (operation) => selected(operation.operand(2, 1), operation.operand(0), operation.operand(1)),
-  set: comparedAsInteger,
   setp: (operation) => comparison(operation, false),
   shf: funnelShift,
   shfl: (operation) => operation.operand(0),
@@ -358,7 +376,7 @@ const rules: Readonly<Record<string, Rule>> = {
     const value = operation.operand(0, 1)
     if (!operation.has(/ballot/)) return operation.has(/uni/) ? unknown(1) : value
     if (!isLiteral(value)) return unknown(32)
-    return value.low === 0n ? literal(32, 0n) : operation.operand(1, 32)
+    return isZero(value) ? literal(32, 0n) : operation.operand(1, 32)
   },
   xor: ofBoth(xor),
 }
@@ -367,7 +385,7 @@ const rules: Readonly<Record<string, Rule>> = {
 const copies: Readonly<
   Record<string, (operation: Operation, first: string, second: string) => string | undefined>
 > = {
-  abs: (operation, first) => (operation.operand(0).signedLow >= 0n ? first : undefined),
+  abs: (operation, first) => (isPositive(operation.operand(0)) ? first : undefined),
   add: withZero,
   and: (operation, first, second) => {
     const [a, b] = [operation.operand(0), operation.operand(1)]
@@ -380,23 +398,26 @@ const copies: Readonly<
       operation.operand(1, 32),
       operation.operand(2, 32),
     ]
-    if (!isZero(position) || !isLiteral(width) || width.low === 0n || width.low >= BigInt(value.bits))
+    if (!isZero(position) || !isLiteral(width) || isZero(width) || width.ones >= BigInt(value.bits))
       return undefined
-    return value.high < 1n << (width.low - (operation.isSigned ? 1n : 0n)) ? first : undefined
+    return mostOf(value) < 1n << (width.ones - (operation.isSigned ? 1n : 0n)) ? first : undefined
   },
   cvt: (operation, first) => {
     const [to = '', from = ''] = operation.types
-    const isWord = /^%r\d/.test(first) && !isFloat(to) && Math.max(16, bitsOf(to)) === 32
-    if (!isWord || operation.has(/\.sat/)) return undefined
-    const width = Math.min(bitsOf(to), bitsOf(from))
+    const [width, widest] = [Math.min(bitsOf(to), bitsOf(from)), Math.max(bitsOf(to), bitsOf(from))]
+    if (isFloat(to) || widest > 32 || operation.has(/\.sat/)) return undefined
     const isSigned = width < 32 && (to + from).includes('s')
-    return operation.operand(0, 32).high <= maskOf(isSigned ? width - 1 : width) ? first : undefined
+    return mostOf(operation.operand(0, 32)) <= maskOf(isSigned ? width - 1 : width) ? first : undefined
   },
+  dp4a: (operation) =>
+    isZero(operation.operand(0, 32)) || isZero(operation.operand(1, 32))
+      ? operation.instruction.inputs[2]
+      : undefined,
   max: extremeOperand,
   min: extremeOperand,
   mul: (operation, first) => {
     const factor = operation.operand(1)
-    return operation.has(/^\.lo/) && isLiteral(factor) && factor.low === 1n ? first : undefined
+    return operation.has(/^\.lo/) && isLiteral(factor) && factor.ones === 1n ? first : undefined
   },
   or: (operation, first, second) => {
     const [a, b] = [operation.operand(0), operation.operand(1)]
@@ -406,7 +427,12 @@ const copies: Readonly<
   selp: (operation, first, second) => {
     const condition = operation.operand(2, 1)
     if (!isLiteral(condition)) return undefined
-    return condition.low === 1n ? first : second
+    return condition.ones === 1n ? first : second
+  },
+  slct: (operation, first, second) => {
+    const sign = operation.operand(2)
+    if (isFloat(operation.types[1]) || !(isPositive(sign) || isNegative(sign))) return undefined
+    return isPositive(sign) ? first : second
   },
   shl: (operation, first) => (isZero(operation.operand(1, 32)) ? first : undefined),
   shr: (operation, first) => (isZero(operation.operand(1, 32)) ? first : undefined),
@@ -421,10 +447,9 @@ function withZero(operation: Operation, first: string, second: string): string |
 
 function extremeOperand(operation: Operation, first: string, second: string): string | undefined {
   const [a, b] = [operation.operand(0), operation.operand(1)]
-  const result = extreme(a, b, operation.instruction.name === 'max', operation.isSigned)
-  if (a === b) return undefined
-  return result === a ? first : result === b ? second : undefined
+  const isFirst = isFirstExtreme(a, b, operation.instruction.name === 'max', operation.isSigned)
+  if (isFirst === undefined) return undefined
+  return isFirst ? first : second
 }
 
-const isZero = ({ high }: Fact): boolean => high === 0n
 const isAll = (bits: bigint, like: Fact): boolean => (bits & maskOf(like.bits)) === maskOf(like.bits)

@@ -28,7 +28,7 @@ export type CompilableKernel = Pick<CudaKernel, 'source' | 'lineMap'> &
 /**
  * Change this if the same source would compile to different code for a reason that the key does not contain.
  */
-const cacheFormat = '20'
+const cacheFormat = '21'
 /**
  * The newest virtual architecture that every NVRTC since 11.1 supports, for GPUs newer than the available
  * NVRTC.

@@ -83,6 +83,53 @@ describe('literals that ptxas may know and nvcc does not', () => {
       'mov.f32 %f1, 0f3F000000;\nsqrt.approx.f32 %f2, %f1;\nmov.b32 %r3, %f2;\nand.b32 %r4, %r1, %r3;',
     ],
     ['a half of its bits', 'mov.b16 %rs1, 15360;\nadd.f16 %rs2, %rs1, %rs1;\nprmt.b32 %r3, %r2, %rs2, 1;'],
+    [
+      'a product by a literal that is too small for some bits',
+      'and.b32 %r3, %r1, 7;\nmul.lo.s32 %r4, %r3, 3;\nand.b32 %r5, %r4, 32;',
+    ],
+    ['low bits of a remainder', 'or.b32 %r3, %r1, 63;\nrem.u32 %r4, %r3, 100;\nand.b32 %r5, %r4, 2;'],
+    [
+      'an opposite of an opposite',
+      'and.b32 %r3, %r1, 63;\nneg.s32 %r4, %r3;\nneg.s32 %r5, %r4;\nand.b32 %r6, %r5, 64;',
+    ],
+    [
+      'a value that needs no more than eight bits',
+      'and.b32 %r3, %r1, 12;\ncvt.u16.u32 %rs1, %r3;\ncvt.u32.u8 %r4, %rs1;\nsub.s32 %r5, %r4, %r3;',
+    ],
+    [
+      'a minimum and as many of its bits as it needs',
+      'min.u32 %r3, %r1, 5;\nand.b32 %r4, %r3, 7;\nsub.s32 %r5, %r4, %r3;',
+    ],
+    ['a power of two and what is positive', 'ex2.approx.f32 %f1, %f3;\nsetp.lt.f32 %p1, %f1, 0f00000000;'],
+    [
+      'a sum of cosines and a number above it',
+      'cos.approx.f32 %f1, %f3;\ncos.approx.f32 %f2, %f4;\nadd.f32 %f5, %f1, %f2;\nsetp.gt.f32 %p1, %f5, 0f41100000;',
+    ],
+    ['a square and a negative number', 'mul.f32 %f1, %f3, %f3;\nsetp.ge.f32 %p1, %f1, 0fBF800000;'],
+    [
+      'a difference of a literal and an opposite',
+      'and.b32 %r3, %r1, 15;\nneg.s32 %r4, %r3;\nsub.s32 %r5, -1457444294, %r4;\nsetp.lt.s32 %p1, %r5, 31;',
+    ],
+    [
+      'two votes',
+      'vote.sync.ballot.b32 %r3, %p9, -1;\nvote.sync.ballot.b32 %r4, %p9, -1;\nsub.s32 %r5, %r4, %r3;',
+    ],
+    [
+      'two shuffles',
+      'shfl.sync.bfly.b32 %r3, %r1, 1, 31, -1;\nshfl.sync.bfly.b32 %r4, %r1, 1, 31, -1;\nsub.s32 %r5, %r4, %r3;',
+    ],
+    [
+      'a shuffle of the value of one lane',
+      'shfl.sync.idx.b32 %r3, %r1, 5, 31, -1;\nshfl.sync.idx.b32 %r4, %r3, %r2, 31, -1;\nsub.s32 %r5, %r4, %r3;',
+    ],
+    [
+      'two loads beside a branch',
+      'ld.global.u32 %r3, [%rd2];\n@%p9 bra $L__1;\nst.shared.u32 [%r1], %r2;\n$L__1:\nld.global.u32 %r4, [%rd2];\nsub.s32 %r5, %r4, %r3;',
+    ],
+    [
+      'a value from memory and itself',
+      'st.local.u32 [t], %r1;\nld.local.u32 %r3, [t];\nsub.s32 %r4, %r3, %r1;',
+    ],
     ['products of four bytes with 0', 'mov.u32 %r3, 0;\ndp4a.u32.u32 %r4, %r1, %r3, 0;'],
   ])('are found: %s', (_, statements) => {
     expect(isFoundIn(kernelOf(`${load}${statements}\n`), hasLateLiterals)).toBe(true)
@@ -111,6 +158,24 @@ describe('literals that ptxas may know and nvcc does not', () => {
     [
       'memory of a loop that changes it',
       'mov.u32 %r3, 5;\nst.local.u32 [t], %r3;\n$L__1:\nld.local.u32 %r4, [t];\nadd.s32 %r5, %r4, %r1;\nst.local.u32 [t], %r5;\n@%p9 bra $L__1;',
+    ],
+    [
+      'a question whether a float is a number',
+      'abs.f32 %f1, %f3;\nsetp.le.f32 %p1, %f1, 0f7F800000;\nsetp.nan.f32 %p2, %f1, %f1;',
+    ],
+    ['a cosine and a number below its most', 'cos.approx.f32 %f1, %f3;\nsetp.gt.f32 %p1, %f1, 0f3F000000;'],
+    [
+      'a sum of squares in a loop',
+      'mov.f32 %f1, 0f00000000;\n$L__1:\nfma.rn.f32 %f1, %f3, %f3, %f1;\n@%p9 bra $L__1;\nsetp.lt.f32 %p1, %f1, 0f00000000;',
+    ],
+    ['a range', 'min.u32 %r3, %r1, 4;\nsetp.gt.u32 %p1, %r3, 36;'],
+    [
+      'a quotient of a range',
+      'min.u32 %r3, %r1, 5;\nmul.wide.u32 %rd2, %r3, -1431655765;\nshr.u64 %rd3, %rd2, 34;\ncvt.u32.u64 %r4, %rd3;',
+    ],
+    [
+      'two loads with a store between them',
+      'ld.global.u32 %r3, [%rd2];\nst.global.u32 [%rd1], %r2;\nld.global.u32 %r4, [%rd2];\nsub.s32 %r5, %r4, %r3;',
     ],
     ['an address', 'mov.u32 %r3, tile;\nadd.s32 %r4, %r3, 16;'],
     ['64 bits', 'mov.u32 %r3, 16;\ncvt.u64.u32 %rd2, %r3;'],

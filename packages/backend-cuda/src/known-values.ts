@@ -1,25 +1,26 @@
 import { type FactOf, Operation } from './instruction-facts.ts'
-import { type ForwardedStores, forwardedStores } from './memory-forwarding.ts'
+import { type ForwardedValues, forwardedValues } from './memory-forwarding.ts'
 import { isComputed, type PtxInstruction, type PtxKernel } from './ptx-instructions.ts'
 import {
-  bitsOnly,
+  between,
+  both,
   either,
   type Fact,
   fact,
   isLiteral,
   isSameFact,
   literal,
+  product,
   resized,
+  sum,
   unknown,
 } from './value-facts.ts'
-import { ValueNumbers } from './value-numbers.ts'
+import { type Terms, ValueNumbers } from './value-numbers.ts'
 
-/** So often a range may change before only its bits count. */
-const mostChanges = 2
 const mostRounds = 4
 
 /**
- * What can be known of the values in a kernel without executing it: bits, ranges, equal values, stored values that are loaded
+ * What can be known of the values in a kernel without executing it: bits, equal values, stored values that are loaded
  * again, and which branches are never taken. It is sparse conditional constant propagation (Wegman and Zadeck, 1991), without
  * any limit of depth.
  */
@@ -37,23 +38,18 @@ export class KnownValues {
     this.#kernel = kernel
     this.#operations = kernel.instructions.map((instruction) => new Operation(instruction))
     let numbers = new ValueNumbers(kernel)
-    let stores = forwardedStores(kernel, numbers, () => undefined)
-    this.#propagate(numbers, stores)
-    // What is known tells which operations copy an operand and which stores go elsewhere, so that more is known.
+    let forwarded = forwardedValues(kernel, numbers, () => undefined)
+    this.#propagate(numbers, forwarded)
+    // What is known tells which results are copies and which stores go elsewhere, so that more is known.
     let found = ''
     for (let round = 1; round < mostRounds; round++) {
-      const factOf: FactOf = (operand, bits) => this.#operand(operand, bits) ?? unknown(bits)
-      const copied = new Map<number, string>()
-      for (const [at, operation] of this.#operations.entries()) {
-        const operand = operation.copied(factOf)
-        if (operand !== undefined) copied.set(at, operand)
-      }
+      const copied = this.#copies(numbers, forwarded)
       if (copied.size > 0) numbers = new ValueNumbers(kernel, copied)
-      stores = forwardedStores(kernel, numbers, (register) => this.of(register))
-      const now = [...copied, ...stores.storesOf.keys()].join()
+      forwarded = forwardedValues(kernel, numbers, (register) => this.of(register))
+      const now = [...copied.keys(), ...forwarded.sourcesOf.keys()].join()
       if (now === found) return
       found = now
-      this.#propagate(numbers, stores)
+      this.#propagate(numbers, forwarded)
     }
   }
 
@@ -81,7 +77,24 @@ export class KnownValues {
     return isConditionalBranch(this.#kernel.instructions[at]!) && this.#ways.get(at) !== 3
   }
 
-  #propagate(numbers: ValueNumbers, { storesOf, loadsOf }: ForwardedStores): void {
+  /** Registers that hold the value of an operand, and that operand. */
+  #copies(numbers: ValueNumbers, { sourcesOf }: ForwardedValues): Map<string, string> {
+    const { definitions } = this.#kernel
+    const factOf: FactOf = (operand, bits) => this.#operand(operand, bits) ?? unknown(bits)
+    const copied = new Map<string, string>()
+    for (const operation of this.#operations) {
+      const operand = operation.copied(factOf)
+      if (operand !== undefined) copied.set(operation.instruction.results[0]!, operand)
+    }
+    for (const [register, sources] of sourcesOf) {
+      const operands = sources.map(({ operand }) => operand)
+      const isOne = new Set(operands.map((operand) => numbers.of(operand))).size === 1
+      if (isOne && definitions.get(operands[0]!)?.length === 1) copied.set(register, operands[0]!)
+    }
+    return copied
+  }
+
+  #propagate(numbers: ValueNumbers, { sourcesOf, loadsOf }: ForwardedValues): void {
     const { definitions, instructions, readers } = this.#kernel
     const executed = new Uint8Array(instructions.length)
     this.#executed = executed
@@ -91,10 +104,20 @@ export class KnownValues {
     for (const [register, { length }] of definitions)
       this.#registers.set(register, {
         fact: undefined,
-        changes: 0,
         isSetOnce: length === 1,
-        readers: readers.get(register) ?? [],
+        readers: [...(readers.get(register) ?? [])],
       })
+    /** By register, an earlier one with the same value. */
+    const sameAs = new Map<string, string>()
+    for (const [register, settings] of definitions) {
+      const same = numbers.holderOf(register)
+      if (same === undefined || same === register || definitions.get(same)?.length !== 1) continue
+      sameAs.set(register, same)
+      this.#registers.get(same)!.readers.push(...settings)
+    }
+    for (const [register, settings] of definitions)
+      for (const [term] of numbers.termsOf(register)?.factors ?? [])
+        this.#registers.get(term)?.readers.push(...settings)
     /** The instructions that are to be visited, and the first of them. */
     const marked = new Uint8Array(instructions.length)
     let first = instructions.length
@@ -113,11 +136,12 @@ export class KnownValues {
     const set = (at: number, register: Register, result: Fact): void => {
       if (result.isFixed && result.bits <= 32) this.#fixed.add(at)
       const before = register.fact
-      const isFirst = register.changes < mostChanges
-      let next = before === undefined || (register.isSetOnce && isFirst) ? result : either(before, result)
-      if (!isFirst) next = bitsOnly(next)
+      const joined = before === undefined ? result : either(before, result)
+      const isFixed = register.isSetOnce && result.isFixed && before?.isFixed !== false
+      const { floats, ...bits } = isFixed ? { ...joined, isFixed } : joined
+      // ptxas knows no range of what several instructions set.
+      const next = floats !== undefined && register.isSetOnce ? { ...bits, floats } : bits
       if (before !== undefined && isSameFact(before, next)) return
-      register.changes++
       register.fact = next
       for (const reader of register.readers) change(reader)
     }
@@ -127,7 +151,7 @@ export class KnownValues {
       const { name, condition, isNegated, next, results, sources } = instruction
       const state = condition === undefined ? always : this.#operand(condition, 1)
       if (state === undefined) return
-      const isAlways = isLiteral(state) ? (state.low === 1n) !== isNegated : undefined
+      const isAlways = isLiteral(state) ? (state.ones === 1n) !== isNegated : undefined
       if (isConditionalBranch(instruction)) {
         const ways = (isAlways === false ? 0 : 1) | (isAlways === true ? 0 : 2)
         this.#ways.set(at, (this.#ways.get(at) ?? 0) | ways)
@@ -146,23 +170,30 @@ export class KnownValues {
         isFixed &&= register?.fact?.isFixed === true
       }
       this.#fixed.delete(at)
-      const stores = storesOf.get(at)
       const facts = this.#operations[at]!.results(factOf)
       for (const [place, computed] of facts.entries()) {
         const register = this.#registers.get(results[place]!)
         if (register === undefined) continue
         const value = numbers.literalOf(results[place]!)
-        const stored = stores?.get(results[place]!)
+        const sources = sourcesOf.get(results[place]!)
+        const same = this.#registers.get(sameAs.get(results[place]!) ?? '')?.fact
         if (value !== undefined) set(at, register, literal(computed.bits, value))
-        else if (stored === undefined) {
-          const result = numbers.isSquare(instruction) ? squareOf(computed) : computed
-          set(at, register, isFixed ? { ...result, isFixed } : result)
-        } else {
-          const known = stored
-            .filter((store) => executed[store.at] === 1)
+        else if (sources !== undefined) {
+          const known = sources
+            .filter((source) => executed[source.at] === 1)
             .map(({ operand }) => this.#operand(operand, computed.bits))
             .filter((one) => one !== undefined)
           if (known.length > 0) set(at, register, known.reduce(either))
+        } else {
+          const known = [computed]
+          if (numbers.isSquare(instruction)) known.push(squareOf(computed.bits))
+          const floats = numbers.rangeOf(instruction)
+          if (floats !== undefined) known.push({ ...computed, floats })
+          if (same?.bits === computed.bits) known.push(same)
+          const terms = numbers.termsOf(results[place]!)
+          if (terms !== undefined) known.push(this.#sum(terms, computed.bits))
+          const result = known.reduce(both)
+          set(at, register, isFixed ? { ...result, isFixed } : result)
         }
       }
     }
@@ -178,6 +209,17 @@ export class KnownValues {
     }
   }
 
+  #sum({ factors, constant }: Terms, bits: number): Fact {
+    return factors.reduce(
+      (before, [register, factor]) => {
+        const known = this.of(register)
+        const term = known?.bits === bits ? product(known, literal(bits, factor)) : unknown(bits)
+        return sum(before, term)
+      },
+      literal(bits, constant),
+    )
+  }
+
   /** Undefined if nothing that is executed has set the operand yet. */
   #operand(operand: string, bits: number): Fact | undefined {
     if (!operand.startsWith('%'))
@@ -188,16 +230,14 @@ export class KnownValues {
       return known === undefined || known.bits === 1 ? known : resized(known, bits, false)
     }
     // Special registers are unknown to both compilers, but for this one (`lane_index` in the prelude).
-    return operand === '%laneid' ? fact(bits, { high: 31n }) : unknown(bits)
+    return operand === '%laneid' ? between(bits, 0n, 31n) : unknown(bits)
   }
 }
 
 interface Register {
   fact: Fact | undefined
-  /** How often that changed. */
-  changes: number
   readonly isSetOnce: boolean
-  readonly readers: readonly number[]
+  readonly readers: number[]
 }
 
 const always = literal(1, 1n)
@@ -207,9 +247,7 @@ function isConditionalBranch({ name, condition, next }: PtxInstruction): boolean
 }
 
 /** Squares are 0 or 1 modulo 4. */
-function squareOf(product: Fact): Fact {
-  return fact(product.bits, { ...product, zeros: product.zeros | 2n })
-}
+const squareOf = (bits: number): Fact => fact(bits, 2n, 0n)
 
 /** The bits of a literal, such as `-1` or `0f3F800000`. */
 function literalOf(text: string): bigint {

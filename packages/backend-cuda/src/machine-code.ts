@@ -20,6 +20,7 @@ import { hasStaleAddresses } from './stale-addresses.ts'
 import { hasStaleLoads } from './stale-loads.ts'
 import { hasChangesOfKnownPredicates, hasStalePredicates } from './stale-predicates.ts'
 import { hasTwinPredicates } from './twin-predicates.ts'
+import { isZero } from './value-facts.ts'
 
 /** What NVRTC or nvcc makes of a kernel. */
 export interface CompiledCode {
@@ -122,7 +123,8 @@ export function hasOverflowingSigns({ instructions }: PtxKernel, values: KnownVa
     if (name === 'abs') return modifiers.startsWith('.s')
     if (modifiers !== '.s16') return false
     if (name !== 'sub') return name === 'neg'
-    return !from.startsWith('%') || values.of(from)?.high === 0n
+    const known = values.of(from)
+    return !from.startsWith('%') || (known !== undefined && isZero(known))
   })
 }
 

@@ -2,54 +2,58 @@ import type { PtxKernel } from './ptx-instructions.ts'
 import { compared, type Fact, literal, product, resized, sum, unknown } from './value-facts.ts'
 import type { Address, ValueNumbers } from './value-numbers.ts'
 
-export interface StoredPart {
+/** A register that is stored or loaded. */
+export interface Part {
   /** The instruction. */
   readonly at: number
   readonly operand: string
 }
 
-export interface ForwardedStores {
-  /** By load and register, what may have been stored where the register is loaded from. */
-  readonly storesOf: ReadonlyMap<number, ReadonlyMap<string, readonly StoredPart[]>>
-  /** By store, the loads after it. */
+export interface ForwardedValues {
+  /** By register that is loaded, what may stand there, as earlier instructions stored or loaded it. */
+  readonly sourcesOf: ReadonlyMap<string, readonly Part[]>
+  /** By such an instruction, the loads after it. */
   readonly loadsOf: ReadonlyMap<number, readonly number[]>
 }
 
-interface Access extends StoredPart {
+interface Access extends Part {
   readonly isLoad: boolean
+  /** The address, its space and the width. */
+  readonly place: string
   readonly space: string
   readonly address: Address
   readonly bytes: number
 }
 
 /**
- * The loads that give what the kernel has stored at the same address before, whichever way it came. In between there is no store
+ * The loads that give what the kernel has stored at the same address, or loaded from it, before, whichever way it came. In between there is no store
  * that may go there, and, but for a thread's own memory, no barrier, atomic operation or volatile access.
  *
  * @param factOf - What is known of a register.
  */
-export function forwardedStores(
+export function forwardedValues(
   kernel: PtxKernel,
   numbers: ValueNumbers,
   factOf: (register: string) => Fact | undefined,
-): ForwardedStores {
+): ForwardedValues {
   const { instructions } = kernel
   const accesses = accessesOf(kernel, numbers)
-  const stored = new Set(accesses.filter(({ isLoad }) => !isLoad).map(placeOf))
-  const storesOf = new Map<number, Map<string, readonly StoredPart[]>>()
+  const sourcesOf = new Map<string, readonly Part[]>()
   const loadsOf = new Map<number, number[]>()
-  const candidates = accesses.filter((access) => access.isLoad && stored.has(placeOf(access)))
-  if (candidates.length === 0) return { storesOf, loadsOf }
+  const counts = new Map<string, number>()
+  for (const { place } of accesses) counts.set(place, (counts.get(place) ?? 0) + 1)
+  const candidates = accesses.filter(({ isLoad, place }) => isLoad && counts.get(place)! > 1)
+  if (candidates.length === 0) return { sourcesOf, loadsOf }
   const before = instructions.map((): number[] => [])
   for (const [at, { next }] of instructions.entries()) for (const later of next) before[later]!.push(at)
-  const storesAt = instructions.map((): Access[] => [])
-  for (const access of accesses) if (!access.isLoad) storesAt[access.at]!.push(access)
-  const isFence = (at: number) =>
-    /^(?:atom|bar|barrier|fence|membar|red)$/.test(instructions[at]!.name) ||
-    isVolatile(instructions[at]!.modifiers)
+  const accessesAt = new Map<number, Access[]>()
+  for (const access of accesses) accessesAt.set(access.at, [...(accessesAt.get(access.at) ?? []), access])
+  const isFence = instructions.map(
+    ({ name, modifiers }) => /^(?:atom|bar|barrier|fence|membar|red)$/.test(name) || isVolatile(modifiers),
+  )
   for (const load of candidates) {
     const isOwn = load.space === '.local'
-    const found: StoredPart[] = []
+    const found: Part[] = []
     const seen = new Set<number>()
     const work = [load.at]
     let isForwarded = true
@@ -58,22 +62,20 @@ export function forwardedStores(
       for (const earlier of before[at]!) {
         if (seen.has(earlier)) continue
         seen.add(earlier)
-        const stores = storesAt[earlier]!.filter(({ space }) => space === load.space || space === '')
-        const same = stores.find((store) => placeOf(store) === placeOf(load))
+        const there = accessesAt.get(earlier) ?? []
+        const same = there.find(({ place }) => place === load.place)
+        const mayChange = () => there.some((access) => mayOverlap(access, load, numbers, factOf))
         if (same !== undefined) found.push(same)
-        else if (
-          (!isOwn && isFence(earlier)) ||
-          stores.some((store) => mayOverlap(store, load, numbers, factOf))
-        )
-          isForwarded = false
+        else if ((!isOwn && isFence[earlier]) || mayChange()) isForwarded = false
         else work.push(earlier)
       }
     }
-    if (!isForwarded || found.length === 0) continue
-    storesOf.set(load.at, (storesOf.get(load.at) ?? new Map()).set(load.operand, found))
-    for (const { at } of found) loadsOf.set(at, [...(loadsOf.get(at) ?? []), load.at])
+    const sources = found.filter(({ at }) => at !== load.at)
+    if (!isForwarded || sources.length === 0) continue
+    sourcesOf.set(load.operand, sources)
+    for (const { at } of sources) loadsOf.set(at, [...(loadsOf.get(at) ?? []), load.at])
   }
-  return { storesOf, loadsOf }
+  return { sourcesOf, loadsOf }
 }
 
 function accessesOf({ instructions }: PtxKernel, numbers: ValueNumbers): Access[] {
@@ -84,31 +86,27 @@ function accessesOf({ instructions }: PtxKernel, numbers: ValueNumbers): Access[
     const [place = '', stored = ''] = inputs
     const { factors, constant } = numbers.addressOf(place)
     const operands = name === 'ld' ? results : (stored.match(/[^{},\s]+/g) ?? [])
-    return operands.map((operand, part) => ({
-      at,
-      operand,
-      isLoad: name === 'ld',
-      space,
-      address: { factors, constant: constant + BigInt(part * bytes) },
-      bytes,
-    }))
+    const variable = [...factors].flat().join(' ')
+    return operands.map((operand, part) => {
+      const address = { factors, constant: constant + BigInt(part * bytes) }
+      const plain = { at, operand, isLoad: name === 'ld', space, address, bytes }
+      return { ...plain, place: `${space} ${variable} ${address.constant} ${bytes}` }
+    })
   })
-}
-
-function placeOf({ space, address: { factors, constant }, bytes }: Access): string {
-  return [space, ...[...factors].flat(), constant, bytes].join(' ')
 }
 
 function isVolatile(modifiers: string): boolean {
   return /\.(?:acquire|mmio|relaxed|release|volatile)/.test(modifiers)
 }
 
+/** Whether an access may store some of the bytes that another loads. */
 function mayOverlap(
   store: Access,
   load: Access,
   numbers: ValueNumbers,
   factOf: (register: string) => Fact | undefined,
 ): boolean {
+  if (store.isLoad || (store.space !== load.space && store.space !== '')) return false
   const leaves = new Map(store.address.factors)
   for (const [leaf, factor] of load.address.factors) leaves.set(leaf, (leaves.get(leaf) ?? 0n) - factor)
   const others = [...leaves].filter(([, factor]) => factor !== 0n)

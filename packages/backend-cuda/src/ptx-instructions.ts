@@ -32,7 +32,7 @@ const notComputed = new Set('activemask atom ld ldmatrix match mma redux shfl vo
 const computed = new Set(
   (
     'abs add and bfe bfi bfind brev clz copysign cos cvt cvta div dp4a ex2 fma fns lg2 lop3 mad max min mov mul ' +
-    'neg not or popc prmt rcp rem rsqrt sad selp set setp shf shl shr sin slct sqrt sub szext tanh testp xor'
+    'neg not or popc prmt rcp rem rsqrt sad selp setp shf shl shr sin slct sqrt sub szext tanh testp xor'
   ).split(' '),
 )
 

@@ -1,5 +1,5 @@
 import type { PtxInstruction, PtxKernel } from './ptx-instructions.ts'
-import { maskOf } from './value-facts.ts'
+import { type FloatRange, maskOf } from './value-facts.ts'
 
 /** So many values may stand in a sum or in an expression of bits before it counts as a value of its own. */
 const mostLeaves = 6
@@ -7,6 +7,12 @@ const mostLeaves = 6
 /** A sum of multiples of values, by their numbers. */
 export interface Address {
   readonly factors: ReadonlyMap<number, bigint>
+  readonly constant: bigint
+}
+
+/** A sum of multiples of registers. */
+export interface Terms {
+  readonly factors: readonly (readonly [string, bigint])[]
   readonly constant: bigint
 }
 
@@ -32,14 +38,17 @@ export class ValueNumbers {
   readonly #uniform = new Set<string>()
   readonly #holders = new Map<number, string>()
   readonly #variables = new Set<number>()
+  /** The most that minimums with literals can be, and maximums with literals that are not negative. */
+  readonly #limits = new Map<number, bigint>()
+  readonly #positive = new Set<number>()
 
   /**
-   * @param copied - By instruction, the operand whose value its result is, where that is known.
+   * @param copied - By register, the operand whose value it is, where that is known.
    */
-  constructor(kernel: PtxKernel, copied: ReadonlyMap<number, string> = new Map()) {
+  constructor(kernel: PtxKernel, copied: ReadonlyMap<string, string> = new Map()) {
     for (const [index, instruction] of kernel.instructions.entries()) {
-      const operand = copied.get(index)
       for (const [at, target] of instruction.results.entries()) {
+        const operand = copied.get(target)
         const definitions = kernel.definitions.get(target)
         if (definitions === undefined) continue
         if (definitions.length === 1 && instruction.condition === undefined) {
@@ -81,9 +90,30 @@ export class ValueNumbers {
     return { factors, constant: constant + BigInt(more) }
   }
 
+  /** The first register with the value of a register, or undefined if it has no number. */
+  holderOf(register: string): string | undefined {
+    const number = this.#registers.get(register)
+    return number === undefined ? undefined : this.#holders.get(number)
+  }
+
   /** A register with a value. */
   registerOf(number: number): string | undefined {
     return this.#holders.get(number)
+  }
+
+  /** The sum that a register holds. */
+  termsOf(register: string): Terms | undefined {
+    const sum = this.#sums.get(this.#registers.get(register) ?? -1)
+    if (sum === undefined) return undefined
+    const factors = [...sum.factors].map(([leaf, factor]) => [this.#holders.get(leaf) ?? '', factor] as const)
+    return { factors, constant: sum.constant }
+  }
+
+  /** The range of a square, or of a difference of equal values, as f32. */
+  rangeOf({ name, modifiers, inputs }: PtxInstruction): FloatRange | undefined {
+    const isPlain = /^(?:mul|sub)$/.test(name) && modifiers.endsWith('.f32')
+    if (!isPlain || this.of(inputs[0]!) !== this.of(inputs[1]!)) return undefined
+    return name === 'mul' ? [0, Infinity] : [0, 0]
   }
 
   /** Whether an instruction multiplies a value by itself. */
@@ -154,6 +184,9 @@ export class ValueNumbers {
     // Addresses of variables in generic memory.
     if (name === 'cvta') return this.of(first)
     if (name === 'cvt' && modifiers === '.u32.u64') return this.#part(this.of(first), 0, 2)
+    const limit = this.#limits.get(this.of(first))
+    // ptxas looks whether an extreme needs fewer bits only where these are taken.
+    if (limit !== undefined && limit <= maskOfPart(name, modifiers, second)) return this.of(first)
     if (isInteger && results.length === 1) {
       const factor = /^-?\d/.test(second) ? toInteger(second) : undefined
       if (name === 'add')
@@ -178,12 +211,17 @@ export class ValueNumbers {
     if (!pure) return this.#id(results[at]!)
     const texts = operands.map((operand) => this.#texts(operand))
     if (/^(?:selp|slct)$/.test(name) && texts[0] === texts[1]) return this.of(first)
-    if (name === 'set' && isInteger && texts[0] === texts[1])
-      return this.#literal(isReflexive(modifiers) ? -1n : 0n)
+    if (name === 'sad' && texts[0] === texts[1]) return this.of(third)
     if (name === 'setp' && results.length === 1) return this.#compare(modifiers, texts, operands)
     if (/^(?:add|fma|mad|max|min|mul)$/.test(name)) texts.splice(0, 2, ...texts.slice(0, 2).sort())
     if (/^(?:max|min)$/.test(name) && texts[0] === texts[1]) return this.of(first)
+    if (name === 'mul' && modifiers.endsWith('.f32') && second === '0f3F800000') return this.of(first)
     const number = this.#id(`${name}${modifiers} ${texts.join(', ')} ${at}`)
+    const other = this.#literals.get(this.of(second))
+    if (name === 'max' && modifiers === '.s32' && other !== undefined && other >= 0n)
+      this.#positive.add(number)
+    const isLimit = name === 'min' && (modifiers === '.u32' || this.#positive.has(this.of(first)))
+    if (isLimit && other !== undefined && other >= 0n) this.#limits.set(number, other)
     if (name === 'cvt' && /^\.[su]64\.[su]32$/.test(modifiers))
       this.#words.set(number, [this.of(first), undefined])
     return number
@@ -298,6 +336,8 @@ export class ValueNumbers {
 function isUniform(instruction: PtxInstruction, uniform: ReadonlySet<string>): boolean {
   const { name, modifiers, inputs, sources } = instruction
   if (name === 'vote' || name === 'redux' || name === 'activemask') return true
+  const isOfOneLane = name === 'shfl' && modifiers.includes('.idx') && !sources.includes(inputs[1]!)
+  if (isOfOneLane) return true
   const special = /%(?:clock|globaltimer|lane|tid)/.test(inputs.join(' '))
   const isLoad = name === 'ld' && /^\.(?:param|const|global\.nc)/.test(modifiers)
   return (
@@ -311,10 +351,18 @@ function isUniform(instruction: PtxInstruction, uniform: ReadonlySet<string>): b
 function isPure({ name, inputs }: PtxInstruction): boolean {
   return (
     !/%(?:clock|globaltimer)/.test(inputs.join(' ')) &&
-    /^(?:abs|activemask|add|and|bf[ei]|bfind|brev|clz|copysign|cos|cvta?|div|dp[24]a|ex2|fma|fns|lg2|lop3|mad|max|min|mul|neg|not|or|popc|prmt|rcp|rem|rsqrt|sad|selp|setp?|shf|sh[lr]|sin|slct|sqrt|sub|szext|tanh|testp|xor)$/.test(
+    /^(?:abs|activemask|add|and|bf[ei]|bfind|brev|clz|copysign|cos|cvta?|div|dp[24]a|ex2|fma|fns|lg2|lop3|mad|match|max|min|mul|neg|not|or|popc|prmt|rcp|redux|rem|rsqrt|sad|selp|setp|shfl?|sh[lr]|sin|slct|sqrt|sub|szext|tanh|testp|vote|xor)$/.test(
       name,
     )
   )
+}
+
+/** The low bits that an instruction takes, none if it is another. */
+function maskOfPart(name: string, modifiers: string, mask: string): bigint {
+  if (name === 'cvt') return maskOf(Number(/^\.u32\.u(8|16)$/.exec(modifiers)?.[1] ?? 0))
+  if (name !== 'and' || modifiers !== '.b32' || !/^\d/.test(mask)) return 0n
+  const bits = toInteger(mask)
+  return (bits & (bits + 1n)) === 0n ? bits : 0n
 }
 
 /** Whether a comparison holds of a value and itself. */

@@ -22,6 +22,11 @@ const masks = [1, 2, 3, 6, 7, 12, 15, 31, 63, 255, 254, 0xff00, 0xffff, -0x10000
 const literals = [
   0, 1, 2, 3, 7, 8, 31, 32, 127, 255, 256, 0x7fff, 0xffff, 0x7fffffff, -0x80000000, -1, -2, 1000,
 ]
+/** 0, 1, -1, 0.5, 2, 9, -9 and infinity */
+const floats = [
+  ...['0f00000000', '0f3F800000', '0fBF800000', '0f3F000000', '0f40000000', '0f41100000', '0fC1100000'],
+  '0f7F800000',
+]
 const shifts = [1, 2, 3, 4, 7, 8, 12, 15, 16, 17, 24, 28, 30, 31]
 const specials = [
   '%laneid',
@@ -31,7 +36,7 @@ const specials = [
   '%nctaid.y',
   '%ntid.x',
   '%lanemask_lt',
-  '%warpid',
+  '%tid.z',
   '%smid',
 ]
 
@@ -67,6 +72,8 @@ export function randomPtx(
   ) as [() => string, () => string, () => string, () => string, () => string]
   const literal = () => (below(3) === 0 ? random() | 0 : one(literals))
   const mask = () => one(masks)
+  const float = () => one(floats)
+  const twice = (operand: string) => [operand, operand] as const
   const shift = () => one(shifts)
   /** A register or a literal. */
   const rl = () => (below(3) === 0 ? String(literal()) : r())
@@ -107,7 +114,6 @@ export function randomPtx(
     () => put('bits', 'prmt.b32', r(), rl(), below(65536)),
     () => put('bits', 'selp.b32', rl(), rl(), p()),
     () => put('bits', 'slct.s32.s32', rl(), rl(), r()),
-    () => put('bits', `set.${one(['lt', 'eq', 'ge'])}.u32.${sign()}32`, r(), rl()),
     () => put('bits', one(['div.u32', 'rem.u32']), r(), one([3, 7, 10, 16, 100, 255])),
     () => put('bits', `sad.${sign()}32`, r(), r(), rl()),
     () => put('bits', 'dp4a.u32.u32', r(), rl(), rl()),
@@ -152,10 +158,22 @@ export function randomPtx(
     () =>
       put(
         'float',
-        one(['abs.f32', 'neg.f32', 'cvt.sat.f32.f32', 'cvt.rmi.f32.f32', 'ex2.approx.ftz.f32']),
+        one([
+          ...['abs.f32', 'neg.f32', 'cvt.sat.f32.f32', 'cvt.rmi.f32.f32', 'ex2.approx.ftz.f32'],
+          ...['cos.approx.f32', 'sin.approx.f32', 'tanh.approx.f32', 'sqrt.approx.f32'],
+        ]),
         f(),
       ),
-    () => put('float', one(['add.f32', 'mul.f32', 'min.f32', 'max.f32']), f(), f()),
+    () =>
+      put(
+        'float',
+        one(['add.f32', 'sub.f32', 'mul.f32', 'min.f32', 'max.f32']),
+        f(),
+        one([f(), f(), float()]),
+      ),
+    () => put('float', one(['mul.f32', 'add.sat.f32']), ...twice(f())),
+    () => put('float', 'selp.f32', one([f(), float()]), float(), p()),
+    () => put('float', 'fma.rn.f32', f(), f(), one([f(), float()])),
     () => put('float', 'mov.b32', r()),
     () => put('bits', 'mov.b32', f()),
     () => put('bits', `cvt.rzi.${sign()}32.f32`, f()),
@@ -166,7 +184,13 @@ export function randomPtx(
     () => put('predicate', `vote.sync.${one(['any', 'all'])}.pred`, p(), -1),
     () => put('bits', `redux.sync.${one(['or.b32', 'and.b32', 'min.u32', 'max.s32', 'add.s32'])}`, r(), -1),
     () => put('bits', 'mov.u32', one(specials)),
-    () => put('bits', one(['ld.global.u16', 'ld.global.s8', 'ld.global.nc.u32']), `[%rd4+${4 * below(16)}]`),
+    () =>
+      put(
+        'bits',
+        one(['ld.global.u16', 'ld.global.s8', 'ld.global.nc.u32', 'ld.global.u32']),
+        `[%rd4+${4 * below(4)}]`,
+      ),
+    () => put('bits', one(['shfl.sync.idx.b32', 'shfl.sync.up.b32']), r(), r(), 31, -1),
     // A register that two branches set.
     () =>
       joined('bits', (result) => {
@@ -205,7 +229,7 @@ export function randomPtx(
   const found: RandomCondition[] = []
   for (let i = 0; i < conditions; i++) {
     const predicate = fresh('predicate')
-    const kind = below(8)
+    const kind = below(9)
     if (kind < 5) {
       const bit = below(3) === 0 ? mask() : (1 << below(32)) | 0
       const part = fresh('bits')
@@ -216,7 +240,11 @@ export function randomPtx(
     } else if (kind === 5)
       lines.push(`setp.${one(['lt', 'gt'])}.${sign()}32 ${predicate}, ${r()}, ${literal()};`)
     else if (kind === 6) lines.push(`setp.${one(['lt', 'eq', 'ne'])}.u32 ${predicate}, ${r()}, ${r()};`)
-    else lines.push(`setp.${one(['lt', 'eq'])}.${sign()}64 ${predicate}, ${d()}, ${d()};`)
+    else if (kind === 7) lines.push(`setp.${one(['lt', 'eq'])}.${sign()}64 ${predicate}, ${d()}, ${d()};`)
+    else {
+      const operator = one(['lt', 'gt', 'le', 'ge', 'eq', 'neu', 'ltu', 'gtu'])
+      lines.push(`setp.${operator}.f32 ${predicate}, ${f()}, ${one([float(), float(), f()])};`)
+    }
     // Not a number as two halves, so that no instruction for halves gives it.
     const markers = [0x7e010000 + i, 0x7f030000 + i] as const
     lines.push(`@${predicate} st.global.u32 [%rd3+${8 * i}], ${markers[0]};`)
