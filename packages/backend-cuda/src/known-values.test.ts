@@ -168,6 +168,18 @@ describe('literals that ptxas may know and nvcc does not', () => {
       'a sum of squares in a loop',
       'mov.f32 %f1, 0f00000000;\n$L__1:\nfma.rn.f32 %f1, %f3, %f3, %f1;\n@%p9 bra $L__1;\nsetp.lt.f32 %p1, %f1, 0f00000000;',
     ],
+    [
+      'a sum in memory of a loop',
+      'mov.f32 %f1, 0f00000000;\nst.local.f32 [t], %f1;\n$L__1:\nld.local.f32 %f2, [t];\nadd.f32 %f3, %f2, 0f3F800000;\nst.local.f32 [t], %f3;\n@%p9 bra $L__1;\nsetp.lt.f32 %p1, %f3, 0f00000000;',
+    ],
+    [
+      'loads of one address in a loop',
+      '$L__1:\nld.global.u32 %r3, [%rd2];\nld.global.u32 %r4, [%rd2+4];\nadd.s32 %r5, %r3, %r4;\n@%p9 bra $L__1;',
+    ],
+    [
+      'loads of one address that branches repeat',
+      '$L__1:\n@%p9 bra $L__2;\nld.global.u32 %r3, [%rd2];\nbra $L__3;\n$L__2:\nld.global.u32 %r4, [%rd2];\n$L__3:\nsetp.eq.s32 %p2, %r2, %r5;\n@%p2 bra $L__1;',
+    ],
     ['a range', 'min.u32 %r3, %r1, 4;\nsetp.gt.u32 %p1, %r3, 36;'],
     [
       'a quotient of a range',

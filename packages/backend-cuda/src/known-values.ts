@@ -105,6 +105,7 @@ export class KnownValues {
       this.#registers.set(register, {
         fact: undefined,
         isSetOnce: length === 1,
+        isRanged: length === 1 && !sourcesOf.has(register),
         readers: [...(readers.get(register) ?? [])],
       })
     /** By register, an earlier one with the same value. */
@@ -115,6 +116,9 @@ export class KnownValues {
       sameAs.set(register, same)
       this.#registers.get(same)!.readers.push(...settings)
     }
+    for (const [register, sources] of sourcesOf)
+      for (const { operand } of sources)
+        this.#registers.get(operand)?.readers.push(...definitions.get(register)!)
     for (const [register, settings] of definitions)
       for (const [term] of numbers.termsOf(register)?.factors ?? [])
         this.#registers.get(term)?.readers.push(...settings)
@@ -139,8 +143,7 @@ export class KnownValues {
       const joined = before === undefined ? result : either(before, result)
       const isFixed = register.isSetOnce && result.isFixed && before?.isFixed !== false
       const { floats, ...bits } = isFixed ? { ...joined, isFixed } : joined
-      // ptxas knows no range of what several instructions set.
-      const next = floats !== undefined && register.isSetOnce ? { ...bits, floats } : bits
+      const next = floats !== undefined && register.isRanged ? { ...bits, floats } : bits
       if (before !== undefined && isSameFact(before, next)) return
       register.fact = next
       for (const reader of register.readers) change(reader)
@@ -237,6 +240,8 @@ export class KnownValues {
 interface Register {
   fact: Fact | undefined
   readonly isSetOnce: boolean
+  /** Whether its range counts: ptxas knows none of what several instructions set, and in a loop it might change for ever. */
+  readonly isRanged: boolean
   readonly readers: number[]
 }
 

@@ -12,7 +12,7 @@ export interface Part {
 export interface ForwardedValues {
   /** By register that is loaded, what may stand there, as earlier instructions stored or loaded it. */
   readonly sourcesOf: ReadonlyMap<string, readonly Part[]>
-  /** By such an instruction, the loads after it. */
+  /** By store, the loads after it. */
   readonly loadsOf: ReadonlyMap<number, readonly number[]>
 }
 
@@ -53,7 +53,7 @@ export function forwardedValues(
   )
   for (const load of candidates) {
     const isOwn = load.space === '.local'
-    const found: Part[] = []
+    const found: Access[] = []
     const seen = new Set<number>()
     const work = [load.at]
     let isForwarded = true
@@ -73,7 +73,7 @@ export function forwardedValues(
     const sources = found.filter(({ at }) => at !== load.at)
     if (!isForwarded || sources.length === 0) continue
     sourcesOf.set(load.operand, sources)
-    for (const { at } of sources) loadsOf.set(at, [...(loadsOf.get(at) ?? []), load.at])
+    for (const { at, isLoad } of sources) if (!isLoad) loadsOf.set(at, [...(loadsOf.get(at) ?? []), load.at])
   }
   return { sourcesOf, loadsOf }
 }
