@@ -1,17 +1,12 @@
-import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { emitCuda } from '@tandem-gpu/wgsl'
 import { expect, it } from 'vitest'
+import { findNvcc, run } from './nvcc.ts'
 import { shippedModules } from './shipped-sources.ts'
 
-const run = promisify(execFile)
-const nvcc = await run('nvcc', ['--version']).then(
-  () => 'nvcc',
-  () => undefined,
-)
+const nvcc = (await findNvcc(['nvcc']))?.nvcc
 
 /** The registers of a multiprocessor of compute capability 9.0. */
 const registers = 65_536

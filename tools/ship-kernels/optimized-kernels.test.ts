@@ -1,19 +1,14 @@
-import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { emitCuda, lower, parseWgsl } from '@tandem-gpu/wgsl'
 import { expect, it } from 'vitest'
 import { stepsOf } from '../../packages/algorithms/src/fft/fft-steps.ts'
 import { planFft } from '../../packages/algorithms/src/fft/plan-fft.ts'
 import { mayBeMiscompiled } from '../../packages/backend-cuda/src/machine-code.ts'
+import { findNvcc, run } from './nvcc.ts'
 
-const run = promisify(execFile)
-const nvcc = await run('nvcc', ['--version']).then(
-  () => 'nvcc',
-  () => undefined,
-)
+const nvcc = (await findNvcc(['nvcc']))?.nvcc
 const limits = { lines: true, workgroupMemoryByteLength: 98_304, workgroupInvocations: 1024 }
 
 it.skipIf(nvcc === undefined)(

@@ -4,17 +4,16 @@
 // publish` of that package run it first. Fails without nvcc, so that a package without its kernels is not
 // published by accident. Takes two minutes on two cores; outputs are kept in packages/backend-cuda/.cache, by
 // source and nvcc release.
-import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs, promisify } from 'node:util'
+import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { mayBeMiscompiled, mayBeWrong } from '../../packages/backend-cuda/src/machine-code.ts'
+import { findNvcc, run } from './nvcc.ts'
 import { architectures, type ShippedSource, shippedSources } from './shipped-sources.ts'
 
-const run = promisify(execFile)
 const packageFolder = fileURLToPath(new URL('../../packages/backend-cuda/', import.meta.url))
 const target = join(packageFolder, 'prebuilds/kernels.json.gz')
 /** Drivers 525 (CUDA 12.0) accept PTX 8.0; nvcc writes its own newest version, which older drivers reject. */
@@ -124,17 +123,4 @@ async function checkCode(ptxas: string, file: string, label: string): Promise<vo
         `Kernel '${label}' uses signed integers, conditions or workgroup memory in a way that drivers may miscompile.`,
       )
   }
-}
-
-async function findNvcc(
-  candidates: readonly string[],
-): Promise<{ nvcc: string; release: string } | undefined> {
-  for (const nvcc of candidates) {
-    const output = await run(nvcc, ['--version']).then(
-      ({ stdout }) => stdout,
-      () => undefined,
-    )
-    if (output !== undefined) return { nvcc, release: /\bV([\d.]+)/.exec(output)?.[1] ?? 'unknown' }
-  }
-  return undefined
 }

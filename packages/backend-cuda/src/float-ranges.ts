@@ -1,4 +1,4 @@
-import { type Fact, type FloatRange, isLiteral, literal, rangeOf } from './value-facts.ts'
+import { bitsOfFloat, type Fact, type FloatRange, isLiteral, literal, rangeOf } from './value-facts.ts'
 
 /** The range of an f32, by instruction. Those of others are not known; ptxas knows no ranges of halves. */
 const rules: Readonly<
@@ -37,7 +37,7 @@ export function withRange(result: Fact, name: string, modifiers: string, operand
   if (range === undefined) return result
   const areFinite = [a, b].every((one) => one?.every(Number.isFinite) === true)
   const isNumber = areFinite || /^(?:max|min)$/.test(name) || /\.sat\b/.test(modifiers)
-  if (isNumber && range[0] === range[1]) return literal(32, bitsOf(range[0]))
+  if (isNumber && range[0] === range[1]) return literal(32, bitsOfFloat(range[0]))
   return { ...result, floats: range }
 }
 
@@ -54,10 +54,6 @@ export function isFirstFloat(
   if (b === undefined || !/^(?:max|min)$/.test(name)) return undefined
   if (a[1] <= b[0]) return name === 'min'
   return a[0] >= b[1] ? name === 'max' : undefined
-}
-
-function bitsOf(float: number): bigint {
-  return BigInt(new Uint32Array(new Float32Array([float]).buffer)[0]!)
 }
 
 const isZero = (range: FloatRange | undefined): boolean => range?.[0] === 0 && range[1] === 0

@@ -50,13 +50,13 @@ export function hasConvertedSelections(kernel: PtxKernel, values: KnownValues): 
  * the result for not negative where operations on bits have set the sign, on all architectures, at -O1 to -O3.
  */
 export function hasShiftedSigns({ instructions }: PtxKernel, values: KnownValues): boolean {
-  const isSet = (register: string) => {
+  const hasSign = (register: string) => {
     const known = values.of(register)
     return known !== undefined && isNegative(known)
   }
   return instructions.some(
     ({ name, modifiers, operands, sources }) =>
-      name === 'shr' && modifiers === '.s32' && /, [1-7]$/.test(operands) && sources.some(isSet),
+      name === 'shr' && modifiers === '.s32' && /, [1-7]$/.test(operands) && sources.some(hasSign),
   )
 }
 

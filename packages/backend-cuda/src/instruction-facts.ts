@@ -4,6 +4,7 @@ import {
   absolute,
   and,
   between,
+  bitsOfFloat,
   bitwise,
   compared,
   complement,
@@ -91,7 +92,6 @@ export class Operation {
       return results.map((_, at) => resized(shiftedBy(whole, at * width, 'right'), width, false))
     }
     const first = this.#rule(this)
-    if (name === 'selp' || name === 'mov') return [first]
     if (results.length === 1) return [this.#withRange(first)]
     if (name === 'setp') return [first, comparison(this, true)]
     return results.map((_, at) => (at === 0 ? first : unknown(name === 'shfl' ? 1 : first.bits)))
@@ -260,12 +260,15 @@ function converted(operation: Operation): Fact {
 
 /** The bits of an f32 of an integer. Larger positive floats are larger as integers too. */
 function floatOf(value: Fact, isSigned: boolean): Fact {
-  const bitsOfFloat = (integer: bigint) =>
-    BigInt(new Uint32Array(new Float32Array([Number(integer)]).buffer)[0]!)
   if (isSigned && isNegative(value)) return fact(32, 0n, 1n << 31n)
   return isSigned && !isPositive(value)
     ? unknown(32)
-    : between(32, bitsOfFloat(value.ones), bitsOfFloat(mostOf(value)))
+    : between(32, bitsOfFloat(Number(value.ones)), bitsOfFloat(Number(mostOf(value))))
+}
+
+/** Whether all four products of bytes are 0. */
+function hasZeroFactor(operation: Operation): boolean {
+  return isZero(operation.operand(0, 32)) || isZero(operation.operand(1, 32))
 }
 
 const floatSign = (bits: number): Fact => literal(bits, 1n << BigInt(bits - 1))
@@ -308,10 +311,7 @@ const rules: Readonly<Record<string, Rule>> = {
   clz: (operation) => leadingZeros(operation.operand(0)),
   cvt: converted,
   div: ofIntegers((operation) => quotient(operation.operand(0), operation.operand(1), operation.isSigned)),
-  dp4a: (operation) => {
-    const isNothing = [0, 1].some((at) => isZero(operation.operand(at, 32)))
-    return isNothing ? operation.operand(2, 32) : unknown(32)
-  },
+  dp4a: (operation) => (hasZeroFactor(operation) ? operation.operand(2, 32) : unknown(32)),
   ld: (operation) => {
     const type = operation.types.at(-1)!
     return resized(unknown(operation.bits), Math.max(32, operation.bits), type.startsWith('s'))
@@ -409,10 +409,7 @@ const copies: Readonly<
     const isSigned = width < 32 && (to + from).includes('s')
     return mostOf(operation.operand(0, 32)) <= maskOf(isSigned ? width - 1 : width) ? first : undefined
   },
-  dp4a: (operation) =>
-    isZero(operation.operand(0, 32)) || isZero(operation.operand(1, 32))
-      ? operation.instruction.inputs[2]
-      : undefined,
+  dp4a: (operation) => (hasZeroFactor(operation) ? operation.instruction.inputs[2] : undefined),
   max: extremeOperand,
   min: extremeOperand,
   mul: (operation, first) => {

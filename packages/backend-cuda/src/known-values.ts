@@ -20,9 +20,9 @@ import { type Terms, ValueNumbers } from './value-numbers.ts'
 const mostRounds = 4
 
 /**
- * What can be known of the values in a kernel without executing it: bits, equal values, stored values that are loaded
- * again, and which branches are never taken. It is sparse conditional constant propagation (Wegman and Zadeck, 1991), without
- * any limit of depth.
+ * What can be known of the values in a kernel without executing it: bits, equal values, stored values that are loaded again,
+ * ranges of f32, and which branches are never taken. It is sparse conditional constant propagation (Wegman and Zadeck, 1991),
+ * without any limit of depth.
  */
 export class KnownValues {
   readonly #kernel: PtxKernel
@@ -119,9 +119,14 @@ export class KnownValues {
     for (const [register, sources] of sourcesOf)
       for (const { operand } of sources)
         this.#registers.get(operand)?.readers.push(...definitions.get(register)!)
-    for (const [register, settings] of definitions)
-      for (const [term] of numbers.termsOf(register)?.factors ?? [])
-        this.#registers.get(term)?.readers.push(...settings)
+    /** By register, the sum that it holds. */
+    const sums = new Map<string, Terms>()
+    for (const [register, settings] of definitions) {
+      const terms = numbers.termsOf(register)
+      if (terms === undefined) continue
+      sums.set(register, terms)
+      for (const [term] of terms.factors) this.#registers.get(term)?.readers.push(...settings)
+    }
     /** The instructions that are to be visited, and the first of them. */
     const marked = new Uint8Array(instructions.length)
     let first = instructions.length
@@ -193,7 +198,7 @@ export class KnownValues {
           const floats = numbers.rangeOf(instruction)
           if (floats !== undefined) known.push({ ...computed, floats })
           if (same?.bits === computed.bits) known.push(same)
-          const terms = numbers.termsOf(results[place]!)
+          const terms = sums.get(results[place]!)
           if (terms !== undefined) known.push(this.#sum(terms, computed.bits))
           const result = known.reduce(both)
           set(at, register, isFixed ? { ...result, isFixed } : result)

@@ -26,8 +26,8 @@ interface Access extends Part {
 }
 
 /**
- * The loads that give what the kernel has stored at the same address, or loaded from it, before, whichever way it came. In between there is no store
- * that may go there, and, but for a thread's own memory, no barrier, atomic operation or volatile access.
+ * The loads that give what the kernel has stored at the same address, or loaded from it, before, whichever way it came. In between
+ * there is no store that may go there, and, but for a thread's own memory, no barrier, atomic operation or volatile access.
  *
  * @param factOf - What is known of a register.
  */

@@ -1,6 +1,6 @@
 /*
- * The bits that are known of the values of a register. ptxas knows no ranges that do not follow from bits. Sums and products are
- * from LLVM's KnownBits.
+ * The bits that are known of the values of a register. ptxas knows no ranges of integers that do not follow from
+ * bits, but some of f32. Sums and products are from LLVM's KnownBits.
  */
 
 export interface Fact {
@@ -90,6 +90,10 @@ export function isSameFact(a: Fact, b: Fact): boolean {
       low === b.floats?.[0] &&
       high === b.floats?.[1])
   )
+}
+
+export function bitsOfFloat(float: number): bigint {
+  return BigInt(new Uint32Array(new Float32Array([float]).buffer)[0]!)
 }
 
 /** The range as an f32. */
